@@ -11,13 +11,12 @@ from textual.widgets import Input, OptionList, Static
 
 from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.app import FlowCabalApp, TooSmallScreen
 from flowcabal_tui.tui.app.entry import FirstChoices, Preferences
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.first_run import FirstRunScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
-from flowcabal_tui.tui.app.stage import TooSmallScreen
 from flowcabal_tui.tui.shared.trouble import Trouble
 from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import until

@@ -77,7 +77,7 @@ async def test_enter_goes_to_what_was_given_and_opens_it_at_the_cited_place() ->
         await settle(app, pilot)
         assert isinstance(app.screen, SourceScreen)
         reader = app.screen.query_one(StreamView)
-        start, end = reader._marked or (0, 0)
+        start, end = reader._text_marks.span or (0, 0)
         assert reader.text[start:end] == books.EN.source_quote
         await pilot.press("escape", "escape")
         assert isinstance(app.screen, BlameScreen), "the first escape after the source leads back to the lines"

@@ -83,7 +83,7 @@ async def test_a_hit_is_opened_in_its_chapter_with_the_words_marked_and_the_sear
         assert pilot.app.screen is workspace(pilot)
         assert workspace(pilot).view.chapter == books.chapter_id(3)
         reader = workspace(pilot).query_one(ManuscriptPane).query_one("#read", StreamView)
-        start, end = reader._marked or (0, 0)
+        start, end = reader._text_marks.span or (0, 0)
         assert reader.text[start:end] == "bell"
         await press(pilot, "F")
         page = pilot.app.screen

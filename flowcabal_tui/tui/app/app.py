@@ -10,19 +10,26 @@ import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.command import Provider
-from textual.events import Event, Key, Paste
-from textual.screen import Screen
+from textual.events import Event, Key, Paste, Resize
+from textual.geometry import Size
+from textual.notifications import SeverityLevel
+from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
+from textual.widgets import Static
 
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.tui.app.announcer import Announcer
 from flowcabal_tui.tui.app.crash import last_words, write_report
+from flowcabal_tui.tui.app.departure import Departure
+from flowcabal_tui.tui.app.driver import PatientDriver
 from flowcabal_tui.tui.app.entry import ModelProposal, Preferences, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
@@ -31,8 +38,9 @@ from flowcabal_tui.tui.app.keymap import checked_keymap, clashes, current_ids
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.signals import listen
-from flowcabal_tui.tui.app.stage import Stage
+from flowcabal_tui.tui.app.themes import DEFAULT_THEME, TERMINAL_THEMES
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
+from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import Trouble, attempt
 from flowcabal_tui.tui.widgets.help import HelpScreen
@@ -51,7 +59,34 @@ def _palette() -> type[Provider]:
     return ActionCommands
 
 
-class FlowCabalApp(Stage):
+SMALLEST: Final = Size(60, 16)
+
+
+def is_too_small(size: Size) -> bool:
+    """Is the terminal smaller than the smallest that the panes fit in?"""
+    return size.width < SMALLEST.width or size.height < SMALLEST.height
+
+
+class TooSmallScreen(ModalScreen[None]):
+    """Says how large the terminal must be; goes away by itself."""
+
+    HIDES_NOTICES: ClassVar[bool] = True
+    DEFAULT_CSS = """
+    TooSmallScreen { align: center middle; background: $background; }
+    TooSmallScreen Static { width: auto; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """Two lines."""
+        yield Static(
+            _("This terminal is too small.\nAt least {width} x {height} characters are needed.").format(
+                width=SMALLEST.width, height=SMALLEST.height
+            ),
+            markup=False,
+        )
+
+
+class FlowCabalApp(App[int]):
     """Home, the wizard and one workspace at a time."""
 
     TITLE = "FlowCabal"
@@ -72,7 +107,10 @@ class FlowCabalApp(Stage):
         clock: Callable[[], datetime] = datetime.now,
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
-        super().__init__(preferences.language, clock)
+        self.screen_language = use_language(preferences.language or None)
+        super().__init__(driver_class=PatientDriver)
+        self.departure = Departure(self)
+        self.announcer = Announcer(self, clock)
         self._access, self._preferences, self._first_path = access, preferences, path
         self._state_folder, self._now = state_folder, clock
         self.crash_words = ""
@@ -97,6 +135,7 @@ class FlowCabalApp(Stage):
         for theme in self.front.themes():
             self.register_theme(theme)
         self.use_theme(self._preferences.theme)
+        self.screen_change_signal.subscribe(self, self.announcer.screen_changed)
         self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
         if not self.is_headless:
             listen(self.departure.terminate, self.departure.hang_up)
@@ -134,6 +173,70 @@ class FlowCabalApp(Stage):
         for clash in clashes(self._own_keys, rows):
             words = _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
             self.notify(words, severity="warning", markup=False)
+
+    # The screen at the bottom, and notices
+
+    def put_base(self, screen: Screen[Any]) -> None:
+        """Replaces every screen but the first, which Textual cannot switch, by this one."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        if len(self.screen_stack) > 1:
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+        self.call_after_refresh(lambda: self._notice_size(self.size))
+
+    def use_theme(self, name: str) -> None:
+        """The theme of that name, or the one that is always there."""
+        known = (name, DEFAULT_THEME, TERMINAL_THEMES[0])
+        self.theme = next(item for item in known if item in self.available_themes)
+
+    def use_screen_language(self, code: str) -> None:
+        """The words of what is made from here on."""
+        self.screen_language = use_language(code or None)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Every notice of the app goes into the row of notices: never markup, as long as reading takes."""
+        self.announcer.say(message, title, severity)
+
+    @on(GoesOn)
+    def show_what_goes_on(self, event: GoesOn) -> None:
+        """Words that are in view while no notice is."""
+        event.stop()
+        self.announcer.hold(event.source, event.words)
+
+    @on(NoticeOver)
+    def withdraw_notice(self, event: NoticeOver) -> None:
+        """It gives way to the next."""
+        event.stop()
+        self.announcer.withdraw(event.words)
+
+    def action_notices(self) -> None:
+        """All notices of the session."""
+        from flowcabal_tui.tui.app.notices_screen import NoticesScreen  # not needed for the first frame
+
+        if not isinstance(self.screen, NoticesScreen):
+            self.push_screen(NoticesScreen(tuple(self.announcer.notices.listed)))
+
+    def on_resize(self, event: Resize) -> None:
+        """Too small: a notice over everything, gone when there is room again."""
+        self._notice_size(event.size)
+        self.call_after_refresh(self.announcer.resized)
+
+    def _notice_size(self, size: Size) -> None:
+        shown = isinstance(self.screen, TooSmallScreen)
+        if is_too_small(size) and not shown:
+            self.push_screen(TooSmallScreen())
+        elif shown and not is_too_small(size):
+            self.pop_screen()
 
     # Projects
 

@@ -15,13 +15,13 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Preferences, ProjectAccess
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
-from flowcabal_tui.tui.app.stage import TERMINAL_THEMES, Stage
-from flowcabal_tui.tui.app.themes import load_themes
+from flowcabal_tui.tui.app.themes import TERMINAL_THEMES, load_themes
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import typed_path
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.tui.app.app import FlowCabalApp
     from flowcabal_tui.tui.app.new_project import NewProject
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
@@ -31,7 +31,7 @@ class ProjectOpener:
 
     def __init__(
         self,
-        app: Stage,
+        app: FlowCabalApp,
         access: ProjectAccess,
         preferences: Preferences,
         proposals: tuple[ModelProposal, ...],

@@ -16,6 +16,8 @@ import flowcabal_tui
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 
+TERMINAL_THEMES: Final = ("ansi-dark", "ansi-light")
+DEFAULT_THEME: Final = "ink"
 _OTHER_KEYS: Final[dict[str, type | tuple[type, ...]]] = {
     "name": str,
     "dark": bool,

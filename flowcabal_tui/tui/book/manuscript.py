@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.reactive import var
 from textual.widgets import ContentSwitcher, Static
 
@@ -17,11 +18,21 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.tui.book.manuscript_words import FACES, Face, Proposal, ProposalAccepted, head_words, paragraph_at
+from flowcabal_tui.tui.book.manuscript_words import (
+    FACES,
+    KEYS,
+    Face,
+    Proposal,
+    ProposalAccepted,
+    head_words,
+    paragraph_at,
+    paragraph_with,
+)
 from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
-from flowcabal_tui.tui.book.places_in_text import PlacesInText
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.shared.view import OriginRequested
 from flowcabal_tui.tui.shared.words import length_words
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
@@ -31,7 +42,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
-class ManuscriptPane(PlacesInText):
+class ManuscriptPane(Vertical):
     """Shows one chapter. Unsaved text stays with the chapter until it is saved or thrown away."""
 
     help = HelpData(
@@ -48,24 +59,7 @@ class ManuscriptPane(PlacesInText):
     ManuscriptPane ProseArea { height: 1fr; padding: 0 1; }
     ManuscriptPane ProseArea, ManuscriptPane ProseArea:focus { border: none; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
-        Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
-        Binding("e,enter", "edit", mark("Edit"), id="manuscript.edit-here"),
-        Binding("escape", "leave", mark("Leave"), priority=True, id="manuscript.leave"),
-        Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
-        Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
-                tooltip=mark("Have the selected passage rewritten with an instruction.")),
-        Binding("o", "outside", mark("Changed outside"), id="manuscript.outside",
-                tooltip=mark("Compare with the chapter's file, which another program changed.")),
-        Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
-        Binding("w,ctrl+t", "origin", mark("Where from"), show=False, id="manuscript.origin",
-                tooltip=mark("Which version, run and sources brought this paragraph.")),
-        Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
-        Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
-        Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
-        Binding("ctrl+g", "find_next", mark("Find next"), show=False, priority=True, id="manuscript.find-next"),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
     is_unsaved = var(False, toggle_class="-unsaved")
     is_changed_outside = var(False, bindings=True)
     face: var[Face] = var("read")
@@ -208,6 +202,47 @@ class ManuscriptPane(PlacesInText):
         self._report_typed()
         self.query_one(DiffView).set_texts(before, self._proposal.after)
         self._turn_to("proposal")
+
+    # Places in the text
+
+    def _need_chapter(self) -> Chapter | None:
+        """The chapter that is shown. When there is none, that is said, and how there is one."""
+        if self._chapter is None:
+            self.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+        return self._chapter
+
+    def _text_in_view(self) -> StreamView | ProseArea:
+        if self.face == "edit":
+            return self.query_one(ProseArea)
+        return self.query_one(f"#{self.face}", StreamView)
+
+    @on(StreamView.SearchRequested)
+    def _find_in_reading(self, message: StreamView.SearchRequested) -> None:
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    def action_find(self) -> None:
+        """Ask what to look for in the text that is shown."""
+        ask_to_find(self.app, self._text_in_view())
+
+    def action_find_next(self) -> None:
+        """Go to the next place that was found."""
+        self._text_in_view().next_match()
+
+    def go_to(self, start: int, end: int) -> None:
+        """Marks these characters of the text that is read and brings them into view; none are marked below 0."""
+        reader = self.query_one("#read", StreamView)
+        reader.highlight(start, end)
+        if start >= 0:
+            reader.scroll_to_offset(start)
+
+    def action_origin(self) -> None:
+        """Ask where the paragraph at the cursor comes from; in the reader, the one that is marked or uppermost."""
+        shown, chapter = self._text_in_view(), self._need_chapter()
+        if chapter is None:
+            return
+        place = shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
+        self.post_message(OriginRequested(chapter.id, *paragraph_with(shown.text, place)))
 
     # States
 

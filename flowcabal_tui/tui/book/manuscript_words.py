@@ -1,11 +1,13 @@
-"""What stands above a chapter: its name, its version, and what the text is just now."""
+"""The keys of the manuscript pane, and the words above the text: name, version, and what the text is just now."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from flowcabal_tui.locale import _
+from textual.binding import Binding, BindingType
+
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.open_text import OpenText
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import length_words, one_line
@@ -13,6 +15,24 @@ from flowcabal_tui.tui.shared.words import length_words, one_line
 Face = Literal["read", "edit", "proposal"]
 
 
+KEYS: Final[list[BindingType]] = [
+    Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
+    Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
+    Binding("e,enter", "edit", mark("Edit"), id="manuscript.edit-here"),
+    Binding("escape", "leave", mark("Leave"), priority=True, id="manuscript.leave"),
+    Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
+    Binding("ctrl+r", "rewrite", mark("Rewrite"), priority=True, id="manuscript.rewrite",
+            tooltip=mark("Have the selected passage rewritten with an instruction.")),
+    Binding("o", "outside", mark("Changed outside"), id="manuscript.outside",
+            tooltip=mark("Compare with the chapter's file, which another program changed.")),
+    Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
+    Binding("w,ctrl+t", "origin", mark("Where from"), show=False, id="manuscript.origin",
+            tooltip=mark("Which version, run and sources brought this paragraph.")),
+    Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
+    Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
+    Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
+    Binding("ctrl+g", "find_next", mark("Find next"), show=False, priority=True, id="manuscript.find-next"),
+]  # fmt: skip
 FACES: Final[dict[str, tuple[Face, ...]]] = {
     "accept": ("proposal",),
     "reject": ("proposal",),
@@ -36,6 +56,12 @@ class Proposal:
     before: str
     after: str
     fits: bool
+
+
+def paragraph_with(text: str, place: int) -> tuple[str, int]:
+    """The line of `text` that holds the character at `place`, and where it begins."""
+    start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+    return text[start : end if end >= 0 else len(text)], start
 
 
 @dataclass

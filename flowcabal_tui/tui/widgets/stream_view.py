@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -22,10 +19,10 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import TAB_CELLS
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.text_marks import Span, TextMarks, cut_at_marks
 from flowcabal_tui.tui.widgets.wrapped_text import WrappedText
 
 _THOUGHT_SIGN = "· "
-Span = tuple[int, int]
 
 
 class StreamView(ScrollView, can_focus=True):
@@ -105,11 +102,7 @@ class StreamView(ScrollView, can_focus=True):
         self._thoughts = WrappedText()
         self._following = True
         self._follow_step = follow_step or (8 if os.environ.get("SSH_CONNECTION") else 1)
-        self._marked: Span | None = None
-        self._match_starts: list[int] = []
-        self._match_length = 0
-        self._match_at = -1
-        self._selected_rows: Span | None = None
+        self._text_marks = TextMarks()
         self._prose.append(clean(text))
 
     # What is shown
@@ -146,8 +139,7 @@ class StreamView(ScrollView, can_focus=True):
         self._prose.clear()
         self._thoughts.append(clean(thinking))
         self._prose.append(clean(text))
-        self._marked = self._selected_rows = None
-        self._match_starts, self._match_at = [], -1
+        self._text_marks.clear()
         self._fit_height()
         if self.is_mounted:
             self.scroll_to(y=self.max_scroll_y if follow else 0, animate=False, force=True)
@@ -163,18 +155,14 @@ class StreamView(ScrollView, can_focus=True):
     @property
     def place(self) -> int:
         """The character that is meant: where the selection ends, the marked span or match begins, or the uppermost."""
-        if self._selected_rows:
-            return self._prose.starts[self._selected_rows[1]]
-        if self._marked:
-            return self._marked[0]
-        if self._match_at >= 0:
-            return self._match_starts[self._match_at]
+        if (meant := self._text_marks.place(self._prose)) is not None:
+            return meant
         row = max(0, self.scroll_offset.y - self._prose_top)
         return self._prose.starts[min(row, len(self._prose.starts) - 1)] if self._prose.starts else 0
 
     def highlight(self, start: int, end: int) -> None:
         """Mark the characters from `start` up to `end`; an empty span marks nothing."""
-        self._marked = (start, end) if end > start else None
+        self._text_marks.span = (start, end) if end > start else None
         self.refresh()
 
     def scroll_to_offset(self, offset: int) -> None:
@@ -187,34 +175,30 @@ class StreamView(ScrollView, can_focus=True):
 
         Returns how many there are; an empty `text` ends the search.
         """
-        self._match_length = len(text)
-        found = re.finditer(re.escape(text), self.text, re.IGNORECASE) if text else ()
-        self._match_starts = [match.start() for match in found]
-        self._match_at = -1
-        if self._match_starts:
+        count = self._text_marks.find(text, self.text)
+        if count:
             top = self.scroll_offset.y - self._prose_top
             here = self._prose.starts[min(max(top, 0), len(self._prose.starts) - 1)]
-            self._go_to_match(bisect_left(self._match_starts, here))
+            self._go_to_match(self._text_marks.first_from(here))
         self.refresh()
-        return len(self._match_starts)
+        return count
 
     def next_match(self) -> int | None:
         """Go to the next match, round the end; its number from 0, or None when nothing was found."""
-        return self._go_to_match(self._match_at + 1)
+        return self._go_to_match(self._text_marks.beside(1))
 
     def previous_match(self) -> int | None:
         """Go to the match before; its number from 0, or None when nothing was found."""
-        return self._go_to_match(self._match_at - 1)
+        return self._go_to_match(self._text_marks.beside(-1))
 
     def _go_to_match(self, number: int) -> int | None:
-        if not self._match_starts:
-            return None
-        self._match_at = number % len(self._match_starts)
-        row = self._prose_top + self._prose.row_of(self._match_starts[self._match_at])
-        if not self.scroll_offset.y <= row < self.scroll_offset.y + self.size.height:
-            self.scroll_to_offset(self._match_starts[self._match_at])
-        self.refresh()
-        return self._match_at
+        found = self._text_marks.go_to(number)
+        if (place := self._text_marks.match) is not None:
+            row = self._prose_top + self._prose.row_of(place)
+            if not self.scroll_offset.y <= row < self.scroll_offset.y + self.size.height:
+                self.scroll_to_offset(place)
+            self.refresh()
+        return found
 
     # Size and scrolling
 
@@ -260,7 +244,7 @@ class StreamView(ScrollView, can_focus=True):
         following = self._following
         row = self.scroll_offset.y - self._prose_top
         here = self._prose.starts[row] if 0 <= row < len(self._prose.starts) else 0
-        self._selected_rows = None if width != self._prose.width else self._selected_rows
+        self._text_marks.rows = None if width != self._prose.width else self._text_marks.rows
         self._prose.rewrap(width)
         self._thoughts.rewrap(width - len(_THOUGHT_SIGN))
         self._fit_height()
@@ -286,48 +270,28 @@ class StreamView(ScrollView, can_focus=True):
         return strip.crop_extend(0, width, base)
 
     def _prose_strip(self, row: int, base: Style) -> Strip:
-        words = self._prose.rows[row]
-        start = self._prose.starts[row]
-        spans = self._spans(row)
-        if not spans:
-            return Strip([Segment(words.replace("\t", " " * TAB_CELLS), base)])
-        edges = {0, len(words)}
-        for (first, last), _name in spans:
-            edges.update(min(max(edge - start, 0), len(words)) for edge in (first, last))
         segments = []
-        for left, right in pairwise(sorted(edges)):
+        for piece, names in cut_at_marks(self._prose.rows[row], self._prose.starts[row], self._spans(row)):
             style = base
-            for (first, last), name in spans:
-                if first <= start + left and start + right <= last:
-                    style += self.get_component_rich_style(name, partial=True)
-            segments.append(Segment(words[left:right].replace("\t", " " * TAB_CELLS), style))
+            for name in names:
+                style += self.get_component_rich_style(name, partial=True)
+            segments.append(Segment(piece.replace("\t", " " * TAB_CELLS), style))
         return Strip(segments or [Segment("", base)])
 
     def _spans(self, row: int) -> list[tuple[Span, str]]:
         """What is marked in a row of the text, in the order in which styles are laid over each other."""
-        start, end = self._prose.starts[row], self._prose.end_of(row)
-        spans: list[tuple[Span, str]] = []
-        if self._marked and self._marked[0] < end and start < self._marked[1]:
-            spans.append((self._marked, "stream--highlight"))
-        first = bisect_right(self._match_starts, start - self._match_length)
-        for number in range(first, bisect_left(self._match_starts, end)):
-            at = self._match_starts[number]
-            name = "stream--current" if number == self._match_at else "stream--match"
-            spans.append(((at, at + self._match_length), name))
-        if self._selected_rows and min(self._selected_rows) <= row <= max(self._selected_rows):
-            spans.append(((start, end), "stream--selected"))
-        return spans
+        return self._text_marks.in_row(row, self._prose.starts[row], self._prose.end_of(row))
 
     # Keys
 
     def action_move(self, rows: int) -> None:
         """Scroll, or move the end of the selection, by `rows`."""
-        if self._selected_rows is None:
+        if (selected := self._text_marks.rows) is None:
             self.scroll_relative(y=rows, animate=False)
             return
-        anchor, last = self._selected_rows
+        anchor, last = selected
         last = min(max(last + rows, 0), len(self._prose.rows) - 1)
-        self._selected_rows = (anchor, last)
+        self._text_marks.rows = (anchor, last)
         row = self._prose_top + last
         bottom = self.scroll_offset.y + self.size.height - 1
         self.scroll_relative(y=min(0, row - self.scroll_offset.y) + max(0, row - bottom), animate=False)
@@ -363,23 +327,17 @@ class StreamView(ScrollView, can_focus=True):
         if not self._prose.rows:
             return
         row = self.scroll_offset.y - self._prose_top
-        if self._marked:
-            row = self._prose.row_of(self._marked[0])
+        if span := self._text_marks.span:
+            row = self._prose.row_of(span[0])
         row = min(max(row, 0), len(self._prose.rows) - 1)
-        self._selected_rows = (row, row)
+        self._text_marks.rows = (row, row)
         self.refresh()
 
     def action_unselect(self) -> None:
         """Forget the selection and the marked span."""
-        self._selected_rows = self._marked = None
+        self._text_marks.rows = self._text_marks.span = None
         self.refresh()
 
     def action_copy(self) -> None:
         """Ask for a copy: of the selected lines, else of the marked span, else of the whole text."""
-        if self._selected_rows:
-            content = self._prose.slice(min(self._selected_rows), max(self._selected_rows))
-        elif self._marked:
-            content = self.text[slice(*self._marked)]
-        else:
-            content = self.text
-        self.post_message(self.CopyRequested(self, content))
+        self.post_message(self.CopyRequested(self, self._text_marks.content(self._prose)))
