@@ -25,6 +25,7 @@ class Controller:
         volumes = volumes or ("",) * len(rows)
         self.workbench.chapter_rows = [replace(row, volume=name) for row, name in zip(rows, volumes, strict=True)]
         self.done: list[tuple[object, ...]] = []
+        self.book = self.upkeep = self
 
     async def overview(self) -> Overview:
         return await self.workbench.overview()
@@ -62,7 +63,7 @@ class Controller:
     async def kept(self, chapter: Chapter | None) -> None:
         self.done.append(("kept", chapter and chapter.id))
 
-    async def purge(self, chapter: Chapter | None) -> None:
+    async def purge_chapter(self, chapter: Chapter | None) -> None:
         self.done.append(("purge", chapter and chapter.id))
 
     async def origin(self, chapter: ChapterId, paragraph: str, place: int) -> bool:

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from flowcabal_tui.tui.app.app import key_order
+from flowcabal_tui.tui.app import key_order
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
 from flowcabal_tui.tui.app.new_project import NewProjectScreen

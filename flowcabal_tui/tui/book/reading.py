@@ -26,16 +26,18 @@ class ReadingController:
 
     def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
         self._screen, self._workbench = screen, workbench
+        self._heard = False
+        """An event came, which is newer than the answer to a question that was asked before."""
 
     async def load(self) -> None:
         """Shows a reading that an earlier session left."""
-        if (status := await self._workbench.bootstrap()) is not None:
+        if (status := await self._workbench.bootstrap()) is not None and not self._heard:
             self._screen.query_one(StatusLine).update_reading(status)
 
     @on_event
     def show(self, event: BootstrapChanged) -> None:
         """Shows how far the reading is, and that it paused or ended."""
-        status = event.status
+        status, self._heard = event.status, True
         self._screen.query_one(StatusLine).update_reading(status)
         if status.state == "paused" and status.reason:
             self._screen.notify(clean(status.reason), title=_("The reading paused"), severity="warning", markup=False)
