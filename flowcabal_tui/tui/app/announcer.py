@@ -42,7 +42,7 @@ class Announcer:
             self.show()
 
     def hold(self, source: str, words: str) -> None:
-        """What goes on just now, as said by `source`; empty when it is over."""
+        """Shows the work that `source` does at present; empty words: it has ended."""
         self.notices.hold(source, words)
         self.show()
 

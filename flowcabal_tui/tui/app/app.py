@@ -162,7 +162,7 @@ class FlowCabalApp(App[int]):
             self._access.remember(self.screen_language, theme.name)
 
     def _check_keys(self) -> None:
-        """The user's own keys: an unknown id and every clash is told, nothing is refused."""
+        """Shows unknown ids and clashes among the user's own keys; refuses nothing."""
         from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen: read when keys were changed
 
         rows = all_keys()

@@ -47,7 +47,7 @@ class ProjectOpener:
         self.wizard_runs = False
 
     def themes(self) -> tuple[Theme, ...]:
-        """Our themes and the user's; a file that cannot be used is told and passed over."""
+        """Our themes and the user's; a file that cannot be used gets a notice and is skipped."""
 
         def tell(error: SettingsError) -> None:
             self._app.notify(error.detail, title=error.title, severity="warning", markup=False)

@@ -1,4 +1,4 @@
-"""The manuscript as a whole: volumes, chapters, scenes, with lengths, goals, and how each stands."""
+"""The manuscript as a whole: volumes, chapters and scenes with their lengths, goals and state."""
 
 from __future__ import annotations
 

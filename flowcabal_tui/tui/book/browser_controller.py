@@ -1,4 +1,4 @@
-"""What the writer does with the manuscript as a whole."""
+"""Opens the manuscript browser, and changes volumes and chapters for it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BrowserController:
 
     @on_key("book.browser", group="looking")
     async def browse(self) -> None:
-        """The browser; what is chosen there is opened."""
+        """Opens the browser, then the place that was chosen there."""
         from flowcabal_tui.tui.book.browser import BrowserScreen
 
         info = self._workbench.info
@@ -92,7 +92,7 @@ class BrowserController:
             self._screen.notify(_("Split. `m` on the first part merges the two again."), markup=False)
 
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
-        """Asks first. Unsaved text of the second chapter would be out of sight, so that is to be settled before."""
+        """Asks first. Refuses while the second chapter has unsaved text, which nobody would see afterwards."""
         await self.book.drafts.write()
         if await self._workbench.unsaved.of(following.id) is not None:
             words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
@@ -121,7 +121,7 @@ class BrowserController:
             await self._workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
 
     async def kept(self, chapter: Chapter | None) -> None:
-        """What was kept for it, or for the book."""
+        """Shows the outputs that were kept for a chapter, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
         controller = KeptController(self._screen, self._workbench, self.upkeep, chapter)

@@ -71,7 +71,7 @@ class ChapterList(Vertical):
 
     @dataclass
     class MoveRequested(Request):
-        """The chapter is to stand `delta` places later in the story (negative: earlier)."""
+        """The chapter is to move `delta` places later in the story (negative: earlier)."""
 
         chapter: ChapterId
         delta: int

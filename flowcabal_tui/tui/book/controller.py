@@ -59,7 +59,7 @@ _FORMS: Final = ("md", "txt", "docx", "epub")
 
 
 class BookController:
-    """What the writer does with the book itself."""
+    """Lists, opens, saves, imports and exports chapters."""
 
     def __init__(
         self, screen: Screen[Any], workbench: Workbench, view: View, now: Callable[[], datetime], editor: str
@@ -129,7 +129,7 @@ class BookController:
         attempt(self._screen, self.refresh(getattr(event, "chapter", None)), group="book")
 
     async def refresh(self, chapter: ChapterId | None) -> None:
-        """The book has changed: the list, and the open chapter if it was that one, or stands elsewhere now."""
+        """Reads the list again, and the open chapter if it changed or moved; `chapter` None: any may have changed."""
         before, self.chapters = self.chapter, await self._workbench.chapters()
         if self.chapter is None:
             at = min(before.position, len(self.chapters)) - 1 if before else 0
@@ -217,17 +217,17 @@ class BookController:
         await self.refresh(chapter)
 
     async def discard(self, chapter: ChapterId) -> None:
-        """Unsaved text is not wanted."""
+        """Discards the unsaved text of a chapter."""
         await self.drafts.discard(chapter)
         if chapter == self._view.chapter:
             self._screen.query_one(ManuscriptPane).drop_unsaved()
 
     def noted_saved(self) -> None:
-        """Text is safe: the status line tells when."""
+        """Shows the time of the save in the status line."""
         self._screen.query_one(StatusLine).update_saved(self._now())
 
     def forget(self, chapter: ChapterId) -> None:
-        """A chapter was purged: what was typed of it is not written any more."""
+        """Forgets what was typed of a purged chapter, so that it is not written again."""
         self.drafts.forget(chapter)
 
     @on_key("manuscript.edit")
@@ -289,14 +289,14 @@ class BookController:
 
     @on_request(ProposalAccepted)
     async def accepted(self, proposal: Proposal, text: str) -> None:
-        """Remembers whose words were put into `text`."""
+        """Records the model and the instruction behind the passage that went into `text`."""
         if (made := self._proposed) is not None:
             place = (made.chapter, text, proposal.start, proposal.end)
             await self._workbench.carry_out(AcceptRewrite(*place, proposal.after, made.model, made.instruction))
 
     @on_key("book.import")
     async def import_book(self, path: Path | None = None) -> None:
-        """Shows what a file would bring, then imports it."""
+        """Shows a preview of a file, then imports it after a yes."""
         if path is None:
             typed = await self._ask(_("File or folder to import (txt, md, docx, epub)"))
             if not typed:
@@ -371,6 +371,6 @@ def _reported(lines: Sequence[str]) -> list[str]:
 
 
 def _some(warnings: Sequence[str]) -> list[str]:
-    """As many as leave room for the answers."""
+    """As many warnings as leave room for the answers."""
     more = len(warnings) - _MOST_WARNINGS
     return [*warnings[:_MOST_WARNINGS], *([_("and {n} more notes").format(n=more)] if more > 0 else [])]

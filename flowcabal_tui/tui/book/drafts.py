@@ -1,4 +1,4 @@
-"""Unsaved text of chapters goes where a crash cannot reach it, one write after the other."""
+"""Writes the unsaved text of chapters to the project, one write after the other, so that it survives a crash."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ class ChapterDrafts:
                 self._mark({*self.chapters} - {chapter})
 
     async def discard(self, chapter: ChapterId) -> None:
-        """The unsaved text is not wanted."""
+        """Discards the unsaved text of a chapter."""
         self.edited(chapter, None, None)
         await self.write()
 
     def forget(self, chapter: ChapterId) -> None:
-        """The chapter was purged: what was typed of it is not written any more."""
+        """Forgets what was typed of a purged chapter, so that it is not written again."""
         self._typed.pop(chapter, None)
         self._landed.pop(chapter, None)
         self._mark({*self.chapters} - {chapter})

@@ -77,7 +77,7 @@ class KeptScreen(ModalScreen[None]):
         attempt(self, self.reload(), group="change")
 
     async def reload(self) -> None:
-        """Reads what is kept now; where nothing is left, that is said."""
+        """Reads the kept outputs again; shows a line where none is left."""
         rows = await self._controller.kept(self._whole)
         self._kept = {str(each.id): each for each, _words in rows}
         self._words = {str(each.id): words for each, words in rows}

@@ -142,7 +142,7 @@ class ManuscriptPane(Vertical):
 
     @property
     def text(self) -> str:
-        """The text as it stands, saved or not."""
+        """The text that is shown, saved or not."""
         if self.face == "edit":
             return self.query_one(ProseArea).text
         return self._known.text if self._known else ""
@@ -206,7 +206,7 @@ class ManuscriptPane(Vertical):
     # Places in the text
 
     def _need_chapter(self) -> Chapter | None:
-        """The chapter that is shown. When there is none, that is said, and how there is one."""
+        """The chapter that is shown. Where there is none, a notice says how to add one."""
         if self._chapter is None:
             self.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
         return self._chapter

@@ -49,7 +49,7 @@ FACES: Final[dict[str, tuple[Face, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Another version of the passage at `start`; `fits` when the old one still stands there."""
+    """Another version of the passage at `start`; `fits` while the old one is still there."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Imported chapters read by the agents' model: offered after an import, paused and gone on with by one key."""
+"""The paid reading of imported chapters by the agents' model: offered after an import, paused and resumed by a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ReadingController:
-    """What the writer does with the paid reading of an import."""
+    """Offers, pauses, resumes and drops a paid reading."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
         self._screen, self._workbench = screen, workbench
@@ -46,7 +46,7 @@ class ReadingController:
 
     @on_key("book.read", group="reading", exclusive=True)
     async def toggle(self) -> None:
-        """Pauses a reading that goes on; else asks whether one may begin, or go on, or is given up."""
+        """Pauses a running reading; otherwise asks whether to start one, or to resume or drop a paused one."""
         status = await self._workbench.bootstrap()
         if status is not None and status.state == "running":
             await self._workbench.carry_out(PauseBootstrap())
@@ -57,13 +57,13 @@ class ReadingController:
             self._screen.notify(_("No imported chapter is left to be read."), markup=False)
 
     async def _wished(self, status: BootstrapStatus) -> str | None:
-        """What is to become of a paused reading: "go" on, "drop" it, or None."""
+        """The writer's choice for a paused reading: "go", "drop", or None."""
         choices = (("go", _("Go on with it")), ("drop", _("Give up what is left; what was read stays")))
         title = _("reading of the import: {words}").format(words=one_line(said(status)))
         return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
     async def offer(self) -> bool:
-        """Shows what it would take and begins on a yes; False when there is nothing to read, or no model to do it."""
+        """Shows the quote and starts on a yes. Returns False when there is nothing to read, or no model to read it."""
         if not any(role == "agent" for role, _endpoint in self._workbench.info.models):
             return False
         quote = await self._workbench.quote_bootstrap()

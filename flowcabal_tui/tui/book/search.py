@@ -189,7 +189,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         return " · ".join(parts)
 
     def _is_exact(self) -> bool:
-        """Do the words stand anywhere as they were typed?"""
+        """Does any hit contain the words as they were typed?"""
         length = len(" ".join(clean(self.words).split()))
         return any(span.end - span.start == length for hit in self._hits for span in hit.spans)
 

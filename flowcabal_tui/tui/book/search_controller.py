@@ -39,7 +39,7 @@ class SearchController:
 
     @on_key("book.search", group="looking")
     async def find(self) -> None:
-        """The search, as it was left; a hit of the manuscript is opened where it stands."""
+        """Opens the search as it was left, then the hit that was chosen."""
         from flowcabal_tui.tui.book.search import SearchScreen
 
         page = SearchScreen(self, self._query, self._last_hit)
@@ -50,7 +50,7 @@ class SearchController:
             await self._open_at(ChapterId(found.uri.removeprefix("manuscript/")), found.start, found.end)
 
     async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
-        """What a search finds."""
+        """The hits of a search."""
         return await self._workbench.search(query, kinds, limit)
 
     async def look(self, hit: SearchHit) -> SourceText:
@@ -80,7 +80,7 @@ class SearchController:
             self._screen.notify(told + await self._left(words), markup=False)
 
     async def _left(self, words: str) -> str:
-        """Where the words still stand in titles and in the list of names, which are no text; "" if nowhere."""
+        """Where titles and listed names, which are not replaced, still contain the words; "" if nowhere."""
         from flowcabal_tui.project.book.matching import places
 
         def holding(texts: Iterable[str]) -> int:

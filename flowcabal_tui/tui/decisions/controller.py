@@ -1,4 +1,4 @@
-"""What waits for the writer: counted, called for, answered."""
+"""Questions of runs: counted, announced, answered."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class DecisionController:
-    """The queue of decisions."""
+    """Reads the questions, opens the screens that answer them, and sends the answers."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, editor: str) -> None:
         self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
@@ -90,7 +90,7 @@ class DecisionController:
         set_terminal_title(self._screen.app, f"{title} - FlowCabal")
 
     def call(self) -> None:
-        """A new question: said on the screen; the bell only when the terminal has not the focus."""
+        """Shows a notice of a new question; rings the bell only while the terminal lacks the focus."""
         if isinstance(self._screen.app.screen, PlayScreen):
             return
         plays = bool(self._waiting) and is_told(self._waiting[-1])

@@ -367,7 +367,7 @@ class DecisionsScreen(Screen[None]):
             attempt(self, self._typed.edit_outside(), exclusive=True)
 
     def action_submit(self) -> None:
-        """Hand in what stands in the editor."""
+        """Hand in the text of the editor."""
         question = self.question
         if self.is_grace() or question is None or self.face not in ("editor", "candidates"):
             return

@@ -1,4 +1,4 @@
-"""A run as a story on one page: what was told, what was answered, and the next question below."""
+"""A run as a story on one page: its text, the answers so far, and the next question below."""
 
 from __future__ import annotations
 
@@ -126,11 +126,11 @@ class PlayScreen(Screen[bool | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """What has been told so far."""
+        """Shows the story so far."""
         self.run_worker(self.read_on(self._waiting), exit_on_error=False)
 
     async def read_on(self, waiting: Sequence[Question]) -> None:
-        """More was told, or another question waits."""
+        """Adds new text, or shows another question."""
         events = await self._told()
         story, view = story_of(events), self.query_one("#story", StreamView)
         if story.startswith(view.text):
@@ -195,7 +195,7 @@ class PlayScreen(Screen[bool | None]):
         self._past_typed(True)
 
     def action_page(self, pages: int) -> None:
-        """Read what was told before, wherever the focus is."""
+        """Scroll the story, wherever the focus is."""
         self.query_one("#story", StreamView).action_page(pages)
 
     def action_leave(self) -> None:

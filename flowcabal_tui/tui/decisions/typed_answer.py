@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TypedAnswer:
-    """What stands in the editor of the decision that a screen shows; `editor` is the writer's own, as a command."""
+    """The text in the editor of a decision; `editor` is the command of the writer's own."""
 
     def __init__(self, screen: DecisionsScreen, unsent: Unsent, editor: str) -> None:
         self._screen, self.unsent, self._editor = screen, unsent, editor
@@ -38,7 +38,7 @@ class TypedAnswer:
             self._screen.editor_area.load_text(self.unsent.text(place, text))
 
     def remember(self) -> None:
-        """Holds what stands in the editor."""
+        """Holds the text of the editor."""
         question, shown, place = self._screen.question, self._screen.attempts.shown, self.place
         if question is not None and place is not None and self._screen.face == "editor":
             before = shown.text if shown else clean(question.proposal)

@@ -1,4 +1,4 @@
-"""Where a node stands in a document: at the top, in a body of a loop or branch, or as a step of a node."""
+"""The place of a node in a document: at the top, in the body of a loop or branch, or as a step of a node."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A node and where it stands."""
+    """A node and its place."""
 
     owners: Owners
     node: NodeId

@@ -48,7 +48,7 @@ _UNFINISHED: Final = ("waiting", "running", "stale")
 
 
 class MemoryController:
-    """What the writer looks up and corrects in the memory."""
+    """Shows and changes profiles and meta texts, and controls background work."""
 
     def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, editor: str) -> None:
         self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
@@ -73,7 +73,7 @@ class MemoryController:
 
     @on_event
     def _show_background(self, event: BackgroundChanged) -> None:
-        """What is left, what failed, and what hinders it: as before, until the step that it hindered has ended."""
+        """Steps left and failed. The reason for a delay stays until the next step has ended."""
         task, status = event.task, self._screen.query_one(StatusLine)
         ended = task if task is not None and task.state != "running" else None
         of_server = ended is not None and ended.kind == "knowledge"
@@ -100,7 +100,7 @@ class MemoryController:
 
     @on_request(ProfilePane.EditRequested)
     async def edit_profile(self, uri: str, level: Level, text: str) -> None:
-        """Opens a level of a profile; what was written stands from then on."""
+        """Opens a level of a profile for editing; the writer's text then takes precedence."""
         profile = await self._workbench.profile(uri)
         title = f"{profile.name} · {_(LEVELS[level])}"
         edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
@@ -112,18 +112,18 @@ class MemoryController:
 
     @on_request(ProfilePane.PinRequested)
     async def pin_profile(self, uri: str, generation: Generation | None) -> None:
-        """Contexts read this state from now on, or the newest again."""
+        """Pins a state for contexts; None: they read the newest again."""
         words = _("No longer pinned.") if generation is None else _("Pinned: contexts read this state from now on.")
         await self._change(PinProfile(uri, generation), words)
 
     @on_request(ProfilePane.TakeRequested)
     async def take_profile(self, uri: str) -> None:
-        """What was made since the writer's own words or pin stands."""
+        """Takes the state that was made since the writer's own text or pin."""
         await self._change(TakeProfile(uri), _("The newest state stands."))
 
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
-        """Once more from the text."""
+        """Makes a profile again from the text."""
         await self._change(RegenerateProfile(uri), _("It is made again; until then the old one is read."))
 
     async def _change(self, command: Command, words: str) -> None:
@@ -174,7 +174,7 @@ class MemoryController:
     @on_key("memory.retry", retry=True)
     @on_key("memory.cancel", retry=False)
     async def work(self, retry: bool) -> None:
-        """Takes background work up again, or cancels what is left of it. A waiting question comes first."""
+        """Retries background work, or cancels the rest of it. An open question about embeddings comes first."""
         if retry and (asked := await self._workbench.embedding_question()) is not None:
             await self._ask_embeddings(asked)
             return
@@ -183,7 +183,7 @@ class MemoryController:
         self._screen.notify(words, markup=False)
 
     async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
-        """Escape answers nothing: the question waits on."""
+        """Asks whether texts may be sent to the embedding model; Escape leaves the question open."""
         choices = (
             ("no", _("No: search by words alone, send nothing")),
             ("yes", _("Yes: send the texts, search by meaning")),
@@ -199,7 +199,7 @@ def _left_and_failed(counts: Iterable[tuple[str, int]]) -> tuple[int, int]:
 
 
 def _standing(tasks: Iterable[BackgroundTask]) -> tuple[int, int, str]:
-    """How many are left, how many failed, and what hinders one of them."""
+    """Steps left, steps failed, and the reason for a delay of one of them."""
     known = tuple(tasks)
     hindered = (task.error for task in known if task.state in ("waiting", "failed"))
     left = sum(task.state in _UNFINISHED for task in known)

@@ -88,7 +88,7 @@ class ProfilePane(Vertical):
 
     @dataclass
     class EditRequested(Request):
-        """A level is to be written by hand; `text` is what stands."""
+        """A level is to be written by hand; `text` is the current one."""
 
         uri: str
         level: Level
@@ -103,7 +103,7 @@ class ProfilePane(Vertical):
 
     @dataclass
     class TakeRequested(Request):
-        """What was made since the writer's own words or pin is to stand."""
+        """The state that was made since the writer's own text or pin is to be used."""
 
         uri: str
 
@@ -227,7 +227,7 @@ class ProfilePane(Vertical):
         return f"{sign} {_as_of(derived)} · {_(METHODS[derived.method])}" + (f" · {_('pinned')}" if is_pinned else "")
 
     def _state_in_view(self) -> Derived | None:
-        """The state under the cursor of the history, else what stands."""
+        """The state under the cursor of the history, else the current one."""
         if self._face != "history":
             return self._derived()
         picked = self.query_one("#history", PickList).picked
@@ -321,7 +321,7 @@ class ProfilePane(Vertical):
         self._refresh_head(newer, _("compared with {state}").format(state=_as_of(older)))
 
     def action_waiting(self) -> None:
-        """What was made since, beside what stands."""
+        """The state that was made since, beside the current one."""
         stands, offered = self._derived(), self._offered()
         if stands is None or offered is None:
             self.notify(_("Nothing was made since."), markup=False)

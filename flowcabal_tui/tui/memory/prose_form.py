@@ -58,7 +58,7 @@ class ProseScreen(TypedScreen[str]):
         self.dismiss(text if text and text != self._before.strip() else None)
 
     def action_editor(self) -> None:
-        """The writer's own editor; what comes back stands here."""
+        """Opens the writer's own editor and takes its text."""
         attempt(self, self._edit_outside())
 
     async def _edit_outside(self) -> None:

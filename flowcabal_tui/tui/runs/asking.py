@@ -1,4 +1,4 @@
-"""What the writer is asked before a run: a wish, the length of the chapter, the inputs that the workflow reads."""
+"""Questions before a run: a wish, the length of the chapter, the inputs that the workflow reads."""
 
 from __future__ import annotations
 

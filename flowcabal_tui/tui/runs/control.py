@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class RunControl:
-    """What the writer does with runs and results of single nodes."""
+    """Stops, steps and repeats runs, and freezes and compares the outputs of single nodes."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class RunControl:
             await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
 
     async def _freeze(self, node: NodeId) -> None:
-        """Freezes what stands for the node, or lets it run again."""
+        """Freezes the current output of a node, or lets the node run again."""
         standing = await self._workbench.standing(self._workflow_id, self._view.chapter)
         output = next((each.output for each in standing if each.node == node), None)
         if output is None:
@@ -189,7 +189,7 @@ class RunControl:
         self.tell_level()
 
     def tell_level(self) -> None:
-        """Says which level comes next while the run in view pauses; else nothing."""
+        """Shows which level comes next while the run in view is paused."""
         words, run = "", self._view.run
         if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":
             nodes = next_level(self._document.workflow, self._document.node_states)

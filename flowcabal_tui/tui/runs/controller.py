@@ -133,13 +133,13 @@ class RunController:
 
     @on_request(WorkflowPane.NodeChosen, group="node", exclusive=True)
     async def choose_node(self, node: NodeId) -> None:
-        """The writer went to a node: the view stays there."""
+        """Shows a node that the writer went to, and stops following the run."""
         if node != self._view.node:
             self._view.following = False
             await self.show_node(node)
 
     async def show_node(self, node: NodeId) -> None:
-        """Pours a node into the output, prompt and receipt panes."""
+        """Shows a node in the output, prompt and receipt panes."""
         self._view.node = node
         output, receipt = self._output, self._screen.query_one(ReceiptPane)
         self._document.show_prompt(node)
@@ -225,12 +225,12 @@ class RunController:
 
     @on_request(OutputPane.ReloadRequested, group="node", exclusive=True)
     async def text_moved(self, run: RunId, node: NodeId) -> None:
-        """An attempt began or is final: read the node again if it is in view."""
+        """Reads a node again if it is in view."""
         if (run, node) == (self._view.run, self._view.node):
             await self.show_node(node)
 
     async def _has_model(self) -> bool:
-        """When no model is set, what is found is proposed; its first use is confirmed."""
+        """Where no model is set, proposes those that were found; the first use of one is confirmed."""
         if any(role == "user" for role, _endpoint in self._workbench.info.models):
             return True
         found = {item.identity: item for item in await self._workbench.found_models()}
@@ -385,7 +385,7 @@ class RunController:
 
 @contextmanager
 def preparing(screen: Screen[Any]) -> Iterator[None]:
-    """Says so while it lasts; and that a knowledge server which is starting is waited for."""
+    """Shows a notice while a run is prepared, which may have to wait for the knowledge server."""
     words = _("The run is being prepared ...")
     if screen.query_one(StatusLine).is_knowledge_starting:
         words = _("The run is being prepared; the knowledge server that it will ask is starting ...")

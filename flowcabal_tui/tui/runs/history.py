@@ -35,6 +35,6 @@ class RunPages:
 
 
 def as_waiting(run: RunSummary) -> RunSummary:
-    """A run that was interrupted while it asked waits for the answer, by which it goes on."""
+    """The run as waiting if it was interrupted while it asked: the answer resumes it."""
     asks = run.state == "interrupted" and any(state == "waiting" for _node, state in run.nodes)
     return replace(run, state="waiting") if asks else run

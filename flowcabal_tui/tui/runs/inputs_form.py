@@ -19,7 +19,7 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 JSON: str = ":="
-"""What stands before a value that is not text, as on the command line."""
+"""The prefix of a value that is not text, as on the command line."""
 
 
 class InputsForm(TypedScreen[dict[str, str]]):

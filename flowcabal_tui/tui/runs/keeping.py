@@ -42,7 +42,7 @@ class KeepController:
             self._screen.notify(words, markup=False)
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
-        """Keeps an attempt where the template says; gives the words that tell where it went, "" when it was not."""
+        """Keeps an attempt as its workflow declares. Returns a sentence on where it went; "" when it was not kept."""
         kept_run = await self._workbench.runs(1, RunWish(run=run))
         target = kept_run[0].chapter if kept_run else chapter
         workflow = await self._workbench.run_workflow(run)
@@ -69,7 +69,7 @@ class KeepController:
         return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
 
     async def _memory_costs(self, run: RunId) -> str:
-        """What following the kept text likely costs the memory, as the run's quote said; "" when it is nothing."""
+        """The likely cost of updating the memory, from the run's quote; "" when it is free."""
         try:
             quote = await self._workbench.quote(replace((await self._workbench.run_details(run)).request, again=()))
         except FlowCabalError:  # the workflow cannot run any more: what it wrote is kept all the same

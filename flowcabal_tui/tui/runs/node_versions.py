@@ -42,7 +42,7 @@ AUTHORS: Final[dict[VersionAuthor, str]] = {
 
 
 class NodeVersionAccess:
-    """What the screen asks of the project, for one node of one workflow and chapter."""
+    """Reads and changes the versions of one node of one workflow and chapter."""
 
     def __init__(self, workbench: Workbench, workflow: str, node: NodeId, chapter: ChapterId | None) -> None:
         self.workbench, self.workflow, self.node, self.chapter = workbench, workflow, node, chapter
@@ -60,7 +60,7 @@ class NodeVersionAccess:
         return await self.workbench.version_trace(version.run, version.node, version.attempt)
 
     async def select(self, version: NodeVersion) -> None:
-        """It stands for the node from now on."""
+        """Makes a version the node's current output."""
         await self.workbench.carry_out(SelectVersion(self.workflow, self.node, version.digest, self.chapter))
 
     async def freeze(self, version: NodeVersion) -> None:
@@ -71,7 +71,7 @@ class NodeVersionAccess:
         await self.workbench.carry_out(wish)
 
     async def edit(self, version: NodeVersion, text: str) -> None:
-        """A person's text becomes a version and stands."""
+        """Makes a text by hand a version, and the node's current output."""
         await self.workbench.carry_out(EditOutput(self.workflow, self.node, text, self.chapter, version.digest))
 
 
@@ -137,7 +137,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         self._after(self._load())
 
     def _after(self, work: Any) -> None:
-        """Does something that may be refused; the refusal is said."""
+        """Does something that may be refused; shows the refusal."""
 
         async def guarded() -> None:
             try:
@@ -188,7 +188,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         return self._texts[version.digest]
 
     def _other(self) -> NodeVersion | None:
-        """What is compared with: the marked version, else what stands, else the one before."""
+        """The other side of the comparison: the marked version, else the current output, else the version before."""
         shown = self.version
         ways = [
             [each for each in self._listed if each.number == self._marked],
@@ -245,7 +245,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         await self._load(newest=newest)
 
     def action_select(self) -> None:
-        """It stands for the node."""
+        """Make it the node's current output."""
         if (version := self.version) is not None:
             self._after(self._and_load(self._controller.select(version)))
 

@@ -110,7 +110,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     @on(OptionList.OptionHighlighted, "#lines")
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another line is told of."""
+        """Shows another line."""
         message.stop()
         if (line := self.line) is not None:
             attempt(self, self._tell(line), group="line", exclusive=True)
@@ -121,7 +121,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
     async def _written(self) -> Written | None:
-        """The attempt that wrote the line under the cursor: a key may come before the line is told of."""
+        """The attempt that wrote the line under the cursor; a key may come before it is shown."""
         line = self.line
         if line is not None and (self._told is None or self._told.line.number != line.number):
             await self._tell(line)

@@ -325,7 +325,7 @@ class OutputPane(Vertical):
     # Keys
 
     def _need_view(self) -> NodeView | None:
-        """The node that is shown. When it has no output, that is said, and how it gets one."""
+        """The node that is shown. Where it has no output, a notice says how to get one."""
         if self._view is None:
             self.notify(_(NO_OUTPUT), markup=False)
         return self._view

@@ -213,7 +213,7 @@ class ReceiptPane(Vertical):
         return {_place(source): source for source in sources}
 
     def _sign(self, source: ContextSource) -> tuple[str, str]:
-        """How the source stands to the earlier receipt, and its level there if it was another."""
+        """How a source differs from the earlier receipt, and its level there if that was another."""
         if not self._is_comparing or self._before is None:
             return " ", ""
         earlier = self._earlier().get(_place(source))

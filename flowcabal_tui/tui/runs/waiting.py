@@ -29,7 +29,7 @@ TICK_SECONDS: Final = 1.0
 
 
 class WaitController:
-    """Counts the seconds while something waits."""
+    """Shows how long the calls of the run in view have waited."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class WaitController:
             self.show()
 
     def show(self) -> None:
-        """Brings both places up to date."""
+        """Updates the output pane and the row of notices."""
         run, node = self._view.run, self._view.node
         words = self.waits.words(run, node) if run is not None and node is not None else ""
         self._output.waiting(words)

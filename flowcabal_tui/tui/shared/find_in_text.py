@@ -1,4 +1,4 @@
-"""`/` in a text: asks what to look for, goes there, and says how often it stands there."""
+"""`/` in a text: asks what to find, goes to the first place, and shows how many there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A form of a few rows, whose fields are read together: what cannot be read is said, and nothing is given back."""
+"""A form of a few rows. All fields are read together; while one cannot be read, the form shows why and stays open."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What stands in the fields, by their ids."""
+    """The contents of the fields, by their ids."""
 
     fields: Mapping[str, str | bool]
 
@@ -155,7 +155,7 @@ class FormScreen(TypedScreen[T]):
             self.query_one(".wrong", Static).update(f"! {clean(str(error))}")
 
     def _value(self, field: Field) -> str | bool:
-        """What stands there; words of several lines that were not touched stay as they are."""
+        """The value of a field; text of several lines that was not touched stays as it is."""
         row = self.query_one(f"#field-{field.id}")
         if isinstance(row, (Tick, Select)):
             return row.value if isinstance(row, Tick) else str(row.value)

@@ -53,7 +53,7 @@ class PickList(OptionList):
             self.action_first()
 
     def find_row(self, words: str) -> bool:
-        """Put the cursor on the next row in which the words stand, letter case aside, round the end."""
+        """Put the cursor on the next row that contains the words, letter case aside, round the end."""
         wanted, start = words.casefold(), (self.highlighted if self.highlighted is not None else -1) + 1
         rows = [*range(start, self.option_count), *range(start)]
         for row in rows:

@@ -40,7 +40,7 @@ class Notice:
 
 @dataclass
 class GoesOn(Message):
-    """What goes on just now, as said by `source`; empty `words`: it is over. For the app."""
+    """The work that `source` does at present; empty `words`: it has ended. For the app."""
 
     source: str
     words: str
@@ -48,7 +48,7 @@ class GoesOn(Message):
 
 @dataclass
 class NoticeOver(Message):
-    """The notice with these words is no longer so. For the app."""
+    """The notice with these words no longer applies. For the app."""
 
     words: str
 

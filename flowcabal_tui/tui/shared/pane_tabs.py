@@ -1,4 +1,4 @@
-"""One row of pane names with their digits; the one that is shown stands in brackets."""
+"""One row of pane names with their digits; the pane in view is in brackets."""
 
 from __future__ import annotations
 

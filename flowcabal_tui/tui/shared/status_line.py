@@ -85,7 +85,7 @@ class StatusLine(Horizontal):
         yield Static("", markup=False, classes="status-words")
 
     def on_mount(self) -> None:
-        """The spinner stands still until something runs."""
+        """The spinner is still until something runs."""
         self._spin_timer = self.set_interval(_SPIN_SECONDS, self._spin, pause=True)
         self._show_words()
 
@@ -110,41 +110,41 @@ class StatusLine(Horizontal):
         self._show_words()
 
     def update_totals(self, totals: Totals) -> None:
-        """What was spent so far in the project."""
+        """Tokens and money spent in the project."""
         tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
         cost = _("cost {sum}").format(sum=totals.about + money(totals.cost, totals.currency))
         self._spent = f"{tokens} · {cost}"
         self._show_words()
 
     def update_saved(self, at: datetime) -> None:
-        """When text was last safe in the store."""
+        """The time of the last save."""
         self._saved_at = at
         self._show_words()
 
     def update_memory(self, left: int, failed: int, reason: str | None = None) -> None:
-        """How much background work is left, how much failed, and what hinders it ("": nothing, None: as before)."""
+        """Background work: steps left, steps failed, and the reason for a delay ("": none, None: as before)."""
         self._memory_left, self._memory_failed = left, failed
         self._memory_reason = one_line(self._memory_reason if reason is None else reason, 60)
         self._show_words()
 
     def update_reading(self, status: BootstrapStatus) -> None:
-        """How far the paid reading of an import is; nothing once all of it is done or given up."""
+        """Progress of the paid reading of an import; nothing once it is done or dropped."""
         over = status.state == "dropped" or (status.state == "done" and not status.failed)
         self._reading_words = "" if over else _("reading: {words}").format(words=said(status))
         self._show_words()
 
     def update_knowledge(self, state: str, reason: str) -> None:
-        """The state of the knowledge server, by the words of the protocol."""
+        """The state of the knowledge server, in the protocol's words."""
         self._knowledge_state, self._knowledge_message = state, reason
         self._show_words()
 
     @property
     def is_knowledge_starting(self) -> bool:
-        """True while it can be told neither that the knowledge server is there nor that it is not."""
+        """True until the knowledge server is ready or has failed."""
         return self._knowledge_state in ("starting", "restarting")
 
     def update_owed(self, left: int, failed: int, reason: str | None = None) -> None:
-        """How many texts the knowledge server is still to be told, as `update_memory`."""
+        """Texts that the knowledge server has not received yet; arguments as in `update_memory`."""
         self._owed_count, self._owed_failed = left, failed
         self._owed_reason = one_line(self._owed_reason if reason is None else reason, 60)
         self._show_words()

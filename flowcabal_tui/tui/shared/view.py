@@ -11,7 +11,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request
 
 @dataclass
 class OriginRequested(Request):
-    """Where does this paragraph of a chapter come from? `place` is a character in the text as it stands."""
+    """Asks for the origin of a paragraph of a chapter. `place` is its first character in the text that is shown."""
 
     chapter: ChapterId
     paragraph: str

@@ -65,7 +65,7 @@ def length_words(text: str, book_language: str = "") -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Is a text's length told in characters? Judged by how it begins."""
+    """Is a text's length counted in characters? Judged by how it begins."""
     beginning = text[:400]
     return 2 * han_count(beginning) > len(beginning.split())
 

@@ -1,4 +1,4 @@
-"""What the screens of names and records ask of a project, and what they change there."""
+"""How the screens of names and records read and change a project."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 
 class StoryAccess:
-    """Asks and changes; shows nothing."""
+    """Reads and writes names and records; shows nothing."""
 
     def __init__(self, workbench: Workbench) -> None:
         self._workbench = workbench
 
     async def cast(self) -> Cast:
-        """Everybody, and everything that is said of them."""
+        """All entities with their records."""
         ask = self._workbench
         return Cast(*await asyncio.gather(ask.entities(), ask.chapters(), ask.story(), ask.seen()))
 
     async def people(self) -> Cast:
-        """Everybody and the chapters, without what is said of them."""
+        """All entities and chapters, without records."""
         ask = self._workbench
         return Cast(*await asyncio.gather(ask.entities(), ask.chapters()), Story(), ())
 
@@ -47,7 +47,7 @@ class StoryAccess:
         return await self._workbench.proposals(wish, offset, limit)
 
     async def decide(self, command: DecideProposals | CorrectProposal | UndoDecision) -> None:
-        """The writer's word on proposals, or the last one taken back."""
+        """Decides or corrects proposals, or undoes the last decision."""
         await self._workbench.carry_out(command)
 
     async def companions(self, entity: EntityId, before: ChapterId | None) -> tuple[Companion, ...]:
@@ -59,7 +59,7 @@ class StoryAccess:
         return await self._workbench.mentions(entity)
 
     async def text(self, chapter: ChapterId) -> str:
-        """The text of a chapter as it stands."""
+        """The newest text of a chapter."""
         return await self._workbench.chapter_text(chapter)
 
     async def source(self, evidence: Evidence) -> SourceText:
@@ -67,19 +67,19 @@ class StoryAccess:
         return await self._workbench.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
 
     async def put_entity(self, entity: Entity) -> None:
-        """By hand: it wins."""
+        """Writes an entity by hand, which takes precedence over agents."""
         await self._workbench.carry_out(PutEntity(entity))
 
     async def remove_entity(self, entity: EntityId) -> None:
-        """It is no name of the book any more."""
+        """Removes an entity."""
         await self._workbench.carry_out(RemoveEntity(entity))
 
     async def put(self, record: StoryRecord) -> RecordId:
-        """By hand: it wins. Gives the id."""
+        """Writes a record by hand, which takes precedence over agents. Returns its id."""
         return RecordId(await self._workbench.carry_out(PutRecord(record)))
 
     async def remove(self, record: RecordId) -> None:
-        """Agents do not bring it back."""
+        """Removes a record; agents do not add it again."""
         await self._workbench.carry_out(RemoveRecord(record))
 
     async def merge(self, gone: Entity, kept: Entity, cast: Cast) -> None:

@@ -1,4 +1,4 @@
-"""Entities, chapters and records of a book as they were read together: what ids are called, where things stand."""
+"""Entities, chapters and records of a book, read together: names by id, and places in the story."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flowcabal_tui.tui.shared.words import one_line
 
 
 class Cast:
-    """Who is in the book, and what is said of them."""
+    """The entities of the book with their records."""
 
     def __init__(
         self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Sequence[Seen]
@@ -74,7 +74,7 @@ class Cast:
         return self.position(record.since) <= position and not ended
 
     def fits(self, words: str, text: str, about: Iterable[EntityId]) -> bool:
-        """Do the words stand in the text, or in any name of those whom it is about? Letter case aside."""
+        """Does the text, or a name of an entity that it is about, contain the words? Letter case aside."""
         wanted = words.casefold()
         known = filter(None, map(self._by_id.get, about))
         names = (name for each in known for name in (*each.names, *each.proposed))

@@ -1,4 +1,4 @@
-"""The screens of names and records: opened over the workspace, and told when the book changes."""
+"""Opens the screens of names and records, and reads them again when the book changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GoTo = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
 
 
 class StoryController:
-    """What the writer looks up and corrects in names, relations, promises, moments and facts.
+    """Opens names, records and proposals.
 
     The screens are loaded when one is opened: a project is on the screen sooner.
     """

@@ -29,7 +29,7 @@ from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpData
 
 MOST: Final = 16
-"""Neighbours that are drawn, unless all are wanted; of the rest it is said how many they are."""
+"""Neighbours that are drawn unless all are wanted; the others are counted."""
 
 
 class EgoScreen(StoryPage):
@@ -105,7 +105,7 @@ class EgoScreen(StoryPage):
         return EntityId(cursor) if cursor else None
 
     async def show_cast(self, cast: Cast) -> None:
-        """The graph anew: nobody is in it who is met only later."""
+        """Draws the graph again, without anyone who appears only later."""
         following = cast.at(self._position(cast) + 1)
         self._companions = await self.access.companions(self._centre_entity, following.id if following else None)
         self._draw(cast)

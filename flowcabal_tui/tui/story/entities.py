@@ -127,7 +127,7 @@ class EntitiesScreen(FilteredPage):
         self.query_one(PaneTabs).show(self._kind_shown)
 
     async def show_cast(self, cast: Cast) -> None:
-        """The list anew."""
+        """Fills the list again."""
         cursor, self._first_entity = self._first_entity, None
         self.refill(cursor)
 

@@ -1,4 +1,4 @@
-"""A page of names or records with a line to type in: the list follows the words, its cursor is told of."""
+"""A page of names or records with a filter line: the list follows the words, and the entry at the cursor is shown."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class FilteredPage(StoryPage):
         raise NotImplementedError
 
     def tell(self) -> None:
-        """Shows what is known of the one under the cursor."""
+        """Shows the entry under the cursor."""
         raise NotImplementedError
 
     @on(OptionList.OptionHighlighted, "#list")
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
-        """Another one is told of."""
+        """Shows another entry."""
         message.stop()
         self.tell()
 

@@ -18,7 +18,7 @@ _SHOWN = 12
 
 
 async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
-    """Takes them out after one question; tells whether it was done."""
+    """Removes them after one question. Returns whether they were removed."""
     title = _("Remove {name}?").format(name=one_line(entities[0].name, 40))
     if len(entities) > 1:
         title = ngettext("Remove {n} name?", "Remove {n} names?", len(entities)).format(n=len(entities))
@@ -56,7 +56,7 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
 
 
 async def change_kind(page: StoryPage, entities: Sequence[Entity]) -> bool:
-    """Makes all of them of the kind that the writer chooses; tells whether it was done."""
+    """Gives all of them the kind that the writer chooses. Returns whether it did."""
     kinds: dict[str, EntityKind] = {str(kind): kind for kind in ENTITY_KINDS}
     choices = tuple((kind, _(words)) for kind, words in ENTITY_KINDS.items())
     row = Field("kind", _("Kind"), entities[0].kind, choices=choices)

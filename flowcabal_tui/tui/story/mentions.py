@@ -69,7 +69,7 @@ class MentionsScreen(StoryPage):
         self.query_one(PickList).focus()
 
     async def reload(self) -> None:
-        """Reads the places, and the text anew; the place in view stays."""
+        """Reads the places and the text again; the place in view stays."""
         self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
         self._places = await self.access.mentions(self._entity.id)

@@ -40,7 +40,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row: what stands first and last is always in sight, the middle is cut where there is no room."""
+    """One row: its start and end are always in view, its middle is cut where there is no room."""
 
     record: StoryRecord
     start: str

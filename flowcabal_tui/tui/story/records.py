@@ -121,7 +121,7 @@ class RecordsScreen(FilteredPage):
         yield HintLine()
 
     async def show_cast(self, cast: Cast) -> None:
-        """The list anew."""
+        """Fills the list again."""
         self._position = self._position or cast.written
         self._fill(cast)
 

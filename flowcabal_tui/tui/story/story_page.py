@@ -1,4 +1,4 @@
-"""What all screens of names and records share: they read a cast, change it through access, and show it anew."""
+"""What all screens of names and records share: they read a cast, change it, and show it again."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class StoryPage(ModalScreen[Place | None]):
         self.work(self.reload(), exclusive=True)
 
     async def ask(self, form: FormScreen[T]) -> T | None:
-        """What the writer put into a form."""
+        """The writer's answer to a form."""
         answer: T | None = await self.app.push_screen_wait(form)
         return answer
 

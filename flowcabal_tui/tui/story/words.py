@@ -109,7 +109,7 @@ def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
 
 
 def due_words(promise: Promise) -> str:
-    """When it is due, in chapters; empty when that is not said."""
+    """When it is due, in chapters; empty when that is not given."""
     start, end = promise.due_from, promise.due_until
     if start and start == end:
         return _("due in chapter {n}").format(n=start)

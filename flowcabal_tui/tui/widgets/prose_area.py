@@ -116,7 +116,7 @@ class ProseArea(TextArea):
         return None
 
     def load_text(self, text: str) -> None:
-        """Show another text; undo starts anew, and nothing is reported as edited."""
+        """Show another text; the history of undo is cleared, and no edit is reported."""
         self._forget_edit()
         super().load_text(clean(text))
 

@@ -171,7 +171,7 @@ class StreamView(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, force=True)
 
     def find(self, text: str) -> int:
-        """Mark every place where `text` stands, letter case aside, and go to the first at or below the view.
+        """Mark every place of `text`, letter case aside, and go to the first at or below the view.
 
         Returns how many there are; an empty `text` ends the search.
         """

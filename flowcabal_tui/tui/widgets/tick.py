@@ -6,7 +6,7 @@ from textual.widgets import Checkbox
 
 
 class Tick(Checkbox):
-    """A checkbox that is told from an empty one without colour: Textual's shows its cross in both states."""
+    """A checkbox that shows its state without colour: Textual's shows its cross in both states."""
 
     def on_mount(self) -> None:
         """As it is at first."""

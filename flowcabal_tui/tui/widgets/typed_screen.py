@@ -17,11 +17,11 @@ class TypedScreen(ModalScreen[T | None]):
     """Gives back what was typed, or None when it was left: at once while nothing was changed, else after a question."""
 
     def on_mount(self) -> None:
-        """What stands in the fields at first. Textual calls this beside that of a subclass."""
+        """Notes the fields as they are at first. Textual calls this beside that of a subclass."""
         self._stood_first = self.standing()
 
     def standing(self) -> object:
-        """What stands in the fields now."""
+        """The contents of the fields."""
         fields = (each for each in self.query(Widget) if isinstance(each, (Checkbox, Input, Select, TextArea)))
         return [each.text if isinstance(each, TextArea) else each.value for each in fields]
 

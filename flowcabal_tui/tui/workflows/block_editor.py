@@ -129,11 +129,11 @@ class BlockEditor(Vertical):
 
     @property
     def workflow(self) -> Workflow | None:
-        """The document as it stands."""
+        """The document with all edits."""
         return self._workflow
 
     def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, anew: bool = False) -> None:
-        """Shows a node of a document; typing that is not reported yet is reported first. `anew`: it is not older."""
+        """Shows a node of a document, after reporting what was typed. `anew`: the document is the newer of both."""
         self._take_typed()
         is_stale = not anew and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
         if not is_stale:
@@ -171,7 +171,7 @@ class BlockEditor(Vertical):
         return blocks[self._slot.index] if self._slot.index < len(blocks) else None
 
     def _change(self, changed: Workflow) -> None:
-        """Takes a new document and tells of it."""
+        """Takes a new document and reports it."""
         self._workflow = changed
         self.post_message(self.Edited(changed))
 

@@ -42,7 +42,7 @@ _BLOCKS: Final[TypeAdapter[Blocks]] = TypeAdapter(Blocks)
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a block stands: in which list of its node, at which place from 0."""
+    """The place of a block: the list of its node, and the index in it."""
 
     field: Field
     index: int
@@ -79,7 +79,7 @@ def with_params(workflow: Workflow, node: NodeId, changed: dict[str, Any], name:
 
 
 def text_of(block: Block | None) -> str | None:
-    """What the writer can type in a block; None for the output of a node."""
+    """The text that the writer can edit in a block; None for the output of a node."""
     match block:
         case TextBlock(text=text) | InquiryBlock(question=text):
             return text
@@ -94,7 +94,7 @@ def with_text(block: Block, text: str) -> Block:
 
 
 def with_block_replaced(workflow: Workflow, node: NodeId, field: Field, old: Block, new: Block) -> Workflow:
-    """The document with one block of a list replaced wherever in the list it stands; as it was if it is not there."""
+    """The document with one block of a list replaced, at any index; unchanged if the block is not there."""
     blocks = next((blocks_of(item, field) for item in workflow.nodes if item.id == node), None) or ()
     return with_blocks(workflow, node, field, tuple(new if item == old else item for item in blocks))
 
@@ -169,7 +169,7 @@ def no_blocks(node: Node) -> str:
 
 
 def node_head(node: Node, *, read_only: bool) -> str:
-    """What stands above the blocks of a node: its name, what it does, and how."""
+    """The heading of a node's blocks: its name, what it does, and how."""
     lines = [f"{one_line(node.title, 80)} · {one_line(_(NODE_KINDS.get(node.kind, node.kind)), 80)}"]
     if read_only:
         lines[0] += " · " + _("read-only")

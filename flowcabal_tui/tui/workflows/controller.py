@@ -71,7 +71,7 @@ class GraphController:
         }  # fmt: skip
 
     def can(self, verb: str) -> bool:
-        """Is it a change of the graph?"""
+        """Is `verb` a change of the graph?"""
         return verb in self._verbs
 
     @on_event
@@ -96,7 +96,7 @@ class GraphController:
         return f"targets/{self._document.workflow.id if self._document.workflow else ''}"
 
     async def refresh_marks(self) -> None:
-        """Asks what stands and what is wrong, and shows it beside the nodes."""
+        """Reads the current outputs and the findings, and shows them beside the nodes."""
         workflow = self._document.workflow
         if workflow is None:
             return

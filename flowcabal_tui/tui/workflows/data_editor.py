@@ -27,7 +27,7 @@ _SHOWN = 4
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several rows stand as rows."""
+    """Texts of several lines are written as lines."""
 
 
 _Dumper.add_representer(

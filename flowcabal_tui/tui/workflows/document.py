@@ -84,7 +84,7 @@ class WorkflowDocument:
         return edited.model_copy(update={"version": newest.version}) if answer == "mine" else None
 
     def show_prompt(self, path: NodeId, *, anew: bool = False) -> None:
-        """The node's prompt in its editor; one that stands inside another comes with what is beside it."""
+        """Shows the prompt of a node in its editor; a node inside another one comes with the nodes beside it."""
         spot = spot_of(self.workflow, path) if self.workflow is not None else None
         if spot is not None and self.workflow is not None:
             part = part_for_editor(self.workflow, spot)

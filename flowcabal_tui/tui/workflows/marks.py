@@ -1,4 +1,4 @@
-"""What is said beside the nodes of a workflow, gathered from what stands, what is wrong and what is starred."""
+"""The marks beside the nodes of a workflow: current outputs, findings and stars."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
             self.dismiss(values)
 
     def _typed(self, name: str, part: Mapping[str, Any]) -> Any:
-        """What stands in the field; a number that is none is left as it is typed, for the kind to refuse."""
+        """The value of a field; an invalid number stays as typed, for the kind to refuse."""
         field = self.query_one(f"#field-{name}")
         before = self._values.get(name, part.get("default"))
         if isinstance(field, (Select, Checkbox)):

@@ -1,4 +1,4 @@
-"""The rows of the workflow: what a node is called, and what is said beside it."""
+"""The rows of the workflow: the title of a node, and the marks beside it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NodeMarks:
     has_output: bool = False
     frozen: bool = False
     chosen: bool = False
-    """A person selected or wrote what stands."""
+    """A person selected or wrote the current output."""
     stale: StaleKind | None = None
     target: bool = False
     errors: int = 0
@@ -100,7 +100,7 @@ def title_of(workflow: Workflow, path: NodeId) -> str:
 
 
 def inner_paths(path: NodeId, node: Node) -> Iterator[NodeId]:
-    """The paths of what stands inside a node of the document, those around before those within."""
+    """The paths of the nodes inside a node of the document, outer ones first."""
     for field, nodes in bodies_of(node):
         branch = field.partition(".")[2] if field != STEPS else ""
         inside = NodeId(f"{path}/{branch}") if branch else path

@@ -119,7 +119,7 @@ class PaneColumns:
             target.focus()
 
     def pane_of(self, focused: Widget) -> str | None:
-        """The other pane to which the focus went; not what had it before, told late, as when a page closes."""
+        """The other pane that has the focus now; None for a late report of an earlier focus, as when a page closes."""
         if self._to_focus is not None or self._screen.focused is not focused:
             return None
         names = {pane for _digit, pane, _words in PANES} - {self.pane}

@@ -114,7 +114,7 @@ class WorkspaceScreen(Screen[None]):
         yield from self._columns.compose()
 
     def again(self) -> WorkspaceScreen:
-        """The same workspace made anew, in the language that is now in use."""
+        """A new screen of the same project, in the language that is now in use."""
         fresh = WorkspaceScreen(self._workbench, self._now, self._editor)
         fresh.view.chapter = self.view.chapter
         return fresh
