@@ -231,7 +231,7 @@ async def test_a_node_without_blocks_says_where_they_are(key: str) -> None:
         pane.show(Workflow(id="w", nodes=(voices,)), voices.id, False)
         await pilot.press("tab", key)
         assert [notice.message for notice in app._notifications] == [
-            "Its steps stand inside it: Space opens it in the workflow."
+            "Its steps are inside it: Space opens it in the workflow."
         ]
 
 

@@ -107,7 +107,7 @@ async def test_a_key_that_comes_before_the_records_are_read_opens_the_form_all_t
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ([], "Nothing is said yet."),
+        ([], "The text is missing."),
         ([*"x", "down", "backspace"], "A chapter is missing."),
         ([*"x", "down", "down", *"6", "down", *"5"], "The end comes before"),
         ([*"x", "down", "down", "down", "down", *"Nobody"], "is called Nobody"),
@@ -301,7 +301,7 @@ async def test_a_summary_that_is_written_under_a_pin_is_not_said_to_stand(tmp_pa
         await pilot.press("ctrl+s")
         await settled(pilot)
         assert [notice.words for notice in pilot.app.announcer.notices.listed] == [
-            "Saved. The pinned state stands until it is unpinned."
+            "Saved, but the pinned state is used until it is unpinned."
         ]
 
 

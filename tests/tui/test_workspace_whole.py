@@ -101,7 +101,7 @@ async def test_words_are_replaced_at_the_chosen_places_and_taken_back(tmp_path: 
         assert workbench.sent == [ReplaceText("Mara", "y", places[1:])]
         assert isinstance(pilot.app.screen, SearchScreen), "back where it was asked for"
         (told,) = [notice.words for notice in pilot.app.announcer.notices.listed]
-        assert told.endswith("The old words still stand in 1 listed name.")
+        assert told.endswith("The old words are still in 1 listed name.")
         await press(pilot, "ctrl+z", "ctrl+z")
         assert workbench.sent[1:] == [RevertChange(Generation(17))], "once only"
 

@@ -63,7 +63,7 @@ class SearchController:
 
         places = await self._workbench.occurrences(words)
         if not places:
-            told = _("{words} stands nowhere in the manuscript in just these letters, as words of its own.")
+            told = _("The manuscript does not contain {words} as whole words in exactly these letters.")
             self._screen.notify(told.format(words=one_line(words)), markup=False)
             return
         title = _("Replace {words} by (empty: take them out)").format(words=one_line(words))
@@ -90,7 +90,7 @@ class SearchController:
         names = holding(name for entity in await self._workbench.entities() for name in entity.names)
         parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
         parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
-        return " " + _("The old words still stand in {places}.").format(places=", ".join(parts)) if parts else ""
+        return " " + _("The old words are still in {places}.").format(places=", ".join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
         return await self._workbench.chapter_text(place.chapter, place.version)

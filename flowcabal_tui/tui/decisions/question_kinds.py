@@ -158,7 +158,7 @@ def proposal_hint(question: Question) -> str:
     if question.kind == "choice":
         return _("A digit, or enter, takes an answer.")
     if question.kind == "input":
-        return _("`e` to write, `a` to take it as it stands, F2 hands it in.")
+        return _("`e` to write, `a` to take it as it is, F2 hands it in.")
     return _("`a` allows it, `x` does not.")
 
 

@@ -105,9 +105,9 @@ class MemoryController:
         title = f"{profile.name} · {_(LEVELS[level])}"
         edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
         if edited is not None:
-            words = _("Saved: your words stand.")
+            words = _("Saved: your text is used from now on.")
             if profile.pinned is not None:
-                words = _("Saved. The pinned state stands until it is unpinned.")
+                words = _("Saved, but the pinned state is used until it is unpinned.")
             await self._change(WriteProfile(uri, level, edited), words)
 
     @on_request(ProfilePane.PinRequested)
@@ -119,7 +119,7 @@ class MemoryController:
     @on_request(ProfilePane.TakeRequested)
     async def take_profile(self, uri: str) -> None:
         """Takes the state that was made since the writer's own text or pin."""
-        await self._change(TakeProfile(uri), _("The newest state stands."))
+        await self._change(TakeProfile(uri), _("The newest state is used from now on."))
 
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:

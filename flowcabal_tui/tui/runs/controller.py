@@ -297,7 +297,7 @@ class RunController:
         if self._document.workflow is None:
             return False
         if self._document.node_states.get(node) == "waiting":
-            words = _("This step waits for your answer: F8. To write it anew from the start, stop it first: F9.")
+            words = _("This step waits for your answer: F8. To write it again from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
         known = await self._workbench.runs(1, RunWish(run=self._view.run)) if self._view.run is not None else ()

@@ -94,14 +94,14 @@ class NodeVersionsScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="node-versions.back"),
-        Binding("s", "select", mark("Select"), tooltip=mark("Let this version stand for the node."),
+        Binding("s", "select", mark("Select"), tooltip=mark("Make this version the node's current output."),
                 id="node-versions.select"),
         Binding("f", "freeze", mark("Freeze"), tooltip=mark("Later runs take this version; again: no longer."),
                 id="node-versions.freeze"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Write a version by hand, beginning with this one."),
                 id="node-versions.edit"),
         Binding("d", "changes", mark("Difference"), id="node-versions.diff",
-                tooltip=mark("The difference to the marked version, or to what stands.")),
+                tooltip=mark("The difference to the marked version, or to the current output.")),
         Binding("m", "mark", mark("Mark"), show=False, tooltip=mark("Compare with this version."),
                 id="node-versions.mark"),
         Binding("p", "prompt", mark("Prompt"), show=False, tooltip=mark("What was sent for this version."),

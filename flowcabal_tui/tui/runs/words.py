@@ -37,7 +37,7 @@ def quote_words(quote: Quote) -> str:
     if quote.frozen:
         lines.append(_("Frozen, so they do not run: {names}").format(names=_names(quote.frozen)))
     if quote.stale:
-        lines.append(_("Out of date, so they run anew: {names}").format(names=_names(quote.stale)))
+        lines.append(_("Out of date, so they run again: {names}").format(names=_names(quote.stale)))
     return "\n".join(lines)
 
 

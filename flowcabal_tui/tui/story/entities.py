@@ -302,7 +302,7 @@ class EntitiesScreen(FilteredPage):
         kept = cast.entity(chosen) if chosen else None
         if kept is None or kept.id == entity.id:
             return
-        words = _("Its names and all that is said of it move to {name}.").format(name=one_line(kept.name, 40))
+        words = _("Its names and records move to {name}.").format(name=one_line(kept.name, 40))
         if await self.confirm(_("Make one of two?"), words):
             await self.access.merge(entity, kept, cast)
             await self._done(kept.id)

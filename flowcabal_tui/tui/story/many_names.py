@@ -44,7 +44,7 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
     if kept is None:
         return None
     name = next(each.name for each in entities if each.id == kept)
-    words = _("Their names and all that is said of them move to {name}.").format(name=one_line(name, 40))
+    words = _("Their names and records move to {name}.").format(name=one_line(name, 40))
     if not await page.confirm(_("Make one of {n}?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
         return None
     for each in entities:

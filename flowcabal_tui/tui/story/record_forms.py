@@ -106,8 +106,8 @@ def promise_form(promise: Promise, cast: Cast) -> FormScreen[Promise]:
     fields = (
         Field("text", _("What is promised"), promise.text),
         Field("planted", _("Planted in chapter"), reading.typed_chapter(promise.planted, cast)),
-        Field("from", _("Due from chapter"), str(promise.due_from or ""), _("empty: not said")),
-        Field("until", _("Due until chapter"), str(promise.due_until or ""), _("empty: not said")),
+        Field("from", _("Due from chapter"), str(promise.due_from or ""), _("empty: not given")),
+        Field("until", _("Due until chapter"), str(promise.due_until or ""), _("empty: not given")),
         _about(promise.about, cast),
         Field("paid", _("Paid in chapter"), reading.typed_chapter(promise.paid, cast), _("empty: not yet")),
         Field("dropped", _("dropped: it will not be paid"), promise.dropped),
@@ -199,5 +199,5 @@ def _without(names: Iterable[str], gone: Collection[str]) -> tuple[str, ...]:
 
 def _said(typed: Typed) -> str:
     if not typed.text("text"):
-        raise Unreadable(_("Nothing is said yet."))
+        raise Unreadable(_("The text is missing."))
     return typed.text("text")

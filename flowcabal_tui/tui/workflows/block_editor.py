@@ -317,7 +317,7 @@ class BlockEditor(Vertical):
             return
         choices = tuple((str(item.id), one_line(item.title, 80)) for item in sources_for(self._workflow, self._node_id))
         if not choices:
-            self.notify(_("There is no other node whose output could stand here."), markup=False)
+            self.notify(_("No other node has an output that could be used here."), markup=False)
             return
         add = self._if_answered(lambda node: self._add(VirtualBlock(node=NodeId(node))))
         self.app.push_screen(ChooseScreen(_("Output of which node?"), choices), add)

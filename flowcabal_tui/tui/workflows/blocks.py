@@ -164,7 +164,7 @@ def params_words(params: PromptParams) -> str:
 def no_blocks(node: Node) -> str:
     """What a kind of node that has no blocks has instead."""
     if any(bodies_of(node)):
-        return _("Its steps stand inside it: Space opens it in the workflow.")
+        return _("Its steps are inside it: Space opens it in the workflow.")
     return _("It has no prompt: `p` edits its parameters.")
 
 

@@ -46,7 +46,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
 
     help = HelpData(
         mark("Edit as text"),
-        mark("The same as YAML (or JSON). What is wrong stands below; Ctrl+s takes it, Esc leaves it."),
+        mark("The same as YAML (or JSON). Errors are listed below; Ctrl+s takes it, Esc leaves it."),
     )
     DEFAULT_CSS = """
     DataEditor { background: $background; }
