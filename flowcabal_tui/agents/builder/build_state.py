@@ -1,0 +1,107 @@
+"""One build as it goes: what was asked, the copy, the rounds. All of it can be kept and gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from flowcabal_tui.agents.builder.checks import CheckReport, Item
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.suggestion import Suggestion, changes_of
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+
+BuildStatus = Literal["building", "asks", "finished", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildLimits:
+    """What one build may take. Tokens are those of all prompts and answers together."""
+
+    rounds: int = 20
+    tokens: int = 200_000
+    questions: int = 3
+    asks: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One call of a tool with its answer."""
+
+    name: str
+    arguments: str
+    answer: str
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRound:
+    """One call of the model: what it said and did, and what it took in tokens (None: not told)."""
+
+    number: int
+    text: str
+    calls: tuple[ToolUse, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    failed: str = ""
+
+
+@dataclass
+class Build:
+    """A build. `copied` is the working copy; `checked` says after how many edits the checks last ran."""
+
+    wish: str
+    language: str
+    copied: WorkingCopy
+    templates: Mapping[str, Json] = field(default_factory=dict)
+    status: BuildStatus = "building"
+    items: tuple[Item, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    """What the writer answered, oldest first."""
+    asks: int = 0
+    explanation: str = ""
+    remarks: tuple[str, ...] = ()
+    report: CheckReport | None = None
+    checked: int = -1
+    rounds: list[BuildRound] = field(default_factory=list)
+    stopped: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """All that the rounds took, failed ones too."""
+        return sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in self.rounds)
+
+    @property
+    def is_checked(self) -> bool:
+        """Did the checks pass after the last edit?"""
+        return self.report is not None and self.report.passed and self.checked == len(self.copied.made)
+
+    def suggestion(self) -> Suggestion:
+        """What the writer is shown, however the build ended."""
+        return Suggestion(
+            document=self.copied.document,
+            base=self.copied.base,
+            changes=changes_of(self.copied, " ".join((self.wish, *self.answers))),
+            items=self.items,
+            assumptions=self.assumptions,
+            questions=self.questions,
+            explanation=self.explanation,
+            report=self.report or CheckReport(),
+            stopped=self.stopped if self.status != "finished" else "",
+        )
+
+    def stop(self, why: str) -> None:
+        """Ends the build; the copy stays to be looked at."""
+        self.status, self.stopped = "stopped", why
+
+    def told(self) -> dict[str, Any]:
+        """The build in short, for `--json`."""
+        return {
+            "status": self.status,
+            "rounds": len(self.rounds),
+            "tokens": self.tokens,
+            "stopped": self.stopped,
+            "questions": list(self.questions),
+        }

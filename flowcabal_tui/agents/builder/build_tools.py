@@ -1,0 +1,245 @@
+"""The tools that a model builds with. Nothing among them runs, sends, buys, reads files or opens the network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from flowcabal_tui.agents.builder.branches import Simulator
+from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
+from flowcabal_tui.agents.builder.changes import changes_between
+from flowcabal_tui.agents.builder.checks import Item, check
+from flowcabal_tui.agents.builder.edits import EDITS, Edit
+from flowcabal_tui.agents.builder.refused import EditRefused, unknown
+from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.model_calls import Tool, ToolCall
+from flowcabal_tui.domain.refusals import refusal
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.nodes.schema import help_text
+
+MOST_ARGUMENTS: Final = 100_000
+"""Characters of the arguments of one call; longer ones are refused unread."""
+MOST_ITEMS: Final = 12
+_UNSAID: Final = ("title", "default", "additionalProperties")
+_MOST_SAID: Final = 4_000
+_FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_COMMA: Final = re.compile(r",(\s*[}\]])")
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class _Item(_Arguments):
+    id: str = Field(min_length=1, max_length=20)
+    what: str = Field(min_length=1, max_length=300)
+    needs: str = Field("", max_length=200)
+    done_when: str = Field("", max_length=200)
+
+
+class Checklist(_Arguments):
+    """Says first what the wish asks for, point by point, and what you assume. Edits name the point that they serve."""
+
+    items: list[_Item] = Field(min_length=1, max_length=MOST_ITEMS)
+    assumptions: list[str] = Field(default_factory=list, max_length=8)
+
+
+class StartFrom(_Arguments):
+    """Starts a new workflow from a template instead of from nothing."""
+
+    template: str
+
+
+class DescribeKind(_Arguments):
+    """Tells all parameters of a kind of node."""
+
+    kind: str
+
+
+class AskWriter(_Arguments):
+    """Asks the writer, only where the answer changes the graph, or where the wish names what is not registered."""
+
+    questions: list[str] = Field(min_length=1)
+
+
+class Check(_Arguments):
+    """Checks the copy: validation, a simulated run of every branch, unread outputs, points without a node."""
+
+
+class Finish(_Arguments):
+    """Suggests the copy to the writer. Only after a check that passed, with no change since."""
+
+    explanation: str = Field(description="Two or three sentences in the language of the wish.")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to a call. `broken`: its arguments could not be read."""
+
+    text: str
+    refused: bool = False
+    broken: bool = False
+
+
+_OWN: Final[Mapping[str, type[_Arguments]]] = {
+    "set_checklist": Checklist,
+    "start_from": StartFrom,
+    "describe_kind": DescribeKind,
+    "ask_writer": AskWriter,
+    "check": Check,
+    "finish": Finish,
+}
+_EDITS: Final[Mapping[str, type[Edit]]] = {each.model_fields["edit"].default: each for each in EDITS}
+
+
+def tools() -> tuple[Tool, ...]:
+    """The tools with the schemas of their arguments."""
+    return tuple(Tool(name, _doc(shape), _schema(shape)) for name, shape in {**_OWN, **_EDITS}.items())
+
+
+def _doc(shape: type[BaseModel]) -> str:
+    return " ".join((shape.__doc__ or "").split())
+
+
+def _schema(shape: type[BaseModel]) -> dict[str, Any]:
+    schema = shape.model_json_schema()
+    schema.pop("description", None)
+    schema.get("properties", {}).pop("edit", None)
+    plain: dict[str, Any] = _without_titles(schema)
+    return plain
+
+
+def _without_titles(value: Any) -> Any:
+    """Without what the names and descriptions say already: a schema is paid for in every round."""
+    if isinstance(value, dict):
+        return {
+            key: _without_titles(each) for key, each in value.items() if key not in _UNSAID or isinstance(each, dict)
+        }
+    return [_without_titles(each) for each in value] if isinstance(value, list) else value
+
+
+class BuildTools:
+    """The tools of one build."""
+
+    def __init__(self, build: Build, simulate: Simulator, limits: BuildLimits) -> None:
+        self._build, self._simulate, self._limits = build, simulate, limits
+        self._does: Mapping[str, Callable[[Any], Coroutine[Any, Any, str]]] = {
+            "set_checklist": self._checklist,
+            "start_from": self._start,
+            "describe_kind": self._describe,
+            "ask_writer": self._ask,
+            "check": self._check,
+            "finish": self._finish,
+        }
+
+    async def call(self, call: ToolCall) -> Outcome:
+        """Carries out one call. What is refused leaves the build as it was."""
+        names = (*_OWN, *_EDITS)
+        if call.name not in names:
+            refused = unknown(f"There is no tool {clean(call.name)[:60]}. Nothing was done.", call.name, names)
+            return Outcome(_said(refused), refused=True)
+        if len(call.arguments) > MOST_ARGUMENTS:
+            said = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
+            return Outcome(said, refused=True)
+        try:
+            arguments = _read(call.arguments)
+        except (ValueError, RecursionError) as error:
+            return Outcome(f"The arguments are no JSON object: {error}", refused=True, broken=True)
+        try:
+            return Outcome((await self._carried(call.name, arguments))[:_MOST_SAID])
+        except ValidationError as error:
+            return Outcome(_wrong(call.name, error), refused=True)
+        except FlowCabalError as error:
+            return Outcome(_said(error), refused=True)
+
+    async def _carried(self, name: str, arguments: dict[str, Any]) -> str:
+        if name in _OWN:
+            return await self._does[name](_OWN[name].model_validate(arguments))
+        edit = _EDITS[name].model_validate({**arguments, "edit": name})
+        ids = [each.id for each in self._build.items]
+        if ids and edit.because not in ids:
+            raise unknown("because must be a point of the checklist.", edit.because, ids)
+        self._build.copied = self._build.copied.with_edit(edit)
+        return f"Done. Nodes: {', '.join(self._build.copied.nodes) or 'none'}."
+
+    async def _checklist(self, arguments: Checklist) -> str:
+        self._build.items = tuple(Item(each.id, each.what, each.needs, each.done_when) for each in arguments.items)
+        self._build.assumptions = tuple(arguments.assumptions)
+        return "Kept."
+
+    async def _start(self, arguments: StartFrom) -> str:
+        build = self._build
+        if build.copied.base is not None or build.copied.made:
+            raise EditRefused("A template can be taken only before the first edit of a new workflow.")
+        if arguments.template not in build.templates:
+            raise unknown("There is no such template.", arguments.template, build.templates)
+        template = {**build.templates[arguments.template], "version": 1}
+        build.copied = WorkingCopy.of(template, build.copied.known)
+        build.copied = WorkingCopy(build.copied.document, None, build.copied.known)
+        return json.dumps(template, ensure_ascii=False)[:_MOST_SAID]
+
+    async def _describe(self, arguments: DescribeKind) -> str:
+        return help_text(arguments.kind)
+
+    async def _ask(self, arguments: AskWriter) -> str:
+        build = self._build
+        if build.asks >= self._limits.asks:
+            raise EditRefused("The writer was asked often enough: build on stated assumptions.")
+        build.asks += 1
+        build.status, build.questions = (
+            "asks",
+            tuple(clean(each) for each in arguments.questions[: self._limits.questions]),
+        )
+        return "The writer is asked; the build waits."
+
+    async def _check(self, _arguments: Check) -> str:
+        build = self._build
+        build.report = await check(build.copied, build.items, self._simulate)
+        build.checked = len(build.copied.made)
+        if build.report.passed:
+            notes = "".join(f"\n- {note}" for note in build.report.notes)
+            return f"Passed, in {build.report.runs} simulated runs.{notes}"
+        lines = "".join(f"\n- [{each.code}] {each.node}: {each.message}" for each in build.report.problems)
+        return f"Not passed:{lines}"
+
+    async def _finish(self, arguments: Finish) -> str:
+        build = self._build
+        if build.report is None or build.checked != len(build.copied.made):
+            raise EditRefused("Check first: nothing was checked since the last change.")
+        if not build.report.passed:
+            lines = [f"[{each.code}] {each.node}: {each.message}" for each in build.report.problems]
+            raise EditRefused("The checks did not pass.", "\n".join(lines))
+        if not changes_between(build.copied.base, build.copied.document):
+            raise EditRefused("Nothing was changed.")
+        build.explanation, build.status = clean(arguments.explanation), "finished"
+        return "The writer decides."
+
+
+def _read(text: str) -> dict[str, Any]:
+    """A JSON object; a fence around it and a comma too many are mended, nothing else is guessed. Raises ValueError."""
+    fenced = _FENCE.match(text)
+    inner = fenced[1] if fenced else text
+    try:
+        value = json.loads(inner or "{}")
+    except ValueError:
+        value = json.loads(_COMMA.sub(r"\1", inner))
+    if not isinstance(value, dict):
+        raise ValueError("it is no object")
+    return value
+
+
+def _wrong(name: str, error: ValidationError) -> str:
+    shape = {**_OWN, **_EDITS}[name]
+    lines = [f"{'.'.join(map(str, each['loc']))}: {refusal(each)}" for each in error.errors()[:8]]
+    allowed = ", ".join(field for field in shape.model_fields if field != "edit")
+    return "Refused:\n" + "\n".join(lines) + f"\nFields: {allowed}."
+
+
+def _said(error: FlowCabalError) -> str:
+    return f"Refused: {error}"[:_MOST_SAID]

@@ -1,0 +1,192 @@
+"""The Builder with a model: rounds of tools on a copy, bounded, and on any end something to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from flowcabal_tui.agents.builder.branches import Simulator
+from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
+from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRound, ToolUse
+from flowcabal_tui.agents.builder.build_tools import BuildTools, Outcome, tools
+from flowcabal_tui.agents.builder.changes import changes_between
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelPort, ModelRequest
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+USUAL: Final = BuildLimits()
+Keep = Callable[[Build], Awaitable[None]]
+PURPOSE: Final = "builder"
+_MOST_PROSE: Final = 2
+_MOST_EMPTY: Final = 3
+_MOST_BROKEN: Final = 3
+_TOLD_AFTER: Final = 3
+_MOST_EQUAL: Final = 5
+_MOST_LOST: Final = 2
+_KEPT_ARGUMENTS: Final = 2_000
+_ANSWER_TOKENS: Final = 8_000
+_LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
+_REMINDER: Final = "Use the tools: edit the copy, check it, finish; or ask_writer. Text alone changes nothing."
+
+
+class ModelBuilder:
+    """Builds with a model. `keep` is called after every round, so that a build survives the program."""
+
+    def __init__(self, model: ModelPort, simulate: Simulator, keep: Keep, limits: BuildLimits = USUAL) -> None:
+        self._model, self._simulate, self._keep, self._limits = model, simulate, keep, limits
+
+    async def build(self, build: Build) -> Build:
+        """Goes on until the build is finished, asks or is stopped. Raises nothing that a model can cause."""
+        build.status, build.stopped = "building", ""
+        rounds = _Rounds(build, self._model, BuildTools(build, self._simulate, self._limits), self._limits)
+        while build.status == "building":
+            await rounds.one()
+            await self._keep(build)
+        if build.status == "stopped" and not changes_between(build.copied.base, build.copied.document):
+            build.stopped = f"{build.stopped} {_('Nothing was changed.')}"
+            await self._keep(build)
+        return build
+
+
+class _Rounds:
+    """The rounds of one build, with all that bounds them."""
+
+    def __init__(self, build: Build, model: ModelPort, does: BuildTools, limits: BuildLimits) -> None:
+        self._build, self._model, self._does, self._limits = build, model, does, limits
+        self._tools = tools()
+        self._messages: tuple[Message, ...] = self._beginning()
+        self._equal: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[str] = Counter()
+        """Answers in prose, empty ones, broken arguments in a row, lost and too long ones."""
+
+    def _beginning(self) -> tuple[Message, ...]:
+        return (Message("system", system_prompt()), Message("user", user_prompt(self._build)))
+
+    async def one(self) -> None:
+        """One call of the model, and what it asks for."""
+        build, limits = self._build, self._limits
+        if len(build.rounds) >= limits.rounds:
+            build.stop(_("The limit of {n} rounds is reached.").format(n=limits.rounds))
+            return
+        if build.tokens >= limits.tokens:
+            build.stop(_("The limit of {n} tokens is reached.").format(n=limits.tokens))
+            return
+        request = ModelRequest(
+            self._messages, PURPOSE, max_tokens=_ANSWER_TOKENS, temperature=0.2, tools=self._tools, tool_choice="auto"
+        )
+        try:
+            answer = await self._model.answer(request)
+        except BudgetExceeded as error:
+            build.stop(str(error))
+        except ModelError as error:
+            self._failed(error)
+        else:
+            await self._answered(answer)
+
+    def _failed(self, error: ModelError) -> None:
+        usage = error.usage
+        self._note("", (), usage.input_tokens if usage else None, usage.output_tokens if usage else None, error.title)
+        if error.fault is ModelFault.CONTEXT_LENGTH:
+            self._too_long()
+        elif error.fault is ModelFault.EMPTY:
+            self._nothing()
+        elif error.fault in _LOST and self._counts["lost"] < _MOST_LOST:
+            self._counts["lost"] += 1
+        else:
+            self._build.stop(str(error))
+
+    async def _answered(self, answer: Answer) -> None:
+        used = (answer.usage.input_tokens, answer.usage.output_tokens)
+        if answer.text.strip():
+            self._build.remarks = (*self._build.remarks, clean(answer.text.strip())[:_KEPT_ARGUMENTS])
+        if answer.finish == "length":
+            self._note(answer.text, (), *used, _("The answer was cut off."))
+            self._too_long()
+        elif answer.tool_calls:
+            await self._calls(answer, used)
+        elif answer.text.strip():
+            self._note(answer.text, (), *used)
+            self._prose(answer)
+        else:
+            self._note("", (), *used, _("The model gave no answer."))
+            self._nothing()
+
+    async def _calls(self, answer: Answer, used: tuple[int | None, int | None]) -> None:
+        """Carries out the calls in their order; each gets its own answer."""
+        said = Message(
+            "assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature
+        )
+        results, uses = [], []
+        done: set[str] = set()
+        for call in answer.tool_calls:
+            if self._build.status != "building" or call.id in done:
+                outcome = Outcome("Not carried out: the build has ended, or this call was carried out.", refused=True)
+            else:
+                made = len(self._build.copied.made)
+                outcome = self._repeated((call.name, call.arguments), await self._does.call(call), made)
+                self._counts["broken"] = self._counts["broken"] + 1 if outcome.broken else 0
+            done.add(call.id)
+            results.append(Message("tool", outcome.text, tool_call_id=call.id))
+            uses.append(ToolUse(call.name, call.arguments[:_KEPT_ARGUMENTS], outcome.text, outcome.refused))
+        self._messages = (*self._messages, said, *results)
+        self._note(answer.text, uses, *used)
+        if self._build.status == "building" and self._counts["broken"] >= _MOST_BROKEN:
+            self._build.stop(_("The model gave arguments that cannot be read, {n} times.").format(n=_MOST_BROKEN))
+
+    def _repeated(self, call: tuple[str, str], outcome: Outcome, made: int) -> Outcome:
+        """Equal calls that change nothing are told, and end the build."""
+        if len(self._build.copied.made) != made or self._build.status != "building":
+            self._equal.clear()
+            return outcome
+        self._equal[call] += 1
+        if self._equal[call] >= _MOST_EQUAL:
+            self._build.stop(_("The model repeated the same call {n} times.").format(n=_MOST_EQUAL))
+        elif self._equal[call] >= _TOLD_AFTER:
+            return replace(
+                outcome, text=f"{outcome.text}\nThis same call was made {self._equal[call]} times. Do otherwise."
+            )
+        return outcome
+
+    def _prose(self, answer: Answer) -> None:
+        self._counts["prose"] += 1
+        if self._counts["prose"] < _MOST_PROSE:
+            self._messages = (*self._messages, Message("assistant", answer.text), Message("user", _REMINDER))
+            return
+        self._build.status, self._build.questions = "asks", (clean(answer.text.strip())[:_KEPT_ARGUMENTS],)
+
+    def _nothing(self) -> None:
+        self._counts["empty"] += 1
+        if self._counts["empty"] >= _MOST_EMPTY:
+            self._build.stop(_("The model gave no answer."))
+
+    def _too_long(self) -> None:
+        """What was said so far is left out once; the state of the copy is told anew from the copy."""
+        self._counts["long"] += 1
+        if self._counts["long"] > 1:
+            self._build.stop(_("The build does not fit into the window of the model."))
+        self._messages = self._beginning()
+
+    def _note(
+        self,
+        text: str,
+        calls: Sequence[ToolUse],
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        failed: str = "",
+    ) -> None:
+        number = len(self._build.rounds) + 1
+        made = BuildRound(number, clean(text)[:_KEPT_ARGUMENTS], tuple(calls), input_tokens, output_tokens, failed)
+        self._build.rounds.append(made)
+
+
+def plain_round(made: BuildRound) -> Mapping[str, Any]:
+    """A round as JSON."""
+    calls = [
+        {"tool": use.name, "arguments": use.arguments, "answer": use.answer, "refused": use.refused}
+        for use in made.calls
+    ]
+    used = {"input_tokens": made.input_tokens, "output_tokens": made.output_tokens}
+    return {"round": made.number, "text": made.text, "calls": calls, **used, "failed": made.failed}
