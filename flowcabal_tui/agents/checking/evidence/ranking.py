@@ -6,13 +6,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nlargest
 from typing import Final
 
 from flowcabal_tui.agents.checking.evidence.reading import Reader
 from flowcabal_tui.agents.checking.evidence.statements import Statement, around
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.manuscript import PassagePlace
+from flowcabal_tui.domain.manuscript import PassagePlace, Span
 
 _EVERYWHERE: Final = 0.03
 """Of the passages: a word or name that more of them hold leads to none by itself."""
@@ -22,6 +23,7 @@ _PASSAGES: Final = 16
 """For a statement of many; a draft of few statements has more for each."""
 _PAIRS: Final = 700
 """Pairs of a statement and a passage that are looked at sentence by sentence."""
+_PASSAGES_KEPT: Final = 2_000
 _HOPEFUL: Final = 200
 """Passages for a statement whose common words are looked at."""
 _POWER: Final = 1.3
@@ -154,12 +156,13 @@ class _Lookup:
                     weight = self._weights.kinds[kind] + self._weights.subjects[subject]
                     for place in self._both(subject, kind):
                         hopeful[place] = hopeful.get(place, 0.0) + weight
-        common = [(at, weight) for at, weight in held if len(at) > self._most]
-        scored = (
-            (rare.get(place, 0.0) + sum(weight for at, weight in common if place in at), place)
-            for _score, place in nlargest(_HOPEFUL, ((score, place) for place, score in hopeful.items()))
-        )
-        return nlargest(count, scored)
+        scores = {at: rare[at] for _score, at in nlargest(_HOPEFUL, ((score, at) for at, score in hopeful.items()))}
+        candidates = frozenset(scores)
+        for at, weight in held:
+            if len(at) > self._most:
+                for place in candidates & at:
+                    scores[place] += weight
+        return nlargest(count, ((score, place) for place, score in scores.items()))
 
     def _words(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
         return ((self._index.words[each], self._weights.words[each]) for each in sorted(statement.words))
@@ -231,21 +234,28 @@ def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
 
 
 def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) -> Iterator[_Unit]:
-    first, text = passage.place.start, passage.text
-    spans = reader.units(text, first)
-    words = [reader.words(text[span.start - first : span.end - first], vocabulary) for span in spans]
+    spans = _read(passage.text, reader.language)
+    words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _kinds in spans]
     near = frozenset(subject for _at, subject in passage.named)
-    for number, span in enumerate(spans):
+    for number, (span, kinds) in enumerate(spans):
+        start, end = passage.place.start + span.start, passage.place.start + span.end
         yield _Unit(
-            span.start,
-            span.end,
+            start,
+            end,
             words[number],
             around(words, number) - words[number],
-            frozenset(subject for at, subject in passage.named if span.start <= at < span.end),
+            frozenset(subject for at, subject in passage.named if start <= at < end),
             near,
-            reader.kinds(text[span.start - first : span.end - first]),
-            (1 + (span.end - span.start) / reader.usual) ** _LENGTH,
+            kinds,
+            (1 + (end - start) / reader.usual) ** _LENGTH,
         )
+
+
+@lru_cache(_PASSAGES_KEPT)
+def _read(passage: str, language: str) -> tuple[tuple[Span, frozenset[str]], ...]:
+    """The sentences of a passage with their kinds: the same for every draft."""
+    reader = Reader(language)
+    return tuple((span, reader.kinds(passage[span.start : span.end])) for span in reader.units(passage))
 
 
 def _rarity(having: int, total: int) -> float:

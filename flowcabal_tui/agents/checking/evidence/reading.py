@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final
 
+import ahocorasick
+
 from flowcabal_tui.agents.context.intent import EMPTY_HAN
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.agents.words import word_groups, word_list
@@ -15,7 +17,9 @@ from flowcabal_tui.domain.manuscript import Span
 
 _COUNTED: Final = "+"
 """At the end of a group's name: its words count only behind a number."""
-_NUMBER_ZH: Final = r"[零〇一二三四五六七八九十百千万两几半数廿卅\d]"
+_NUMBER_BEFORE: Final = re.compile(r"[零〇一二三四五六七八九十百千万两几半数廿卅\d][来余多]?个?\Z")
+_BEFORE: Final = 3
+"""Characters before a unit in which its number ends."""
 _HAN_RUN: Final = re.compile(r"[〇一-鿿]{2,}")
 _WORD_EN: Final = re.compile(r"[a-zÀ-ɏ]+")
 _CLAUSE: Final = re.compile(r"[，；：,;:]+[”’」』)\"]*")
@@ -34,17 +38,18 @@ class Reader:
         self.usual = _LONGEST[self.language] / 2
         """Characters of a sentence of usual length."""
 
-    def words(self, text: str, among: frozenset[str] | None = None) -> frozenset[str]:
-        """Pairs of characters, or stems of words: those `among` others, or all but those that every text has."""
+    def words(self, text: str) -> frozenset[str]:
+        """Pairs of characters, or stems of words, without those that every text has."""
         if self.language == "zh":
-            if among is not None:
-                return among.intersection(_pairs(text))
             return frozenset(pair for pair in _pairs(text) if EMPTY_HAN.isdisjoint(pair))
-        found = (word for word in _WORD_EN.findall(text.lower()) if len(word) >= _LEAST_WORD)
-        if among is not None:
-            return among.intersection(map(stem, found))
         empty = _empty()
-        return frozenset(stem(word) for word in found if word not in empty)
+        return frozenset(stem(word) for word in _words_en(text) if word not in empty)
+
+    def words_among(self, text: str, known: frozenset[str]) -> frozenset[str]:
+        """Those of the known words that a text has."""
+        if self.language == "zh":
+            return known.intersection([text[at : at + 2] for at in range(len(text) - 1)])
+        return known.intersection([stem(word) for word in _words_en(text)])
 
     def forms(self, text: str) -> dict[str, frozenset[str]]:
         """The words of a text, each with how the index of words may have it."""
@@ -58,11 +63,13 @@ class Reader:
     def kinds(self, text: str) -> frozenset[str]:
         """The kinds of things that it speaks of."""
         if self.language == "zh":
-            return frozenset(match.lastgroup for match in _kinds_zh().finditer(text) if match.lastgroup) | frozenset(
-                match.lastgroup for match in _counted_zh().finditer(text) if match.lastgroup
+            return frozenset(
+                kind
+                for end, (start, kind, counted) in _kinds_zh().iter(text)
+                if not counted or _NUMBER_BEFORE.search(text, max(0, end + start - _BEFORE), end + start)
             )
-        words = set(_WORD_EN.findall(text.lower()))
-        return frozenset(kind for kind, known in self.groups.items() if not words.isdisjoint(known))
+        known = _kinds_en()
+        return frozenset(kind for word in set(_WORD_EN.findall(text.lower())) for kind in known.get(word, ()))
 
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
         """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""
@@ -113,13 +120,30 @@ def _empty() -> frozenset[str]:
 
 
 @cache
-def _kinds_zh() -> re.Pattern[str]:
-    plain = {kind: words for kind, words in _groups("zh").items() if not kind.endswith(_COUNTED)}
-    return re.compile("|".join(f"(?P<{kind}>{'|'.join(map(re.escape, words))})" for kind, words in plain.items()))
+def _kinds_zh() -> ahocorasick.Automaton:
+    """Finds the words, each with where it starts before its end, its kind, and whether it counts behind a number only.
+
+    A word of two kinds is of the first.
+    """
+    words: dict[str, tuple[int, str, bool]] = {}
+    for kind, group in _groups("zh").items():
+        for word in group:
+            words.setdefault(word, (1 - len(word), kind.removesuffix(_COUNTED), kind.endswith(_COUNTED)))
+    automaton = ahocorasick.Automaton()
+    for word, value in words.items():
+        automaton.add_word(word, value)
+    automaton.make_automaton()
+    return automaton
 
 
 @cache
-def _counted_zh() -> re.Pattern[str]:
-    counted = {kind.removesuffix(_COUNTED): words for kind, words in _groups("zh").items() if kind.endswith(_COUNTED)}
-    units = "|".join(f"(?P<{kind}>{'|'.join(map(re.escape, words))})" for kind, words in counted.items())
-    return re.compile(f"{_NUMBER_ZH}[来余多]?个?(?:{units})")
+def _kinds_en() -> dict[str, tuple[str, ...]]:
+    known: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, group in _groups("en").items():
+        for word in group:
+            known[word].append(kind)
+    return {word: tuple(kinds) for word, kinds in known.items()}
+
+
+def _words_en(text: str) -> list[str]:
+    return [word for word in _WORD_EN.findall(text.lower()) if len(word) >= _LEAST_WORD]
