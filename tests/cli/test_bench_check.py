@@ -36,7 +36,7 @@ def rows_of(tmp_path: Path, *rows: dict[str, Any]) -> Path:
 def test_the_passage_that_a_draft_contradicts_is_shown_and_nothing_later(
     call: Call, novels: Path, tmp_path: Path
 ) -> None:
-    draft = "老周回过头来，右颊上那道刀疤在灯下发亮。"
+    draft = "老周回过头来，右颊上那道刀疤在灯下发亮。[此处待补]"
     rows = rows_of(tmp_path, {"id": "a", "draft": draft, "span": [7, 14]}, {"id": "c", "kind": "clean", "chapter": 4})
     out = tmp_path / "run.jsonl"
     words = ("bench", "check", "--novels", novels, "--rows", rows, "--rules-only", "--out", out)
@@ -49,7 +49,10 @@ def test_the_passage_that_a_draft_contradicts_is_shown_and_nothing_later(
     shown = run["a"]["shown"]
     assert any(each["chapter"] == 2 and each["start"] <= at and each["end"] >= at + len(FACT) for each in shown)
     assert all(each["chapter"] < 4 for row in run.values() for each in row["shown"])
-    assert run["a"]["findings"] == []
+    assert [each["by"] for each in run["a"]["findings"]] == ["rule:leftovers"]
+    (found,) = run["a"]["findings"]
+    assert draft[slice(*found["draft"])] == "[此处待补]"
+    assert found["source"]["start"] < found["source"]["end"]
     made = {path.stat().st_mtime_ns for path in (cache_folder() / "bench").iterdir()}
     assert "2 rows" in call(*words, "--inside").out
     assert {path.stat().st_mtime_ns for path in (cache_folder() / "bench").iterdir()} == made

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from flowcabal_tui.agents.checking.checker import GROUPS, Draft, part_of, sources_at_most, sources_of
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
+from flowcabal_tui.agents.checking.rules.finding import Level
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.registry import check
 from flowcabal_tui.agents.context.gather import Book, read_book
+from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
 from flowcabal_tui.project.bench.context_bench import COUNTED_AS, BenchBook
 from flowcabal_tui.store import Store
+
+_CONFIDENCE: Final[Mapping[Level, float]] = {"finding": 0.9, "check": 0.5}
+"""What a rule finds is shown, or shown folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +46,14 @@ class CheckAnswer:
 async def check_answers(
     book: BenchBook, novel: Path, rows: Sequence[CheckRow], *, inside: bool
 ) -> AsyncIterator[CheckAnswer]:
-    """What is shown for the rows of one imported novel, without a model; a row sees the chapters before its own."""
+    """What is shown and found for the rows of one imported novel, without a model.
+
+    A row sees the chapters before its own.
+    """
+    language = rows[0].language
     texts = [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(novel.glob("*.txt"))]
-    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=rows[0].language)
+    told = [Told(text, language, str(number)) for number, text in enumerate(texts, start=1)]
+    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at for at, chapter in chapters.items()}
@@ -49,31 +61,49 @@ async def check_answers(
         for row in rows:
             draft = checked(row, texts[row.now - 1], inside=inside)
             seen = await read_book(await store.memory.view(chapters[row.now], generation))
-            yield await _answer(row, draft, seen, numbers)
+            start = perf_counter()
+            sources = await _sources(draft.text, seen)
+            seconds = perf_counter() - start
+            shown = await _shown(sources, seen, numbers)
+            earlier = EarlierBook(language, tuple(told[: row.now - 1]), seen.entities)
+            counter = TokenEstimator(COUNTED_AS)
+            tokens = sum(counter.count(each.text) for each in sources)
+            yield CheckAnswer(row.id, shown, tuple(_found(draft, row.now, earlier)), tokens, seconds)
     finally:
         await store.close()
 
 
-async def _answer(row: CheckRow, draft: Checked, book: Book, numbers: Mapping[ChapterId, int]) -> CheckAnswer:
+async def _sources(draft: str, book: Book) -> list[SourceText]:
+    """What both questions of a check of the draft are shown."""
     counter = CountedTokens(TokenEstimator(COUNTED_AS))
-    start = perf_counter()
-    evidence = tuple(await evidence_for(book, draft.text))
-    goal = Draft("", "", draft.text, book, frozenset(), evidence=evidence)
-    tokens = sources_at_most(counter.count(draft.text))
-    sources = [
+    goal = Draft("", "", draft, book, frozenset(), evidence=tuple(await evidence_for(book, draft)))
+    tokens = sources_at_most(counter.count(draft))
+    return [
         each for group in GROUPS for each in await sources_of(group, goal, counter, part_of(group, len(GROUPS), tokens))
     ]
-    seconds = perf_counter() - start
+
+
+async def _shown(
+    sources: Sequence[SourceText], book: Book, numbers: Mapping[ChapterId, int]
+) -> tuple[dict[str, int], ...]:
+    """Those that are words of a chapter."""
     shown: dict[tuple[int, int, int], None] = {}
     for each in sources:
         chapter = ChapterId(each.uri.removeprefix("manuscript/"))
         end = each.start + len(each.text)
         if chapter in numbers and (await book.view.chapter_text(chapter))[each.start : end] == each.text:
             shown[numbers[chapter], each.start, end] = None
-    return CheckAnswer(
-        row.id,
-        tuple({"chapter": chapter, "start": first, "end": end} for chapter, first, end in shown),
-        (),
-        sum(counter.count(each.text) for each in sources),
-        seconds,
-    )
+    return tuple({"chapter": chapter, "start": first, "end": end} for chapter, first, end in shown)
+
+
+def _found(draft: Checked, now: int, book: EarlierBook) -> Iterator[dict[str, Any]]:
+    """What the rules find in the row's own draft. Where the draft alone is odd the source is the place itself."""
+    for each in check(Told(draft.text, book.language, str(now)), book):
+        if (own := draft.own(each.draft.start, each.draft.end)) is not None:
+            source = each.source or each.draft
+            yield {
+                "draft": own,
+                "source": {"chapter": int(source.uri), "start": source.start, "end": source.end},
+                "confidence": _CONFIDENCE[each.level],
+                "by": f"rule:{each.rule}",
+            }
