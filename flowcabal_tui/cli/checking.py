@@ -27,7 +27,8 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.fixes import fixed
 from flowcabal_tui.nodes.validation import Actions, validate
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from flowcabal_tui.settings.paths import PROJECT_FILE, atomic_write
+from flowcabal_tui.settings.paths import PROJECT_FILE
+from flowcabal_tui.system.files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
             _("Write it to a new file: flowcabal-tui convert FILE --to ours -o NEW.json"),
         )
     try:
-        atomic_write(path, document_text(changed), mode=path.stat().st_mode & 0o777)
+        write_whole(path, document_text(changed).encode(), keep_mode=True)
     except OSError as error:
         raise FlowCabalError(_("Cannot write {file}.").format(file=path), os_reason(error)) from error
     say(_("Saved {name}.").format(name=path), file=sys.stderr)

@@ -22,7 +22,7 @@ from flowcabal_tui.drawing.raster import Format
 from flowcabal_tui.drawing.values import Drawing
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.schema import help_text, kind_schema, workflow_schema
-from flowcabal_tui.settings.paths import atomic_write
+from flowcabal_tui.system.files import SHARED, write_whole
 
 _ENDINGS: Final = {"jpg": "jpeg", "mmd": "mermaid", "txt": "rails"}
 
@@ -62,7 +62,7 @@ def _put(output: Path | None, text: str) -> None:
         say(text, end="")
         return
     try:
-        atomic_write(output, text, mode=0o666)
+        write_whole(output, text.encode(), SHARED)
     except OSError as error:
         raise _not_written(output, error) from error
 

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.blocks import volume_starts
-from flowcabal_tui.system.files import SHARED, Folder
+from flowcabal_tui.system.files import SHARED, write_whole
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -22,8 +22,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     It is made for others: its permissions are what the umask leaves. Raises DiskFull.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Folder(path.parent, SHARED).write(content, path.name)
+        write_whole(path, content, SHARED, keep_mode=True)
     except OSError as error:
         raise DiskFull(
             _("This file could not be written: {name}").format(name=path.name),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import data_folder
+from flowcabal_tui.system.files import write_whole
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -144,17 +144,10 @@ async def fetch(vocabulary: Vocabulary, url: str = "") -> None:
                 if len(body) > LARGEST:
                     break
         _require(vocabulary, bytes(body))
-        await asyncio.to_thread(_write, vocabulary.file, bytes(body))
+        await asyncio.to_thread(write_whole, vocabulary.file, bytes(body))
     except (httpx.HTTPError, TimeoutError, OSError, ValueError) as error:
         raise SettingsError(
             _("The vocabulary {name} could not be fetched.").format(name=vocabulary.name),
             f"{HOST}: {type(error).__name__}: {error}"[:300],
             _("Tokens are estimated as before."),
         ) from None
-
-
-def _write(path: Path, body: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_bytes(body)
-    os.replace(temporary, path)

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import money
 from flowcabal_tui.settings import paths
+from flowcabal_tui.system.files import write_whole
 
 FOLDER: Final = "embeddings"
 """In the user's state folder: the answer is the user's, and a copied project brings none along."""
@@ -71,7 +72,7 @@ class EmbeddingConsent:
     def put(self, embedder: str, answer: Answer) -> None:
         """Keeps an answer."""
         text = json.dumps({"folder": str(self._folder), "embedder": embedder, "answer": answer}, ensure_ascii=False)
-        paths.atomic_write(self._file, text + "\n", mode=0o600)
+        write_whole(self._file, f"{text}\n".encode())
 
 
 def not_agreed(embedder: str) -> EmbeddingsNotAgreed:

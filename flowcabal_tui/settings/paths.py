@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import Final
 
@@ -52,22 +51,3 @@ def locations() -> tuple[tuple[str, Path], ...]:
         ("cache", cache_folder()),
         ("data", data_folder()),
     )
-
-
-def atomic_write(path: Path, text: str, *, mode: int = 0o600) -> None:
-    """Replaces a file of the user as a whole: readers see the old text or the new, also after a crash.
-
-    For files of a project there is `Folder.write`. Raises OSError.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:  # cut off or not, no half file stays
-        temporary.unlink(missing_ok=True)
-        raise

@@ -11,6 +11,7 @@ from typing import Final
 
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.locked import locked
+from flowcabal_tui.system.files import write_whole
 
 log = logging.getLogger(__name__)
 _FORM: Final = re.compile(r"[0-9a-f]{32}")
@@ -24,7 +25,7 @@ def user_seal() -> str:
             with locked(file):
                 if (known := _read(file)) is None:
                     known = secrets.token_hex(16)
-                    paths.atomic_write(file, known + "\n", mode=0o600)
+                    write_whole(file, f"{known}\n".encode())
     except OSError as error:
         log.warning("the user's seal: %s", error)
         return _of_this_process()

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
+from flowcabal_tui.system.files import write_whole
 
 
 def read_secrets() -> dict[str, str]:
@@ -39,7 +40,7 @@ def write_secret(name: str, value: str) -> None:
     document = tomlkit.document()
     for known, text in (read_secrets() | {name: value}).items():
         document[known] = text
-    paths.atomic_write(paths.secrets_file(), tomlkit.dumps(document), mode=0o600)
+    write_whole(paths.secrets_file(), tomlkit.dumps(document).encode())
 
 
 def has_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> bool:

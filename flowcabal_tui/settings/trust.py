@@ -14,6 +14,7 @@ from typing import Final
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.locked import locked
+from flowcabal_tui.system.files import write_whole
 
 FORM: Final = "flowcabal-trust/1"
 """Another form than this reads as no record: the rules by which digests are made have changed."""
@@ -64,7 +65,7 @@ class TrustRecord:
             if known is None or len(confirmed) != len(known):
                 kept = {"form": FORM, "path": self.path, "project": self.project, "owner": self.owner}
                 text = json.dumps(kept | {"confirmed": confirmed}, ensure_ascii=False, indent=0)
-                paths.atomic_write(self.file, text, mode=0o600)
+                write_whole(self.file, text.encode())
         return True
 
     def forget(self) -> bool:

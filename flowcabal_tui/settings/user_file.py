@@ -13,7 +13,7 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.settings.toml_file import load
-from flowcabal_tui.system.files import PRIVATE, SHARED, Modes
+from flowcabal_tui.system.files import PRIVATE, SHARED, Modes, write_whole
 
 RECENT_LIMIT: Final = 20
 
@@ -62,7 +62,7 @@ def save_user(settings: UserSettings) -> None:
             document.pop(key, None)
         elif key not in document or document[key] != values[key]:
             document[key] = values[key]
-    paths.atomic_write(path, tomlkit.dumps(document))
+    write_whole(path, tomlkit.dumps(document).encode())
 
 
 def recent_projects() -> tuple[Path, ...]:
@@ -78,6 +78,5 @@ def remember_project(folder: Path) -> None:
     """Puts a project at the top of the list. Raises OSError."""
     folder = folder.resolve()
     others = [str(path) for path in recent_projects() if path != folder]
-    paths.atomic_write(
-        paths.state_folder() / "recent.json", json.dumps([str(folder), *others][:RECENT_LIMIT], ensure_ascii=False)
-    )
+    listed = json.dumps([str(folder), *others][:RECENT_LIMIT], ensure_ascii=False)
+    write_whole(paths.state_folder() / "recent.json", listed.encode())

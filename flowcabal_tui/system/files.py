@@ -57,6 +57,15 @@ def open_own(path: Path, flags: int, mode: int = PRIVATE.file, *, owner: int | N
     return _open(path.name, flags, mode, None, path, _trusted(owner))
 
 
+def write_whole(path: Path, content: bytes, modes: Modes = PRIVATE, *, keep_mode: bool = False) -> None:
+    """Replaces a file that the user named, as `Folder.write` does, and makes the folders that it is in.
+
+    It gets the permissions of `modes`; with `keep_mode` one that was there keeps its own. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=modes.folder)
+    Folder(path.parent, modes).write(content, path.name, keep_mode=keep_mode)
+
+
 class Folder:
     """One folder that the user named. Names are given part by part: `("manuscript", "0001-a.md")`.
 
@@ -146,10 +155,10 @@ class Folder:
         with self._inside(names, make=True):
             pass
 
-    def write(self, content: bytes, *names: str) -> None:
+    def write(self, content: bytes, *names: str, keep_mode: bool = True) -> None:
         """Replaces a file as a whole, also after a crash, and a link by a file; makes the folders that it is in.
 
-        A file that was there keeps its permissions.
+        A file that was there keeps its permissions, unless `keep_mode` is False.
         """
         with self._inside(names[:-1], make=True) as (folder, trusted):
             name, half = _plain(names[-1]), f".{secrets.token_hex(4)}.tmp"
@@ -159,7 +168,7 @@ class Folder:
                 with os.fdopen(descriptor, "wb") as file:
                     with suppress(OSError):
                         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                        if _refusal(before, trusted) is None:
+                        if keep_mode and _refusal(before, trusted) is None:
                             os.fchmod(descriptor, stat.S_IMODE(before.st_mode) & 0o666)
                     file.write(content)
                     file.flush()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.locale import _
+from flowcabal_tui.system.files import write_whole
 from flowcabal_tui.viking.layout import VERSION
 
 MANIFEST: Final = "manifest.jsonl"
@@ -132,10 +132,7 @@ class Manifest:
             file.write(json.dumps(fields, ensure_ascii=False) + "\n")
 
     def _rewrite(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        whole = self._path.with_suffix(".new")
-        whole.write_text(self.text(), encoding="utf-8")
-        os.replace(whole, self._path)
+        write_whole(self._path, self.text().encode())
 
 
 def empty_if_other(workspace: Path, head: Head) -> str:

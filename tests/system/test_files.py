@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.system.files import SHARED, Folder, UnsafePath, open_own
+from flowcabal_tui.system.files import SHARED, Folder, UnsafePath, open_own, write_whole
 
 
 @pytest.fixture
@@ -132,3 +132,25 @@ def test_a_file_above_the_limit_is_refused(folder: Folder) -> None:
     assert len(folder.read("a.md", limit=11)) == 11
     with pytest.raises(OSError, match="larger than"):
         folder.read("a.md", limit=10)
+
+
+def test_a_file_of_the_user_is_replaced_as_a_whole_and_gets_the_permissions_that_were_asked_for(tmp_path: Path) -> None:
+    elsewhere, place = tmp_path / "elsewhere", tmp_path / "new" / "secrets.toml"
+    write_whole(place, b"one")
+    place.chmod(0o644)
+    elsewhere.hardlink_to(place)
+    write_whole(place, b"two", keep_mode=True)
+    assert (elsewhere.read_bytes(), place.read_bytes()) == (b"one", b"two")
+    place.chmod(0o640)
+    write_whole(place, b"three", keep_mode=True)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+    write_whole(place, b"four")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600 and stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+
+
+def test_a_link_in_place_of_a_file_of_the_user_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    elsewhere, place = tmp_path / "elsewhere", tmp_path / "config.toml"
+    elsewhere.write_bytes(b"old")
+    place.symlink_to(elsewhere)
+    write_whole(place, b"new", keep_mode=True)
+    assert (elsewhere.read_bytes(), place.read_bytes(), place.is_symlink()) == (b"old", b"new", False)
