@@ -48,9 +48,7 @@ _LEAST_BEARERS: Final = 2
 ADDRESS: Final = word_list("address.zh")
 _SHORT_ADDRESS: Final = "妈氏嫂"
 _IS_ADDRESSED: Final = re.compile(rf"(?={'|'.join(sorted(each for each in ADDRESS if len(each) == 2))})")
-DOUBTFUL: Final = frozenset(
-    "连边房管于都向和蒙幸许方郎司罗莫余全充时应满明平安包何东诸文白常成和乐终向居容能经万左花云方连习古易从高龙山水路马江闻谢封顾师伏解关章田金石车"
-)
+DOUBTFUL: Final = word_list("doubtful_surnames.zh")
 """Surnames that are common words too."""
 _TAILS: Final = frozenset("儿姐妈娘爷哥氏公嫂婆妹")
 _GRAM: Final = {size: re.compile(rf"[\u3007\u4e00-\u9fff]{{{size}}}") for size in (2, 3, 4)}

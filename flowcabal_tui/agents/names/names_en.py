@@ -9,16 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.agents.names.names_zh import FoundName
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import word_list, words_of
 from flowcabal_tui.domain.memory import EntityKind
 
-_TITLES: Final = (
-    r"(?:Mr|Mrs|Ms|Miss|Misses|Messrs|Dr|Sir|Dame|Lady|Lord|Captain|Colonel|Major|General|Admiral|Lieutenant|Sergeant|"
-    r"Count|Countess|Comte|Comtesse|Vicomte|Viscount|Viscountess|Baron|Baroness|Marquis|Marquise|Duke|Duchess|Earl|"
-    r"Prince|Princess|King|Queen|Emperor|Empress|Pope|Cardinal|Bishop|Abb[eé]|Father|Mother|Brother|Sister|Uncle|Aunt|"
-    r"Master|Mistress|Professor|Inspector|Judge|Reverend|Rev|Honourable|Madame|Mme|Monsieur|Mademoiselle|Mlle|M|"
-    r"Signor|Signora|Se[nñ]or|Se[nñ]ora|Don|Do[nñ]a|Herr|Frau)"
-)
+_TITLES: Final = f"(?:{'|'.join(words_of('titles.en'))})"
 _TITLE: Final = rf"{_TITLES}\.?"
 _UPPER: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de"
 _LOWER: Final = "a-z\u00df-\u00f6\u00f8-\u00ff"
@@ -30,9 +24,7 @@ _LEADING: Final = re.compile(rf"^(?:{_TITLE}\s+)+{_PARTICLE}")
 _OF: Final = re.compile(r"\s(?:of|de|du|des|di|da|del|della)\s")
 _OPENS: Final = frozenset(".!?:;\"'“”‘’—-–(*\n")
 _PLACE: Final = re.compile(
-    r"\b(?:Street|Square|House|Hall|Inn|Castle|Island|River|Mount|Hill|Court|Park|Road|Bridge|City|Valley|Abbey|Palace|"
-    r"Harbour|Bay|Wood|Forest|Village|Tower|Gate|Lane|Place|Buildings|Avenue|Lake|Gulf|Cape|Isle)\b"
-    r"|^(?:Rue|Faubourg|Boulevard|Hôtel|Château|Champs|Palais|Porte|Pont|Bois|Piazza|Palazzo|Porta|Via|Quai|Café)\b"
+    rf"\b(?:{'|'.join(words_of('places.en'))})\b|^(?:{'|'.join(words_of('foreign_places.en'))})\b"
 )
 _WHERE: Final = frozenset(("in", "at", "near", "into", "towards", "through"))
 _HUSBAND: Final = re.compile(r"^(?:Mr|M|Monsieur|Dr|Captain|Colonel|Major|General)\.?\s")

@@ -11,7 +11,7 @@ from typing import Final
 
 from flowcabal_tui.agents.names.evidence_zh import Evidence
 from flowcabal_tui.agents.names.names_context import ADDRESS, DOUBTFUL, addressed, names_like, titled
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import word_list, words_of
 from flowcabal_tui.domain.memory import EntityKind
 
 _HAN: Final = "\u3007\u4e00-\u9fff"
@@ -28,22 +28,15 @@ _LEAST_TO_COUNT: Final = 2
 _LEAST_TAKEN: Final = 0.008
 _LEAST_ENTERED: Final = 0.12
 
-_MANNER: Final = (
-    "听了|听说|听见|听|见了|见|看了|闻言|闻|想了想|点头|摇头|拍手|合掌|回头|回身|起身|上前|近前|躬身|欠身|跪下|拱手|作揖|抱拳|"
-    "沉吟|半晌|一面|一时|只得|不觉|不禁|不由|也不|方才|这才|早已|口中|心中|心里|暗暗|大声|高声|低声|悄悄|连忙|急忙|赶忙|慌忙|"
-    "又|便|就|也|忙|因|都|只|还|才|方|却|乃|即|遂|亦|再|向|先|复|急|慌|大|微|陪|含|带|冷|苦|失|拭|流|着|了|的|地"
-)
-_VOICE: Final = (
-    "笑|叹|哭|泣|骂|喝|叫|嚷|喊|问|答|应|回|说|劝|啐|嗔|怒|惊|喜|悄|道|言|禀|奏|吩咐|答应|呼|夸|赞|谢|求|告|诉|责|笑嘻嘻|"
-    "哈哈|嘻嘻|呵呵|微微|冷冷|淡淡|轻轻|缓缓|轻声|沉声|厉声"
-)
+_MANNER: Final = "|".join(words_of("manner.zh"))
+_VOICE: Final = "|".join(words_of("speech.zh"))
 _SPEAKS: Final = re.compile(
     rf"(?:^|[^{_HAN}])(?P<name>[{_HAN}]{{2,{_LONGEST}}}?)(?:{_MANNER}|{_VOICE})*"
     r"(?:[笑说问答叹喝骂叫应]道|道|曰|说|问|答|笑|喊|叫)[：，:,]",
     re.M,
 )
 _CALLED: Final = re.compile(
-    rf"(?:名唤|名叫|唤作|唤做|表字|乳名|小名|大名|名曰|法名|道号|法号|绰号|诨名|诨号|人称|外号|号为|号称)(?:做|作|为|叫)?"
+    rf"(?:{'|'.join(words_of('called.zh'))})(?:做|作|为|叫)?"
     rf"[“‘「『]?(?P<name>[{_HAN}]{{2,3}})(?=[^{_HAN}])"
 )
 _INTRODUCED: Final = re.compile(
@@ -74,13 +67,7 @@ _NUMBERS: Final = frozenset("大小二三四五六七八九十")
 _KIN: Final = frozenset("姐妹哥弟爷娘叔婶嫂郎姑爹妈奶")
 """二姐: a number and a form of address mean somebody else in every family."""
 _TAKEN: Final = re.compile("[与和同把被替给向使]$")
-_SURNAMES: Final = frozenset(
-    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳"
-    "酆鲍史唐费廉岑薛雷贺倪汤滕殷罗毕郝邬安常乐于时傅皮卞齐康伍余元卜顾孟平黄和穆萧尹姚邵湛汪祁毛禹狄米贝明臧计伏成戴谈宋茅庞"
-    "熊纪舒屈项祝董梁杜阮蓝闵席季麻强贾路娄危江童颜郭梅盛林刁钟徐邱骆高夏蔡田樊胡凌霍虞万支柯管卢莫经房裘缪干解应宗丁宣邓"
-    "郁单杭洪包诸左石崔吉龚程邢裴陆荣翁荀羊甄曲封储靳焦牧山车侯班仇刘景詹龙叶幸司黎白蒲鄂赖卓屠蒙池乔阴能苍双闻莘党翟谭"
-    "申扈燕冉尚温庄晏柴瞿阎连习容向古易慎戈廖终居衡耿满文寇广东欧利越隆师巩关"
-)
+_SURNAMES: Final = word_list("surnames.zh")
 _CANDIDATE: Final = re.compile(
     rf"(?!(?:{'|'.join(sorted(_NOT_NAMES))})$)"
     rf"(?:[一二三四五六七八九]儿|[^{''.join(sorted(_NOT_FIRST - {'来'}))}{_INSIDE}]"

@@ -5,9 +5,14 @@ from __future__ import annotations
 from importlib.resources import files
 
 
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of `<name>.txt`, which are separated by white space, in their order: patterns try them in it."""
+    return tuple((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").split())
+
+
 def word_list(name: str) -> frozenset[str]:
-    """The words of `<name>.txt`, which are separated by white space."""
-    return frozenset((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").split())
+    """The words of `<name>.txt` as a set."""
+    return frozenset(words_of(name))
 
 
 def word_groups(name: str) -> dict[str, tuple[str, ...]]:
