@@ -22,8 +22,9 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import FirstChoices, Preferences, ProjectAccess, Recent
+from flowcabal_tui.tui.app.entry import ProjectAccess, Recent
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
@@ -193,7 +194,7 @@ async def studio(
     async def demo(_language: str) -> Path:
         return Path("demo")
 
-    def settled(_choices: FirstChoices) -> None:
+    def settled(_settings: ScreenSettings, _model: object) -> None:
         """Nothing is kept."""
 
     def remembered(_language: str, _theme: str) -> None:
@@ -202,7 +203,7 @@ async def studio(
     access = ProjectAccess(opener, create, demo, lambda: RECENT, settled, remembered)
     app = FlowCabalApp(
         access,
-        Preferences(language=language, theme="ink"),
+        ScreenSettings(language=language, wizard_done=True),
         path=project,
         state_folder=folder,
         clock=lambda: NOW,

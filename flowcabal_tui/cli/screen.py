@@ -7,9 +7,10 @@ import os
 import shutil
 import sys
 from argparse import Namespace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
@@ -20,7 +21,9 @@ from flowcabal_tui.settings.paths import PROJECT_FILE
 if TYPE_CHECKING:
     from flowcabal_tui.models.discover import Proposal
     from flowcabal_tui.project.views import Workbench
-    from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Recent
+    from flowcabal_tui.settings.screen import ScreenSettings
+    from flowcabal_tui.settings.user_file import UserSettings
+    from flowcabal_tui.tui.app.entry import ModelProposal, Recent
 
 
 def show(arguments: Namespace) -> int:
@@ -44,11 +47,11 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
     from flowcabal_tui.domain.garbage import begin_loading
 
     begin_loading()
-    from flowcabal_tui.settings.glance import glance
+    from flowcabal_tui.settings.screen import load_screen
     from flowcabal_tui.tui.app.app import run_app
-    from flowcabal_tui.tui.app.entry import Preferences, ProjectAccess
+    from flowcabal_tui.tui.app.entry import ProjectAccess
 
-    user = glance()
+    user = load_screen() or _load_user()
     first_run = not user.wizard_done and folder is None
     models = _FoundModels(asyncio.run(_discover()) if first_run else ())
     access = ProjectAccess(
@@ -59,15 +62,8 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
         settle=models.settle,
         remember=_remember,
     )
-    preferences = Preferences(
-        language=language or user.language,
-        theme=user.theme,
-        editor=user.editor,
-        keys=user.keys,
-        themes_folder=paths.config_folder() / "themes",
-        wizard_done=not first_run,
-    )
-    return run_app(access, preferences, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
+    settings = replace(user, language=language or user.language)
+    return run_app(access, settings, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
 
 
 async def _discover() -> tuple[Proposal, ...]:
@@ -89,9 +85,8 @@ async def _open(path: Path, read_only: bool) -> Workbench:
 async def _create(folder: Path, name: str, language: str) -> Path:
     """A new project plays with the models that the wizard settled."""
     from flowcabal_tui.project import create_project
-    from flowcabal_tui.settings.user_file import load_user
 
-    return await create_project(folder, name=name, language=language, models=load_user().models)
+    return await create_project(folder, name=name, language=language, models=_load_user().models)
 
 
 class _FoundModels:
@@ -110,31 +105,30 @@ class _FoundModels:
     def proposals(self) -> tuple[ModelProposal, ...]:
         return tuple(self._found)
 
-    def settle(self, choices: FirstChoices) -> None:
+    def settle(self, settings: ScreenSettings, model: ModelProposal | None) -> None:
         """Keeps the wizard's choices; a chosen model becomes that of new projects."""
         from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 
-        chosen = self._found[choices.model] if choices.model else OFFLINE
-        _save(
-            {
-                "language": choices.language,
-                "theme": choices.theme,
-                "wizard_done": True,
-                "models": ModelsSettings(user=chosen, agent=chosen),
-            }
-        )
+        chosen = self._found[model] if model else OFFLINE
+        _save(settings.language, settings.theme, models=ModelsSettings(user=chosen, agent=chosen))
 
 
 def _remember(language: str, theme: str) -> None:
     """Who has changed the screen, or skipped the first steps, is not shown them again."""
-    _save({"language": language, "theme": theme, "wizard_done": True})
+    _save(language, theme)
 
 
-def _save(values: dict[str, object]) -> None:
-    from flowcabal_tui.settings.user_file import load_user, save_user
+def _load_user() -> UserSettings:
+    from flowcabal_tui.settings.user_file import load_user
+
+    return load_user()
+
+
+def _save(language: str, theme: str, **others: Any) -> None:
+    from flowcabal_tui.settings.user_file import save_user
 
     try:
-        save_user(load_user().model_copy(update=values))
+        save_user(replace(_load_user(), language=language, theme=theme, wizard_done=True, **others))
     except OSError as error:
         raise SettingsError(_("The settings could not be saved."), os_reason(error)) from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
 from flowcabal_tui.settings import paths
@@ -62,4 +62,4 @@ def bind_keys(pairs: Iterable[KeyHost]) -> None:
             for name, host in new:
                 bound.setdefault(name, []).append(host)
             values = {name: tuple(hosts) for name, hosts in bound.items()}
-            save_user(user.model_copy(update={"key_hosts": values}))
+            save_user(replace(user, key_hosts=values))

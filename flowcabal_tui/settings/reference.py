@@ -60,7 +60,7 @@ def settings_page() -> str:
 def _rows(model: Any) -> str:
     """The table of a model's fields."""
     lines = ["| key | takes | default | what it does |", "| --- | --- | --- | --- |"]
-    for name, field in model.model_fields.items():
+    for name, field in model.__pydantic_fields__.items():
         lines.append(f"| `{name}` | {_takes(field)} | {_default(field)} | {field.description} |")
     return "\n".join(lines)
 

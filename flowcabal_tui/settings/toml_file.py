@@ -9,9 +9,9 @@ import types
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from flowcabal_tui.domain.errors import SettingsError
@@ -19,15 +19,18 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
 
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M")
 
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def load(path: Path, model: type[M], read: Callable[[Path], str] = _text) -> M:
-    """The file's settings; an absent file gives the defaults. Raises SettingsError."""
+def load(path: Path, shape: type[M], read: Callable[[Path], str] = _text) -> M:
+    """The file's settings, in the shape of a pydantic model or dataclass; an absent file gives the defaults.
+
+    Raises SettingsError.
+    """
     try:
         text = read(path)
     except FileNotFoundError:
@@ -38,7 +41,7 @@ def load(path: Path, model: type[M], read: Callable[[Path], str] = _text) -> M:
         title, advice = _("Cannot read {file}.").format(file=path), _("Save it as UTF-8 and try again.")
         raise SettingsError(title, _("Its text is not UTF-8."), advice) from error
     try:
-        return model.model_validate(tomllib.loads(text))
+        return TypeAdapter(shape).validate_python(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
             _("{file} is not valid TOML.").format(file=path), str(error), _("Nothing was changed. Correct that line.")
@@ -46,18 +49,18 @@ def load(path: Path, model: type[M], read: Callable[[Path], str] = _text) -> M:
     except ValidationError as error:
         raise SettingsError(
             _("{file} has a setting that cannot be used.").format(file=path),
-            "\n".join(_explain(text, model, item) for item in error.errors()),
+            "\n".join(_explain(text, shape, item) for item in error.errors()),
             _("Nothing was changed. Correct the file and start again."),
         ) from error
 
 
-def _explain(text: str, model: type[BaseModel], item: ErrorDetails) -> str:
+def _explain(text: str, shape: Any, item: ErrorDetails) -> str:
     keys = [str(part) for part in item["loc"]]
     place = _("line {n}: ").format(n=line) if (line := _line_of(text, keys)) else ""
     name = ".".join(keys)
     if item["type"] != "extra_forbidden":
         return place + _("{key}: {problem}").format(key=name, problem=refusal(item))
-    near = difflib.get_close_matches(keys[-1], _known(model, keys[:-1]), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(keys[-1], _known(shape, keys[:-1]), n=1, cutoff=0.5)
     hint = _(" Did you mean {key}?").format(key=near[0]) if near else ""
     return place + _("{key} is not a setting.").format(key=name) + hint
 
@@ -77,18 +80,15 @@ def _line_of(text: str, keys: list[str]) -> int:
     return 0
 
 
-def _known(model: type[BaseModel], path: list[str]) -> list[str]:
+def _known(shape: Any, path: list[str]) -> list[str]:
     """The names of the settings in the table at `path`."""
-    current: typing.Any = model
     for part in path:
-        if not (isinstance(current, type) and issubclass(current, BaseModel)):
-            return []
-        field = current.model_fields.get(part)
-        current = _model_in(field.annotation) if field else None
-    return list(current.model_fields) if isinstance(current, type) and issubclass(current, BaseModel) else []
+        field = getattr(shape, "__pydantic_fields__", {}).get(part)
+        shape = _shape_in(field.annotation) if field else None
+    return list(getattr(shape, "__pydantic_fields__", ()))
 
 
-def _model_in(annotation: typing.Any) -> typing.Any:
+def _shape_in(annotation: Any) -> Any:
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return next((_model_in(part) for part in typing.get_args(annotation) if part is not type(None)), None)
+        return next((_shape_in(part) for part in typing.get_args(annotation) if part is not type(None)), None)
     return annotation

@@ -7,35 +7,33 @@ from pathlib import Path
 from typing import Final, Literal
 
 import tomlkit
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import ModelsSettings
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.settings.toml_file import load
 from flowcabal_tui.system.files import PRIVATE, SHARED, Modes, write_whole
 
 RECENT_LIMIT: Final = 20
 
 
-class UserSettings(BaseModel):
-    """Settings of the screen. `keys` maps the id of an action to keys, as in `{"run.start": "f5,r"}`."""
+@dataclass(frozen=True, config={"extra": "forbid"})
+class UserSettings(ScreenSettings):
+    """The whole file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    language: str = Field("", description="Language of the screen: en, zh, or empty for the environment's.")
-    theme: str = Field("ink", description="Name of a theme, such as ink, paper, ansi-dark.")
-    editor: str = Field("", description="Command of an external editor; empty: $VISUAL, then $EDITOR.")
-    keys: dict[str, str] = Field(default_factory=dict, description="Keys by the id of an action.")
-    wizard_done: bool = Field(False, description="Whether the first steps were shown.")
-    models: ModelsSettings = Field(ModelsSettings(), description="The models that new projects begin with.")
+    models: ModelsSettings = Field(default=ModelsSettings(), description="The models that new projects begin with.")
     project_files: Literal["private", "shared"] = Field(
-        "private", description="Who may read what is made in a project's folder: only you, or whom your umask allows."
+        default="private",
+        description="Who may read what is made in a project's folder: only you, or whom your umask allows.",
     )
     key_hosts: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Hosts that each key may be sent to, by the key's name; see trust."
     )
     plain_http: tuple[str, ...] = Field(
-        (), description="Hosts on other machines that keys may be sent to over http, without encryption."
+        default=(), description="Hosts on other machines that keys may be sent to over http, without encryption."
     )
 
 
@@ -56,8 +54,8 @@ def save_user(settings: UserSettings) -> None:
     """Writes what differs from the defaults; comments of the file are kept."""
     path = paths.user_file()
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    values = settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    for key in UserSettings.model_fields:
+    values = TypeAdapter(UserSettings).dump_python(settings, mode="json", exclude_defaults=True, exclude_none=True)
+    for key in UserSettings.__dataclass_fields__:
         if key not in values:
             document.pop(key, None)
         elif key not in document or document[key] != values[key]:

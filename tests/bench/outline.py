@@ -18,8 +18,8 @@ from flowcabal_tui.headings.numerals import in_chinese
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, WriteMeta
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.memory.outline import OutlineScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
@@ -72,7 +72,7 @@ async def _measure(folder: Path) -> list[Figure]:
         return projects[-1]
 
     access = replace(invented_access("en"), opener=opener)
-    app = FlowCabalApp(access, Preferences(language="en"), path=book, state_folder=folder / "state")
+    app = FlowCabalApp(access, ScreenSettings(language="en"), path=book, state_folder=folder / "state")
     figures: list[Figure] = []
     async with app.run_test(size=(140, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -233,7 +234,7 @@ async def test_a_key_that_is_unbound_in_the_users_file_is_asked_for_again(
     monkeypatch.setenv("MINE", "sk-mine")
     await make_one(folder, both(endpoint_at("https://models.example.net/v1")))
     assert load_user().key_hosts == {"MINE": ("models.example.net",)}
-    save_user(load_user().model_copy(update={"key_hosts": {}}))
+    save_user(replace(load_user(), key_hosts={}))
     async with opened(folder) as desk:
         assert await asked(desk) == ["MINE"]
         with pytest.raises(ModelError, match="not confirmed"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,8 +11,8 @@ import pytest
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.glance import Glance, glance
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, load_project, save_project
+from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.settings.secrets import find_key, read_secrets, write_secret
 from flowcabal_tui.settings.user_file import (
     RECENT_LIMIT,
@@ -164,18 +163,18 @@ def test_a_default_that_somebody_wrote_down_stays_written(tmp_path):
 
 
 def test_the_first_frame_sees_the_same_settings_as_everything_else():
-    assert glance() == Glance()
-    assert all(getattr(UserSettings(), name) == value for name, value in asdict(Glance()).items())
+    assert load_screen() == ScreenSettings()
     save_user(UserSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True))
-    assert glance() == Glance(language="zh", keys={"run.start": "f5"}, wizard_done=True)
+    assert load_screen() == ScreenSettings(language="zh", keys={"run.start": "f5"}, wizard_done=True)
 
 
 @pytest.mark.parametrize("text", ["language = 3", "language = ", "[keys]\na = 1"])
 def test_a_wrong_user_setting_is_named_before_the_first_frame(text):
     paths.user_file().parent.mkdir(parents=True)
     paths.user_file().write_text(text, encoding="utf-8")
+    assert load_screen() is None
     with pytest.raises(SettingsError, match=r"config\.toml"):
-        glance()
+        load_user()
 
 
 def test_a_server_on_this_machine_gets_one_request_at_a_time_and_much_patience_unless_set() -> None:

@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.try_out import PROPOSALS, invented_access
 from tests.tui.waiting import settled
@@ -37,7 +37,7 @@ def app(language: str = "en", *, opened: bool = False, locked: bool = False, wiz
 
     return FlowCabalApp(
         replace(invented_access(language), opener=opener),
-        Preferences(language=language, theme="ink", wizard_done=wizard_done),
+        ScreenSettings(language=language, theme="ink", wizard_done=wizard_done),
         path=Path("lamp") if opened else None,
         proposals=PROPOSALS,
         state_folder=Path("state"),

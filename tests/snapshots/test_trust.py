@@ -10,8 +10,8 @@ import pytest
 
 from flowcabal_tui.domain.trust import TrustView
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from tests.snapshots.test_shell import pressed
 from tests.tui.fake_trust import CHANGED, RESTRICTED
 from tests.tui.fakes import FakeWorkbench
@@ -34,7 +34,7 @@ def app(language: str, view: TrustView) -> FlowCabalApp:
 
     return FlowCabalApp(
         replace(invented_access(language), opener=opener),
-        Preferences(language=language, theme="ink", wizard_done=True),
+        ScreenSettings(language=language, theme="ink", wizard_done=True),
         path=Path("lamp"),
         state_folder=Path("state"),
         clock=lambda: datetime(2026, 11, 21, 9, 41),

@@ -11,8 +11,8 @@ from textual.widgets import Input, OptionList, Static
 
 from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.locale import use_language
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp, TooSmallScreen
-from flowcabal_tui.tui.app.entry import FirstChoices, Preferences
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.first_run import FirstRunScreen
 from flowcabal_tui.tui.app.home import HomeScreen
@@ -31,10 +31,10 @@ def english():
     use_language("en")
 
 
-def app_at_home(tmp_path: Path, seen: list[object] | None = None, **preferences: object) -> FlowCabalApp:
+def app_at_home(tmp_path: Path, seen: list[object] | None = None, **settings: object) -> FlowCabalApp:
     return FlowCabalApp(
         invented_access("en", seen=seen),
-        Preferences(language="en", **preferences),
+        ScreenSettings(language="en", **{"wizard_done": True} | settings),
         proposals=PROPOSALS,
         state_folder=tmp_path / "state",
         clock=lambda: NOW,
@@ -124,7 +124,7 @@ async def test_the_wizard_settles_language_theme_and_model_and_says_that_the_boo
         await pilot.press("up", "enter", "end", "enter")
         await pilot.pause()
         assert isinstance(pilot.app.screen, HomeScreen)
-    assert seen == [FirstChoices("en", "paper", PROPOSALS[1])]
+    assert seen == [(ScreenSettings("en", "paper", wizard_done=True), PROPOSALS[1])]
 
 
 async def test_the_offline_model_is_the_proposal_that_enter_takes(tmp_path):
@@ -133,8 +133,7 @@ async def test_the_offline_model_is_the_proposal_that_enter_takes(tmp_path):
         await pilot.pause()
         await pilot.press("enter", "enter", "enter", "end", "enter")
         await pilot.pause()
-    assert isinstance(seen[0], FirstChoices)
-    assert seen[0].model is None
+    assert seen == [(ScreenSettings("en", "ink", wizard_done=True), None)]
 
 
 async def test_escape_skips_the_wizard_for_good_and_keeps_the_screen_as_it_was(tmp_path):

@@ -24,7 +24,7 @@ BROKEN = """
 import sys
 from pathlib import Path
 from flowcabal_tui.tui.app.app import FlowCabalApp, run_app
-from flowcabal_tui.tui.app.entry import Preferences
+from flowcabal_tui.settings.screen import ScreenSettings
 from tests.tui.try_out import invented_access
 
 def broken(self):
@@ -32,7 +32,8 @@ def broken(self):
     raise RuntimeError(f"refused {key} for " + Path.home().as_posix() + "/novel")
 
 FlowCabalApp.action_help = broken
-sys.exit(run_app(invented_access("en"), Preferences(language="en"), state_folder=Path(sys.argv[1])))
+settings = ScreenSettings(language="en", wizard_done=True)
+sys.exit(run_app(invented_access("en"), settings, state_folder=Path(sys.argv[1])))
 """
 LEADER = """
 import signal, subprocess, sys

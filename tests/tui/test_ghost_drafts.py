@@ -14,8 +14,8 @@ from flowcabal_tui.domain.ids import ChapterId, CommandId
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, ReplaceText, RewriteProposed, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.workflows import SaveWorkflow
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -51,7 +51,7 @@ async def opened(folder: Path, state: Path, language: str = "en") -> AsyncIterat
 
     app = FlowCabalApp(
         replace(invented_access(language), opener=opener),
-        Preferences(language=language),
+        ScreenSettings(language=language),
         path=folder,
         state_folder=state,
     )

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from flowcabal_tui.project import Project, create_demo
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.try_out import invented_access
@@ -28,7 +28,7 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
     access = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(
         access,
-        Preferences(language="en", wizard_done=True),
+        ScreenSettings(language="en", wizard_done=True),
         path=folder,
         state_folder=tmp_path,
         clock=lambda: datetime(2026, 11, 21, 9, 41),

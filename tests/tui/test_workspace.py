@@ -30,8 +30,8 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
 from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeStreaming, RunStateChanged, RunWorkflow, UsageChanged
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
@@ -85,7 +85,7 @@ def app_over(workbench: FakeWorkbench, tmp_path: Path, **preferences: object) ->
         return workbench
 
     doors = replace(invented_access("en"), opener=opener)
-    settings = Preferences(language="en", **preferences)
+    settings = ScreenSettings(language="en", **preferences)
     return FlowCabalApp(doors, settings, path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW)
 
 
@@ -459,7 +459,7 @@ async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_
         return FakeWorkbench(read_only=True)
 
     doors = replace(invented_access("en"), opener=opener)
-    app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path)
+    app = FlowCabalApp(doors, ScreenSettings(language="en"), path=Path("lamp"), state_folder=tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         assert "process 4711" in str(app.screen.query_one(".confirm-words").render())
@@ -475,7 +475,7 @@ async def test_a_project_that_cannot_be_opened_leads_home_with_the_error(tmp_pat
         raise ProjectReadOnly("It cannot be opened.", "", "Ask its owner.")
 
     doors = replace(invented_access("en"), opener=opener)
-    app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path)
+    app = FlowCabalApp(doors, ScreenSettings(language="en"), path=Path("lamp"), state_folder=tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, ErrorScreen))
         await pilot.press("escape")

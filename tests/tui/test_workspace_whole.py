@@ -23,8 +23,8 @@ from flowcabal_tui.protocol.book import (
     WriteChapter,
 )
 from flowcabal_tui.protocol.memory import CancelBackground, RetryBackground
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.app.entry import Preferences
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.replace import ReplaceScreen
@@ -61,7 +61,9 @@ async def opened(tmp_path: Path, **how: bool) -> AsyncIterator[tuple[FakeWorkben
         return workbench
 
     doors = replace(invented_access("en"), opener=opener)
-    app = FlowCabalApp(doors, Preferences(language="en"), path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW)
+    app = FlowCabalApp(
+        doors, ScreenSettings(language="en"), path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW
+    )
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         yield workbench, pilot

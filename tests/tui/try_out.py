@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import ProjectLocked
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import run_app
-from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Preferences, ProjectAccess, Recent
+from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
@@ -41,8 +42,8 @@ def invented_access(language: str, *, locked: bool = False, seen: list[object] |
         Recent("长河旧事", Path("/books/river"), datetime(2026, 11, 18, 21, 5)),
     )
 
-    def settle(choices: FirstChoices) -> None:
-        noted.append(choices)
+    def settle(settings: ScreenSettings, model: ModelProposal | None) -> None:
+        noted.append((settings, model))
 
     def remember(screen_language: str, theme: str) -> None:
         noted.append((screen_language, theme))
@@ -68,7 +69,7 @@ def main() -> int:
     language = "zh" if chosen.zh else "en"
     return run_app(
         invented_access(language, locked=chosen.locked),
-        Preferences(language=language, theme=chosen.theme, wizard_done=not chosen.wizard,
+        ScreenSettings(language=language, theme=chosen.theme, wizard_done=not chosen.wizard,
                     editor=os.environ.get("EDITOR", "")),
         path=None if chosen.home or chosen.wizard else Path("lamp"),
         proposals=PROPOSALS,

@@ -26,11 +26,12 @@ from textual.widgets import Static
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.announcer import Announcer
 from flowcabal_tui.tui.app.crash import last_words, write_report
 from flowcabal_tui.tui.app.departure import Departure
 from flowcabal_tui.tui.app.driver import PatientDriver
-from flowcabal_tui.tui.app.entry import ModelProposal, Preferences, ProjectAccess
+from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
@@ -99,7 +100,7 @@ class FlowCabalApp(App[int]):
     def __init__(
         self,
         access: ProjectAccess,
-        preferences: Preferences,
+        settings: ScreenSettings,
         *,
         path: Path | None = None,
         proposals: tuple[ModelProposal, ...] = (),
@@ -107,16 +108,16 @@ class FlowCabalApp(App[int]):
         clock: Callable[[], datetime] = datetime.now,
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
-        self.screen_language = use_language(preferences.language or None)
+        self.screen_language = use_language(settings.language or None)
         super().__init__(driver_class=PatientDriver)
         self.departure = Departure(self)
         self.announcer = Announcer(self, clock)
-        self._access, self._preferences, self._first_path = access, preferences, path
+        self._access, self._settings, self._first_path = access, settings, path
         self._state_folder, self._now = state_folder, clock
         self.crash_words = ""
-        self._kept_theme = preferences.theme
-        self._own_keys = current_ids(preferences.keys)
-        self.front = ProjectOpener(self, access, preferences, proposals, clock)
+        self._kept_theme = settings.theme
+        self._own_keys = current_ids(settings.keys)
+        self.front = ProjectOpener(self, access, settings, proposals, clock)
         self._keys = KeyOrder(self, super().on_event)
 
     async def on_event(self, event: Event) -> None:
@@ -134,7 +135,7 @@ class FlowCabalApp(App[int]):
         """Colours and keys are there in the first frame; what needs the panes comes after it."""
         for theme in self.front.themes():
             self.register_theme(theme)
-        self.use_theme(self._preferences.theme)
+        self.use_theme(self._settings.theme)
         self.screen_change_signal.subscribe(self, self.announcer.screen_changed)
         self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
         if not self.is_headless:
@@ -149,7 +150,7 @@ class FlowCabalApp(App[int]):
             self.front.open_project(self._first_path)
         else:
             end_loading()
-            if not self._preferences.wizard_done:
+            if not self._settings.wizard_done:
                 self.front.show_wizard()
         if self._own_keys:
             self._check_keys()
@@ -256,7 +257,7 @@ class FlowCabalApp(App[int]):
 
     def on_first_run_screen_finished(self, event: FirstRunScreen.Finished) -> None:
         """Keeps the choices, then goes where the writer wanted to begin."""
-        self.front.end_wizard(event.choices, event.start)
+        self.front.end_wizard(event.settings, event.model, event.start)
 
     # Actions
 
@@ -372,14 +373,14 @@ class FlowCabalApp(App[int]):
 
 def run_app(
     access: ProjectAccess,
-    preferences: Preferences,
+    settings: ScreenSettings,
     *,
     path: Path | None = None,
     proposals: tuple[ModelProposal, ...] = (),
     state_folder: Path,
 ) -> int:
     """Runs the screen until the writer leaves; gives the exit code (143 after SIGTERM, 129 after a hang-up)."""
-    app = FlowCabalApp(access, preferences, path=path, proposals=proposals, state_folder=state_folder)
+    app = FlowCabalApp(access, settings, path=path, proposals=proposals, state_folder=state_folder)
     app.run()
     asyncio.run(app.departure.finish())
     if app.crash_words:

@@ -1,15 +1,16 @@
-"""What the command line gives the screen: preferences, and the access into a project."""
+"""What the command line gives the screen: what is recent, what was found, and the access into a project."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.settings.screen import ScreenSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,43 +31,18 @@ class ModelProposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
-    """The user's own settings, as far as the screen needs them.
-
-    `language` is that of the screen ("en", "zh", "" for the environment's); `editor` an external editor's
-    command ("": $VISUAL, then $EDITOR); `keys` overrides keys by the id of an action; `themes_folder` has the
-    user's own themes.
-    """
-
-    language: str = ""
-    theme: str = ""
-    editor: str = ""
-    keys: Mapping[str, str] = field(default_factory=dict)
-    wizard_done: bool = True
-    themes_folder: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FirstChoices:
-    """What the first-run wizard settled. `model` is None for the offline model, which sends nothing away."""
-
-    language: str
-    theme: str
-    model: ModelProposal | None
-
-
-@dataclass(frozen=True, slots=True)
 class ProjectAccess:
     """The ways in. All raise FlowCabalError; the screen itself never builds a project.
 
     `opener(folder, read_only)` opens; `create(folder, name, language)` and `demo(language)` make a project and
-    give its folder; `recents()` lists what was open before; `remember(language, theme)` keeps preferences;
-    `settle` keeps the wizard's choices.
+    give its folder; `recents()` lists what was open before; `remember(language, theme)` keeps how the
+    screen looks; `settle` keeps the wizard's choices: the settings, and the model (None: the offline one, which sends
+    nothing away).
     """
 
     opener: Callable[[Path, bool], Awaitable[Workbench]]
     create: Callable[[Path, str, str], Awaitable[Path]]
     demo: Callable[[str], Awaitable[Path]]
     recents: Callable[[], tuple[Recent, ...]]
-    settle: Callable[[FirstChoices], None]
+    settle: Callable[[ScreenSettings, ModelProposal | None], None]
     remember: Callable[[str, str], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from textual import on
@@ -16,7 +16,8 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, use_language
-from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal
+from flowcabal_tui.settings.screen import ScreenSettings
+from flowcabal_tui.tui.app.entry import ModelProposal
 
 _LANGUAGES: Final = (("zh_CN", "中文"), ("en", "English"))
 STEPS: Final = ("language", "theme", "model", "start")
@@ -36,9 +37,13 @@ class FirstRunScreen(Screen[None]):
 
     @dataclass
     class Finished(Message):
-        """The wizard is over. `choices` is None when it was skipped; `start` is "demo", "new", "import" or ""."""
+        """The wizard is over. `settings` is None when it was skipped; `start` is "demo", "new", "import" or "".
 
-        choices: FirstChoices | None
+        `model` is None for the offline model, which sends nothing away.
+        """
+
+        settings: ScreenSettings | None
+        model: ModelProposal | None
         start: str
 
     @dataclass
@@ -48,11 +53,11 @@ class FirstRunScreen(Screen[None]):
         name: str
 
     def __init__(
-        self, proposals: tuple[ModelProposal, ...], themes: tuple[str, ...], language: str, theme: str, step: str = ""
+        self, proposals: tuple[ModelProposal, ...], themes: tuple[str, ...], settings: ScreenSettings, step: str = ""
     ) -> None:
         super().__init__()
         self._proposals, self._theme_names = proposals, themes
-        self._chosen_language, self._chosen_theme = language, theme
+        self._settings = settings
         self._chosen_model: ModelProposal | None = None
         self._step = step or STEPS[0]
 
@@ -84,12 +89,12 @@ class FirstRunScreen(Screen[None]):
         """Title, words, choices and the proposed choice of the present step."""
         match self._step:
             case "language":
-                marked = 0 if self._chosen_language.startswith("zh") else 1
+                marked = 0 if self._settings.language.startswith("zh") else 1
                 words = "屏幕使用哪种语言？书的语言另行选择。\nThe language of the screen; that of the book is apart."
                 return _("language"), words, list(_LANGUAGES), marked
             case "theme":
                 names = list(self._theme_names)
-                marked = names.index(self._chosen_theme) if self._chosen_theme in names else 0
+                marked = names.index(self._settings.theme) if self._settings.theme in names else 0
                 words = _("The colours of the screen. Move to see them; ansi-* are your terminal's own.")
                 return _("colours"), words, [(name, name) for name in names], marked
             case "model":
@@ -131,15 +136,15 @@ class FirstRunScreen(Screen[None]):
         chosen = event.option_id or ""
         match self._step:
             case "language":
-                self._chosen_language = chosen
+                self._settings = replace(self._settings, language=chosen)
                 use_language(chosen)
             case "theme":
-                self._chosen_theme = chosen
+                self._settings = replace(self._settings, theme=chosen)
             case "model":
                 self._chosen_model = None if chosen == "offline" else self._proposals[int(chosen)]
             case _:
-                choices = FirstChoices(self._chosen_language, self._chosen_theme, self._chosen_model)
-                self.post_message(self.Finished(choices, chosen))
+                settled = replace(self._settings, wizard_done=True)
+                self.post_message(self.Finished(settled, self._chosen_model, chosen))
                 return
         self._step = STEPS[STEPS.index(self._step) + 1]
         self._show_step()
@@ -151,7 +156,7 @@ class FirstRunScreen(Screen[None]):
 
     def action_skip(self) -> None:
         """Nothing is settled; the wizard can be called again from the first page."""
-        self.post_message(self.Finished(None, ""))
+        self.post_message(self.Finished(None, None, ""))
 
     def action_move(self, rows: int) -> None:
         """Down or up, for hands that stay on the letters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,9 @@ from textual.theme import Theme
 from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.app.entry import FirstChoices, ModelProposal, Preferences, ProjectAccess
+from flowcabal_tui.settings.paths import config_folder
+from flowcabal_tui.settings.screen import ScreenSettings
+from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.themes import TERMINAL_THEMES, load_themes
@@ -33,14 +36,14 @@ class ProjectOpener:
         self,
         app: FlowCabalApp,
         access: ProjectAccess,
-        preferences: Preferences,
+        settings: ScreenSettings,
         proposals: tuple[ModelProposal, ...],
         now: Callable[[], datetime],
     ) -> None:
-        self._app, self._access, self._preferences, self._proposals, self._now = (
+        self._app, self._access, self._settings, self._proposals, self._now = (
             app,
             access,
-            preferences,
+            settings,
             proposals,
             now,
         )
@@ -52,7 +55,7 @@ class ProjectOpener:
         def tell(error: SettingsError) -> None:
             self._app.notify(error.detail, title=error.title, severity="warning", markup=False)
 
-        return load_themes(self._preferences.themes_folder, tell)
+        return load_themes(config_folder() / "themes", tell)
 
     def show_home(self) -> None:
         """The first page, with what is recent now."""
@@ -77,7 +80,7 @@ class ProjectOpener:
                 return
             from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
-            self.show_workspace(WorkspaceScreen(workbench, self._now, self._preferences.editor, manuscript))
+            self.show_workspace(WorkspaceScreen(workbench, self._now, self._settings.editor, manuscript))
         except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
             self.show_home()
             raise
@@ -142,17 +145,18 @@ class ProjectOpener:
 
         self.wizard_runs = True
         names = (*(theme.name for theme in self.themes()), *TERMINAL_THEMES)
-        self._app.put_base(FirstRunScreen(self._proposals, names, self._app.screen_language, self._app.theme))
+        shown = replace(self._settings, language=self._app.screen_language, theme=self._app.theme)
+        self._app.put_base(FirstRunScreen(self._proposals, names, shown))
 
-    def end_wizard(self, choices: FirstChoices | None, start: str) -> None:
+    def end_wizard(self, settings: ScreenSettings | None, model: ModelProposal | None, start: str) -> None:
         """Keeps the choices (None: nothing was chosen), then goes where the writer wants to begin."""
         self.wizard_runs = False
-        if choices is not None:
-            self._app.use_screen_language(choices.language)
-            self._access.settle(choices)
+        if settings is not None:
+            self._app.use_screen_language(settings.language)
+            self._access.settle(settings, model)
         else:
-            self._app.use_screen_language(self._preferences.language)
-            self._app.use_theme(self._preferences.theme)
+            self._app.use_screen_language(self._settings.language)
+            self._app.use_theme(self._settings.theme)
             self._access.remember(self._app.screen_language, self._app.theme)
         self.show_home()
         if start:
