@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
-from flowcabal_tui.agents.checking.rules.speech import without_speech
+from flowcabal_tui.agents.checking.rules.speech import BLANK, without_speech
 from flowcabal_tui.agents.names.names import NameHit, NameIndex
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.story import Relation
 
 T = TypeVar("T")
+_SAMPLE: Final = 200
 _LONGEST: Final = 300
 """Characters of a sentence that are quoted at most."""
 
@@ -74,14 +76,25 @@ class Told:
         return self._hits[1]
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a note or a record says of somebody, and the words to quote for it."""
+
+    about: EntityId
+    told: Told
+    source: Quotation
+
+
 @dataclass(frozen=True)
 class EarlierBook:
-    """The chapters before the draft, in story order, and the names of the book."""
+    """The chapters before the draft, in story order, the names of the book, and what is declared of their bearers."""
 
     language: str
     chapters: tuple[Told, ...] = ()
     entities: tuple[Entity, ...] = ()
-    _counts: dict[str, int] = field(default_factory=dict, repr=False)
+    declared: tuple[Declared, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    _shares: dict[str, float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def names(self) -> NameIndex:
@@ -97,6 +110,12 @@ class EarlierBook:
         """The names in a text; looked for once."""
         return told.hits(self.names)
 
+    def hits_within(self, told: Told, start: int, end: int) -> tuple[NameHit, ...]:
+        """The names in a part of a text."""
+        hits = self.hits(told)
+        first, last = (bisect_right(hits, place, key=lambda hit: hit.start) for place in (start, end))
+        return hits[first:last]
+
     def each(self, make: Callable[[Told], Sequence[T]]) -> Iterator[tuple[Told, T]]:
         """What a rule reads from the chapters, one after the other."""
         for chapter in self.chapters:
@@ -105,12 +124,36 @@ class EarlierBook:
 
     def chapters_with(self, word: str, most: int) -> int:
         """How many chapters hold a word; counted up to `most` + 1."""
-        key = f"{most} {word}"
-        if key not in self._counts:
-            found = 0
-            for chapter in self.chapters:
-                found += word in chapter.text
-                if found > most:
-                    break
-            self._counts[key] = found
-        return self._counts[key]
+        found = 0
+        for chapter in self.chapters:
+            found += word in chapter.text
+            if found > most:
+                break
+        return found
+
+    def share_with(self, word: str) -> float:
+        """The share of the chapters that hold a word; of a long book some two hundred are looked into."""
+        if word not in self._shares:
+            sample = self.chapters[:: max(1, len(self.chapters) // _SAMPLE)]
+            self._shares[word] = sum(word in chapter.text for chapter in sample) / max(1, len(sample))
+        return self._shares[word]
+
+    def is_named(self, word: str) -> bool:
+        """Is a word, or a piece of one, part of somebody's name?"""
+        return word in self._names_joined
+
+    @cached_property
+    def _names_joined(self) -> str:
+        people = (entity for entity in self.entities if entity.kind == "character")
+        return "\n".join(name for entity in people for name in entity.names)
+
+    def subject(self, told: Told, place: int, reach: int = 250) -> EntityId | None:
+        """Whom a place of the narration is about: who was named last before it in its paragraph, and in narration."""
+        hits = self.hits(told)
+        number = bisect_right(hits, place, key=lambda hit: hit.start) - 1
+        while number >= 0 and place - hits[number].start <= reach:
+            between = told.text[hits[number].end : place]
+            if told.narration[hits[number].start] != BLANK and self.by_id[hits[number].entity].kind == "character":
+                return None if "\n" in between else hits[number].entity
+            number -= 1
+        return None

@@ -6,7 +6,20 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules import dead_acts, latin, leftovers, name_drift, quote_marks, repeated
+from flowcabal_tui.agents.checking.rules import (
+    ages,
+    amounts,
+    bodily_marks,
+    dead_acts,
+    kinship,
+    latin,
+    leftovers,
+    looks,
+    name_drift,
+    quote_marks,
+    repeated,
+    sides,
+)
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.locale import mark
@@ -27,6 +40,12 @@ RULES: Final = (
     Rule(name_drift.NAME, mark("A name differs by one character from a known one"), name_drift.find),
     Rule(repeated.NAME, mark("A sentence is repeated from another chapter"), repeated.find),
     Rule(quote_marks.NAME, mark("A quotation mark has no partner"), quote_marks.find, ("en",)),
+    Rule(ages.NAME, mark("An age does not agree with an earlier one"), ages.find),
+    Rule(looks.NAME, mark("Somebody looks otherwise than before"), looks.find),
+    Rule(bodily_marks.NAME, mark("A scar or a mole is elsewhere than before"), bodily_marks.find),
+    Rule(amounts.NAME, mark("A number does not agree with an earlier one"), amounts.find),
+    Rule(sides.NAME, mark("A direction or a side does not agree with an earlier one"), sides.find),
+    Rule(kinship.NAME, mark("Somebody is other kin than before"), kinship.find),
     Rule(leftovers.NAME, mark("A model left something in the text"), leftovers.find),
     Rule(latin.NAME, mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
 )

@@ -1,0 +1,76 @@
+"""An age that does not agree with one that the book gave before: somebody became younger, or far older."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
+from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.locale import _
+
+NAME: Final = "ages"
+_LEAST: Final = 4.6
+_YOUNGER, _OLDER = 3, 9
+"""Years of difference that are a mistake: a little is rounding, and stories last."""
+_OLDEST: Final = 130
+_AGES_ZH: Final = re.compile(
+    r"(?P<head>年纪[^，。！？；：\n\0一二三四五六七八九十]{0,5}|年[方已近过逾约才])"
+    rf"(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?岁?(?:上下|左右|光景|以上)?)"
+)
+_YEARS_ZH: Final = re.compile(
+    rf"(?<!寿)(?<!年)(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
+)
+_ABOUT_EN: Final = (
+    r"(?:(?:about|some|nearly|almost|perhaps|apparently|under|over|past|above|little|more|less|not|than|upwards|of|"
+    r"scarcely|hardly|between) ){0,5}"
+)
+_AGES_EN: Final = re.compile(
+    rf"\b(?P<head>(?:aged|age of|(?:man|woman|lad|boy|girl|lady|gentleman|person|fellow|child|maid|youth),? of) {_ABOUT_EN})"
+    rf"(?P<number>{NUMBER_EN})\b(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:ago|before|since|later|after)))?)(?=[ ,.;:!?—\n]|$)",
+    re.IGNORECASE,
+)
+_YEARS_EN: Final = re.compile(
+    rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: or [a-z-]+)?(?:[- ]years?[- ]old| years of age))\b", re.IGNORECASE
+)
+_NO_AGE_EN: Final = re.compile(r" (?:thousand|hundred|francs|pounds|guineas|them|us|those|these|feet|miles)\b")
+_OR_EN: Final = re.compile(r" or ([a-z]+(?:-[a-z]+)?)", re.IGNORECASE)
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding an age."""
+    for clash in clashes(draft, book, ages, _disagree, _LEAST):
+        said = _("This age does not agree with the one that was given before.")
+        yield RuleFinding(
+            NAME,
+            "quantitative mismatch",
+            said,
+            draft.quoted(clash.value.start, clash.value.end),
+            clash.source,
+        )
+
+
+def _disagree(now: Range, before: Range) -> bool:
+    gap = now.gap_to(before)
+    return gap < -_YOUNGER or gap > _OLDER
+
+
+def ages(told: Told) -> Sequence[Value]:
+    """The ages that the narration gives."""
+    chinese = told.language.startswith("zh")
+    found: dict[int, Value] = {}
+    for pattern in (_AGES_ZH, _YEARS_ZH) if chinese else (_AGES_EN, _YEARS_EN):
+        for match in pattern.finditer(told.narration):
+            if not chinese and _NO_AGE_EN.match(told.narration, match.end()):
+                continue
+            before = told.narration[max(0, match.start("number") - (5 if chinese else 24)) : match.start("number")]
+            age = range_of(match["number"], f"{before} {match['tail']}", told.language)
+            other = _OR_EN.match(match["tail"])
+            more = range_of(other[1], "", told.language) if other and not chinese else None
+            if age is not None and age.most <= _OLDEST:
+                age = Range(age.least, max(age.most, more.most)) if more else age
+                found.setdefault(match.end(), Value("age", age, match.start(), match.end()))
+    return tuple(found.values())

@@ -1,0 +1,88 @@
+"""A sum, a distance, a length of time or a count that does not agree with the one that was given before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
+from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.locale import _
+
+NAME: Final = "amounts"
+_LEAST: Final = {"zh": 8.0, "en": 5.0}
+_TIMES: Final = 1.4
+"""By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
+_UNITS: Final[dict[str, tuple[str, float]]] = {
+    "日": ("time", 1.0), "天": ("time", 1.0), "昼夜": ("time", 1.0), "个月": ("time", 30.0), "月": ("time", 30.0),
+
+        "年": ("time", 365.0),
+        "载": ("time", 365.0),
+        "时辰": ("time", 1 / 12),
+        "里": ("way", 1.0),
+        "丈": ("length", 10.0)
+    ,
+
+        "尺": ("length", 1.0),
+        "寸": ("length", 0.1),
+        "斤": ("weight", 1.0),
+        "两": ("silver", 1.0),
+        "贯": ("silver", 1.0)
+    ,
+    "文": ("coins", 1.0), "吊": ("silver", 1.0), "元": ("yuan", 1.0), "间": ("rooms", 1.0), "公里": ("way", 2.0),
+
+        "day": ("time", 1.0),
+        "week": ("time", 7.0),
+        "month": ("time", 30.0),
+        "year": ("time", 365.0),
+        "hour": ("time", 1 / 24)
+    ,
+    "franc": ("francs", 1.0), "livre": ("francs", 1.0), "pound": ("shillings", 20.0), "guinea": ("shillings", 21.0),
+    "shilling": ("shillings", 1.0), "crown": ("crowns", 1.0), "dollar": ("dollars", 1.0), "mile": ("way", 1.0),
+
+        "league": ("way", 3.0),
+        "yard": ("length", 3.0),
+        "foot": ("length", 1.0),
+        "feet": ("length", 1.0),
+        "inch": ("length", 1 / 12)
+    ,
+}
+_ZH: Final = re.compile(
+    rf"(?<!第)(?!一[日天年月])(?<![一二两三四五六七八九十])(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?)"
+    r"(?P<unit>昼夜|个月|公里|时辰|日|天|年|载|里|丈|尺|寸|斤|两|贯|文|吊|元|间)(?![上中内外方初头纪轻])"
+)
+_EN: Final = re.compile(
+    rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: odd| or [a-z-]+)?)[- ]"
+    r"(?P<unit>day|week|month|year|hour|franc|livre|pound|guinea|shilling|crown|dollar|mile|league|yard|foot|feet|inch)"
+    r"(?:e?s)?\b(?![- ](?:old|of age))",
+    re.IGNORECASE,
+)
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding an amount."""
+    for clash in clashes(draft, book, amounts, _disagree, _LEAST[book.language[:2]], same_event):
+        said = _("This number does not agree with the one that was given before.")
+        mine = draft.quoted(clash.value.start, clash.value.end)
+        yield RuleFinding(NAME, "quantitative mismatch", said, mine, clash.source)
+
+
+def _disagree(now: Range, before: Range) -> bool:
+    low, high = (now, before) if now.most < before.least else (before, now)
+    return low.most * _TIMES < high.least
+
+
+def amounts(told: Told) -> Sequence[Value]:
+    """The amounts with a unit that the narration gives."""
+    chinese = told.language.startswith("zh")
+    found = []
+    for match in (_ZH if chinese else _EN).finditer(told.narration):
+        kind, scale = _UNITS[match["unit"].lower()]
+        before = told.narration[max(0, match.start() - (3 if chinese else 20)) : match.start()]
+        size = range_of(match["number"], f"{before} {match['tail']}", told.language)
+        if size is not None and size.most:
+            found.append(Value(kind, Range(size.least * scale, size.most * scale), match.start(), match.end()))
+    return tuple(found)

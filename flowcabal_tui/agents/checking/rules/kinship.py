@@ -1,0 +1,120 @@
+"""Kin that is said to be another kin, or another's, than before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.locale import _
+
+NAME: Final = "kinship"
+_KINDS: Final = {
+    "child": "儿子 之子 公子 女儿 千金 长子 次子 幼子 独子 长女 次女 幼女 独女 son daughter",
+    "sibling": "兄弟 弟弟 哥哥 兄长 胞弟 胞兄 妹妹 妹子 姐姐 姊姊 胞妹 胞姐 妹 姐 brother sister",
+    "spouse": "妻子 丈夫 娘子 浑家 老婆 之妻 正妻 夫君 wife husband",
+    "parent": "父亲 母亲 生父 生母 亲爹 亲娘 father mother",
+    "elder": "叔叔 叔父 伯父 舅舅 舅父 姑母 姨母 姑姑 uncle aunt",
+    "nephew": "侄儿 侄子 侄女 外甥 外甥女 nephew niece",
+    "grandchild": "孙子 孙女 外孙 grandson granddaughter",
+    "grandparent": "祖父 祖母 外祖父 外祖母 爷爷 奶奶 grandfather grandmother",
+    "cousin": "表兄 表弟 表姐 表妹 堂兄 堂弟 堂姐 堂妹 cousin",
+}
+_KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.split()}
+_INVERSE: Final = {"child": "parent", "parent": "child", "elder": "nephew", "nephew": "elder"}
+_WORDS_ZH: Final = "|".join(sorted((word for word in _KIND if not word.isascii()), key=lambda word: -len(word)))
+_WORDS_EN: Final = "|".join(word for word in _KIND if word.isascii())
+_ADDRESS: Final = word_list("address.zh") | word_list("roles.zh")
+_HAN: Final = "[㐀-鿿]"
+_NAMED_ZH: Final = r"(?:名唤|名叫|唤作|唤做|叫做|叫作|小名|乳名|名)"
+_PATTERNS_ZH: Final = (
+    re.compile(
+        rf"(?P<who>{_HAN}{{2,4}})(?:[本原也便就]?是|乃是?|系)(?P<of>{_HAN}{{2,6}})(?:的|之)(?P<kin>{_WORDS_ZH})(?!{_HAN})"
+    ),
+    re.compile(
+        rf"(?:是|乃是?|系)(?P<of>{_HAN}{{2,6}})(?:的|之)(?P<kin>{_WORDS_ZH})，?{_NAMED_ZH}(?P<who>{_HAN}{{2,4}})"
+    ),
+    re.compile(
+        rf"(?P<of>{_HAN}{{2,4}})[只又还]?有一?[个位](?:[亲胞]?)(?P<kin>{_WORDS_ZH})，?{_NAMED_ZH}(?P<who>{_HAN}{{2,4}})"
+    ),
+)
+_WHO: Final = r"(?:(?:M|Mr|Mrs|Dr)\. |(?:Madame|Mademoiselle|Miss|Sir|Lady|Lord|Count|Captain|Doctor) )?(?:de )?[A-Z][\w’-]+(?: [A-Z][\w’-]+)?"
+_ELDER: Final = r"(?:(?:only|elder|eldest|younger|youngest|own|little|dear|late|second|half|twin)[ -]){0,3}"
+_PATTERNS_EN: Final = (
+    re.compile(rf"\b(?P<who>{_WHO}),? (?:(?:is|was) )?(?:the|a) {_ELDER}(?P<kin>{_WORDS_EN}) (?:of|to) (?P<of>{_WHO})"),
+    re.compile(rf"\b(?P<who>{_WHO}) (?:is|was) (?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN})\b"),
+    re.compile(rf"\b(?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN}),? (?P<who>{_WHO})"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """`who` is a `kind` of `of`."""
+
+    who: str
+    kind: str
+    of: str
+    start: int
+    end: int
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a statement, with the last earlier one that it does not agree with, where none agrees."""
+    earlier = [*_recorded(book)]
+    for chapter, kin in book.each(kinship):
+        span = chapter.around(kin.start)
+        earlier.append((kin, chapter.quoted(span.start, span.end)))
+    for now in kinship(draft):
+        against = [(before, source) for before, source in earlier if _same(now.who, before.who)]
+        if against and not any(_agree(now, before) for before, _source in against):
+            other = [source for before, source in against if _contradicts(now, before)]
+            if other:
+                said = _("The book told of another kinship before.")
+                yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(now.start, now.end), other[-1])
+
+
+def _same(one: str, other: str) -> bool:
+    """Are both the same name, whole or in part? Chinese ones may have words of the sentence around them."""
+    if one == other or (one.isascii() and (one.endswith(f" {other}") or other.endswith(f" {one}"))):
+        return True
+    pairs, others = ({name[at : at + 2] for at in range(len(name) - 1)} for name in (one, other))
+    return not one.isascii() and bool((pairs & others) - _ADDRESS)
+
+
+def _agree(now: Kin, before: Kin) -> bool:
+    return now.kind == before.kind and _same(now.of, before.of)
+
+
+def _contradicts(now: Kin, before: Kin) -> bool:
+    """Another kin of the same one, or the child of somebody else."""
+    if _same(now.of, before.of):
+        return now.kind != before.kind
+    return now.kind == before.kind == "child"
+
+
+def kinship(told: Told) -> Sequence[Kin]:
+    """Who is whose kin, where the narration says it in so many words."""
+    patterns = _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN
+    return tuple(
+        Kin(match["who"], _KIND[match["kin"]], match["of"], *match.span())
+        for pattern in patterns
+        for match in pattern.finditer(told.narration)
+    )
+
+
+def _recorded(book: EarlierBook) -> Iterator[tuple[Kin, Quotation]]:
+    """The relations of the book whose kind names a kinship, both ways."""
+    for relation in book.relations:
+        source, target = book.by_id.get(relation.source), book.by_id.get(relation.target)
+        kind = next((kind for word, kind in _KIND.items() if word in relation.kind.lower()), None)
+        if source is None or target is None or kind is None or not relation.evidence:
+            continue
+        said = relation.evidence[-1]
+        quotation = Quotation(said.sentence, f"manuscript/{said.chapter}", said.start, said.end)
+        yield Kin(source.name, kind, target.name, 0, 0), quotation
+        yield Kin(target.name, _INVERSE.get(kind, kind), source.name, 0, 0), quotation

@@ -1,0 +1,111 @@
+"""Somebody looks otherwise than the book said before: colours, lengths and shapes that exclude each other."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.locale import _
+
+NAME: Final = "looks"
+_LEAST: Final = 4.2
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """The words of one language, compiled."""
+
+    parts: dict[str, str]
+    """Part by its word."""
+    alone: dict[str, str]
+    """Quality by a word that needs no part."""
+    qualities: dict[str, str]
+    near: frozenset[frozenset[str]]
+    scales: dict[str, frozenset[str]]
+    """Of which qualities a part may have."""
+    between: re.Pattern[str]
+    """Stands between a quality and its part."""
+    after: re.Pattern[str]
+    """Stands between a part and its quality."""
+    word: re.Pattern[str]
+    """Finds all of them."""
+
+
+@cache
+def _looks(language: str) -> _Looks:
+    table = tomllib.loads((files(__package__) / "looks.toml").read_text(encoding="utf-8"))[language]
+    parts = {word: part for part, said in table["parts"].items() for word in said.split()}
+    alone = {word: quality for quality, said in table["alone"].items() for word in said.split()}
+    qualities = {word: quality for quality, said in table["qualities"].items() for word in said.split()}
+    every = sorted({*parts, *alone, *qualities}, key=lambda word: (-len(word), word))
+    edge = r"\b" if language == "en" else ""
+    pattern = re.compile(edge + "(?:" + "|".join(map(re.escape, every)) + ")" + edge, re.IGNORECASE)
+    near = frozenset(frozenset(pair) for pair in table["near"])
+    scales = {part: frozenset(said.split()) for part, said in table["scales"].items()}
+    between, after = re.compile(table["between"], re.IGNORECASE), re.compile(table["after"], re.IGNORECASE)
+    return _Looks(parts, alone, qualities, near, scales, between, after, pattern)
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a part of the body."""
+    looks = _looks(book.language[:2])
+
+    def disagree(now: frozenset[str], before: frozenset[str]) -> bool:
+        return any(_exclude(one, other, looks) for one in now for other in before) and not now & before
+
+    seen = set()
+    for clash in clashes(draft, book, appearances, disagree, _LEAST):
+        if clash.value.part not in seen:
+            seen.add(clash.value.part)
+            said = _("This does not look as the book said before.")
+            mine = draft.quoted(clash.value.start, clash.value.end)
+            yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
+
+
+def _exclude(one: str, other: str, looks: _Looks) -> bool:
+    same_scale = one.partition(".")[0] == other.partition(".")[0]
+    return same_scale and one != other and frozenset((one, other)) not in looks.near
+
+
+def appearances(told: Told) -> Sequence[Value]:
+    """Parts of the body with their qualities, and words that tell both."""
+    looks = _looks(told.language[:2])
+    found: list[Value] = []
+    last: tuple[str, int, int] | None = None
+    pending: list[tuple[str, int, int]] = []
+    for match in looks.word.finditer(told.narration):
+        said = match[0].lower()
+        if said in looks.alone:
+            found.append(Value("build", frozenset([looks.alone[said]]), *match.span()))
+        elif said in looks.parts:
+            last = looks.parts[said], *match.span()
+            near, at = [], match.start()
+            for quality, start, end in reversed(pending):
+                if looks.between.fullmatch(told.narration, end, at) and _fits(quality, last[0], looks):
+                    near.append(quality)
+                    at = start
+            pending = []
+            if near:
+                found.append(Value(last[0], frozenset(near), at, match.end()))
+        else:
+            quality = looks.qualities[said]
+            if (
+                last
+                and looks.after.fullmatch(told.narration, last[2], match.start())
+                and _fits(quality, last[0], looks)
+            ):
+                found.append(Value(last[0], frozenset([quality]), last[1], match.end()))
+            pending.append((quality, *match.span()))
+    return tuple(found)
+
+
+def _fits(quality: str, part: str, looks: _Looks) -> bool:
+    return quality.partition(".")[0] in looks.scales[part]

@@ -1,0 +1,49 @@
+"""A direction or a side that does not agree with the one that was given before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.locale import _
+
+NAME: Final = "sides"
+_LEAST: Final = {"zh": 8.0, "en": 6.0}
+_ZH: Final = re.compile(
+    r"(?P<compass>[东西][南北]|[东西南北](?=[边面头侧首角门]))|(?P<side>[左右])(?P<part>[手臂腿脚眼耳腮颊肩膝])"
+)
+_EN: Final = re.compile(
+    r"\b(?P<compass>(?:north|south)(?:-?(?:east|west))?|east|west)(?:ern|erly|ward)?\b"
+    r"|\b(?P<side>left|right) (?P<part>arm|hand|leg|foot|eye|ear|cheek|shoulder|knee|temple|side|bank)\b",
+    re.IGNORECASE,
+)
+_LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a direction."""
+    for clash in clashes(draft, book, sides, frozenset.isdisjoint, _LEAST[book.language[:2]], same_event):
+        said = _("This direction or side does not agree with the one that was given before.")
+        mine = draft.quoted(clash.value.start, clash.value.end)
+        yield RuleFinding(NAME, "geographical contradiction", said, mine, clash.source)
+
+
+def sides(told: Told) -> Sequence[Value]:
+    """Points of the compass, and sides of the body, that the narration names."""
+    found = []
+    for match in (_ZH if told.language.startswith("zh") else _EN).finditer(told.narration):
+        if match["compass"]:
+            words = match["compass"].lower()
+            points = frozenset(_LETTERS[char] for char in words) if words[0] in _LETTERS else _points(words)
+            found.append(Value("compass", points, *match.span()))
+        else:
+            found.append(Value(match["part"].lower(), frozenset([match["side"].lower()]), *match.span()))
+    return tuple(found)
+
+
+def _points(words: str) -> frozenset[str]:
+    return frozenset(point[0] for point in ("north", "south", "east", "west") if point in words)

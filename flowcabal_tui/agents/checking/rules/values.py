@@ -1,0 +1,155 @@
+"""Values that a text gives to somebody or something, and earlier values of the same that do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flowcabal_tui.agents.checking.rules.anchors import shared, terms
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.run import Quotation
+
+_AS_ONE: Final = 3.0
+"""What it weighs that both places are about the same person."""
+
+_DECLARED: Final = 100.0
+_BESIDE: Final = 1.5
+"""What it weighs that the earlier place names the person nearby."""
+_RARE: Final = 1.6
+_CLOSE: Final = {"zh": 40, "en": 160}
+"""Characters around a value whose words are its own."""
+_NEARBY: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What the narration says of `part` of something: `value` is compared by the rule that read it."""
+
+    part: str
+    value: Any
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A value of the draft, and the earlier one that it does not agree with."""
+
+    value: Value
+    source: Quotation
+    weight: float
+
+
+Reads = Callable[[Told], Sequence[Value]]
+
+
+def clashes(
+    draft: Told,
+    book: EarlierBook,
+    read: Reads,
+    disagree: Callable[[Any, Any], bool],
+    least: float,
+    same: Callable[[Place, Place, EarlierBook], float] | None = None,
+) -> Iterator[Clash]:
+    """For each value of the draft the earlier one that surely speaks of the same and differs, if none there agrees.
+
+    `least` is the weight of shared rare words from which on two places speak of the same.
+    """
+    earlier: dict[str, list[tuple[Told, Value]]] = {}
+    for chapter, one in book.each(read):
+        earlier.setdefault(one.part, []).append((chapter, one))
+    for value in read(draft):
+        if not _changed(draft, value):
+            best, agreed = _against_declared(draft, value, book, read, disagree)
+            mine = _place(draft, value, book)
+            for chapter, one in earlier.get(value.part, ()):
+                weight = (same or same_subject)(mine, _place(chapter, one, book), book)
+                if weight < min(least, 2.5):
+                    continue
+                if not disagree(value.value, one.value):
+                    agreed = max(agreed, weight)
+                elif weight >= least and (best is None or weight > best.weight):
+                    best = Clash(value, _sentence(chapter, one), weight)
+            if best is not None and best.weight > agreed:
+                yield best
+
+
+def _against_declared(
+    draft: Told, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool]
+) -> tuple[Clash | None, float]:
+    """The clash with what is declared of the person whom the value is about; or how surely that agrees."""
+    about = book.subject(draft, value.start)
+    best, agreed = None, 0.0
+    for each in book.declared:
+        for one in each.told.made(read) if each.about == about else ():
+            if one.part == value.part and disagree(value.value, one.value):
+                best = Clash(value, each.source, _DECLARED)
+            elif one.part == value.part:
+                agreed = _DECLARED
+    return best, agreed
+
+
+def _sentence(chapter: Told, value: Value) -> Quotation:
+    span = chapter.around(value.start)
+    return chapter.quoted(span.start, span.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The words around a value, whom it is about, who is named near it."""
+
+    near: frozenset[str]
+    own: frozenset[str]
+    """Those of its own sentence."""
+    about: EntityId | None
+    named: frozenset[EntityId]
+
+
+def _place(told: Told, value: Value, book: EarlierBook) -> Place:
+    span, own = told.around(value.start, 1, 1), told.around(value.start)
+    reach = _CLOSE["zh" if told.language.startswith("zh") else "en"]
+    known = told.made(_places)
+    key = (value.start, id(book.names))
+    if key not in known:
+        known[key] = Place(
+            terms(told.text[span.start : value.start] + " " + told.text[value.end : span.end], told.language),
+            terms(
+                told.text[max(own.start, value.start - reach) : value.start]
+                + " "
+                + told.text[value.end : min(own.end, value.end + reach)],
+                told.language,
+            ),
+            book.subject(told, value.start),
+            frozenset(hit.entity for hit in book.hits_within(told, value.start - _NEARBY, value.end + _NEARBY)),
+        )
+    found: Place = known[key]
+    return found
+
+
+def _places(told: Told) -> dict[tuple[int, int], Place]:
+    return {}
+
+
+def same_subject(one: Place, other: Place, book: EarlierBook) -> float:
+    """How surely two places are about the same person or thing: shared words count, and shared people more."""
+    about = 0.0
+    if one.about is not None:
+        about = _AS_ONE if one.about == other.about else _BESIDE if one.about in other.named else 0.0
+    return about + shared(one.near, other.near, book).weight
+
+
+def same_event(one: Place, other: Place, book: EarlierBook) -> float:
+    """How surely two places tell of the same event: only rare words count that are no part of a name."""
+    words = one.own & other.own
+    return shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE).weight
+
+
+def _changed(draft: Told, value: Value) -> bool:
+    """Does the sentence say that the value has changed?"""
+    span: Span = draft.around(value.start)
+    said = draft.text[span.start : span.end].lower()
+    return any(word in said for word in word_list(f"changed.{draft.language[:2]}"))
