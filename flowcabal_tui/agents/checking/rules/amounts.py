@@ -13,7 +13,7 @@ from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_even
 from flowcabal_tui.locale import _
 
 NAME: Final = "amounts"
-_LEAST: Final = {"zh": 8.0, "en": 5.0}
+_LEAST: Final = {"zh": 10.5, "en": 5.0}
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
 _UNITS: Final[dict[str, tuple[str, float]]] = {

@@ -16,7 +16,7 @@ from flowcabal_tui.agents.checking.rules.values import Value, clashes
 from flowcabal_tui.locale import _
 
 NAME: Final = "looks"
-_LEAST: Final = 4.2
+_LEAST: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)

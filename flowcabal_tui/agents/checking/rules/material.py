@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -94,6 +95,7 @@ class EarlierBook:
     entities: tuple[Entity, ...] = ()
     declared: tuple[Declared, ...] = ()
     relations: tuple[Relation, ...] = ()
+    _naming: Counter[EntityId] = field(default_factory=Counter, repr=False)
     _shares: dict[str, float] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -137,6 +139,13 @@ class EarlierBook:
             sample = self.chapters[:: max(1, len(self.chapters) // _SAMPLE)]
             self._shares[word] = sum(word in chapter.text for chapter in sample) / max(1, len(sample))
         return self._shares[word]
+
+    def share_naming(self, entity: EntityId) -> float:
+        """The share of the chapters that name somebody, above 0."""
+        if not self._naming:
+            for chapter in self.chapters:
+                self._naming.update({hit.entity for hit in self.hits(chapter)})
+        return max(1, self._naming[entity]) / max(1, len(self.chapters))
 
     def is_named(self, word: str) -> bool:
         """Is a word, or a piece of one, part of somebody's name?"""

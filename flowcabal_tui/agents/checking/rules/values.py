@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,8 +18,8 @@ _AS_ONE: Final = 3.0
 """What it weighs that both places are about the same person."""
 
 _DECLARED: Final = 100.0
-_BESIDE: Final = 1.5
-"""What it weighs that the earlier place names the person nearby."""
+_BESIDE, _SHARE = 2.5, 0.8
+"""What it weighs at most that both places name the same person nearby, and how much of the rarity of that name."""
 _RARE: Final = 1.6
 _CLOSE: Final = {"zh": 40, "en": 160}
 """Characters around a value whose words are its own."""
@@ -136,16 +137,21 @@ def _places(told: Told) -> dict[tuple[int, int], Place]:
 
 def same_subject(one: Place, other: Place, book: EarlierBook) -> float:
     """How surely two places are about the same person or thing: shared words count, and shared people more."""
-    about = 0.0
-    if one.about is not None:
-        about = _AS_ONE if one.about == other.about else _BESIDE if one.about in other.named else 0.0
+    about = _AS_ONE if one.about is not None and one.about == other.about else _company(one, other, book)
     return about + shared(one.near, other.near, book).weight
 
 
 def same_event(one: Place, other: Place, book: EarlierBook) -> float:
-    """How surely two places tell of the same event: only rare words count that are no part of a name."""
+    """How surely two places tell of the same event: rare words count that are no part of a name, and company a bit."""
     words = one.own & other.own
-    return shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE).weight
+    rare = shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE)
+    return rare.weight + (_company(one, other, book) if rare.words else 0.0)
+
+
+def _company(one: Place, other: Place, book: EarlierBook) -> float:
+    """What it weighs that both places name the same: the more, the fewer chapters name it."""
+    both = one.named & other.named
+    return min(_BESIDE, _SHARE * max((-math.log(book.share_naming(entity)) for entity in both), default=0.0))
 
 
 def _changed(draft: Told, value: Value) -> bool:
