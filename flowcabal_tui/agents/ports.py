@@ -10,6 +10,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
 from flowcabal_tui.domain.outline import BookOutline
+from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation
 
 
@@ -117,6 +118,14 @@ class MemoryView(Protocol):
 
     async def waived(self) -> frozenset[tuple[str, str]]:
         """Signatures of findings that the writer called intended."""
+        ...
+
+
+class RulesPort(Protocol):
+    """Checks that need no model."""
+
+    async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
+        """What the rules find in the text of the target of the view; "not checked" when they could not run."""
         ...
 
 

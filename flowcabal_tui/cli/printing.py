@@ -204,13 +204,11 @@ def _check_lines(checks: Iterable[AngleCheck]) -> list[str]:
     for check in checks:
         lines.append(f"  {check_words(check)}")
         for found in check.findings:
-            lines += [
-                f"    {found.explanation}",
-                _("    draft:  “{text}”").format(text=found.draft.text),
-                _("    source: “{text}” ({title})").format(
-                    text=found.source.text, title=found.source.title or found.source.uri
-                ),
-            ]
+            name = f" [{found.rule}]" if found.rule else ""
+            lines += [f"    {found.explanation}{name}", _("    draft:  “{text}”").format(text=found.draft.text)]
+            if found.source.text:
+                title = found.source.title or found.source.uri
+                lines.append(_("    source: “{text}” ({title})").format(text=found.source.text, title=title))
     return lines
 
 

@@ -54,16 +54,38 @@ class Quotation:
     title: str = ""
 
 
+CheckAngle = Angle | Literal["rules"]
+"""rules: no model was asked."""
+RuleName = Literal[
+    "dead-acts",
+    "name-drift",
+    "repeated",
+    "quote-marks",
+    "ages",
+    "looks",
+    "bodily-marks",
+    "amounts",
+    "sides",
+    "kinship",
+    "leftovers",
+    "latin",
+]
+
+
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """A contradiction that two quotations can show: `draft` against `source`."""
+    """A contradiction that two quotations can show: `draft` against `source`.
 
-    angle: Angle
+    A finding of a rule names it; its source is empty where the draft alone is odd.
+    """
+
+    angle: CheckAngle
     subtype: str
     explanation: str
     draft: Quotation
     source: Quotation
     confidence: float
+    rule: RuleName | Literal[""] = ""
 
     @property
     def signature(self) -> tuple[str, str]:
@@ -75,7 +97,7 @@ class CheckFinding:
 class AngleCheck:
     """One checker's word. "not checked" is never a pass."""
 
-    angle: Angle
+    angle: CheckAngle
     outcome: Literal["passed", "found", "not checked"]
     detail: str = ""
     findings: tuple[CheckFinding, ...] = ()

@@ -35,6 +35,7 @@ from flowcabal_tui.project.book.overview import OverviewDesk
 from flowcabal_tui.project.book.profile_desk import ProfileDesk
 from flowcabal_tui.project.book.proposals import ProposalService
 from flowcabal_tui.project.book.purging import PurgeTools, Purging
+from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.book.search import Search
 from flowcabal_tui.project.book.shelf import PinnedShelf
 from flowcabal_tui.project.book.story_desk import StoryDesk
@@ -160,6 +161,7 @@ class Parts:
         self.history = History(store)
         self.versions = VersionDesk(store, emit, self.runs.imagined, graphs, self.trust)
         self.mirror = Mirror(Folder(folder, modes), store)
+        self.rules = RuleChecks(self.workshop, lambda: self.settings.checks.off)
         tools = StepTools(
             store,
             self.queries,
@@ -168,6 +170,7 @@ class Parts:
             KnowledgeSteps(store, self.queries, self.knowledge.paid_sync),
             self.kinds,
             settings.project.language,
+            self.rules,
             self.curator,
             self.is_by_rule,
             lambda: self.settings.agents.profiles,
@@ -331,7 +334,9 @@ class Parts:
         """The Monitor; None when it is switched off."""
         if not self.settings.agents.monitor:
             return None
-        return Monitor(self.store.memory, self.models.agent, self.models.counter, self.prompts, self.workshop.do)
+        return Monitor(
+            self.store.memory, self.models.agent, self.models.counter, self.prompts, self.workshop.do, self.rules
+        )
 
     def is_by_rule(self, chapter: Chapter) -> bool:
         """True for imported text when the agents' model takes money, until the writer has it read for that."""

@@ -11,10 +11,9 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.outline import Placed
-from flowcabal_tui.domain.run import AngleCheck, CallKind, NodeState, Quote, RunState, Spend
+from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark, ngettext
 
 _NAMED: Final = 8
@@ -48,11 +47,12 @@ CALL_KINDS: Final[Mapping[CallKind, str]] = {
     "scene": mark("question about the scene"),
     "embeddings": mark("search vectors"),
 }
-ANGLES: Final[Mapping[Angle, str]] = {
+ANGLES: Final[Mapping[CheckAngle, str]] = {
     "timeline": mark("timeline"),
     "character_state": mark("state of characters"),
     "world_rules": mark("rules of the world"),
     "echoes": mark("echoes of earlier text"),
+    "rules": mark("rules without a model"),
 }
 SCENE_FIELDS: Final[Mapping[SceneField, str]] = {
     "who": mark("who"),
@@ -151,9 +151,13 @@ TASK_STATES: Final[Mapping[Freshness, str]] = {
 
 def check_words(check: AngleCheck) -> str:
     """What one angle said, with its reason when it could not say."""
+    found = len(check.findings)
+    if check.angle == "rules" and check.outcome == "found":
+        verdict = ngettext("{n} finding", "{n} findings", found).format(n=found)
+        return _("{angles}: {verdict}").format(angles=_(ANGLES["rules"]), verdict=verdict)
     outcome = {
         "passed": _("no contradiction found"),
-        "found": ngettext("{n} contradiction", "{n} contradictions", len(check.findings)).format(n=len(check.findings)),
+        "found": ngettext("{n} contradiction", "{n} contradictions", found).format(n=found),
         "not checked": _("not checked"),
     }[check.outcome]
     words = _("{angles}: {verdict}").format(angles=_(ANGLES[check.angle]), verdict=outcome)

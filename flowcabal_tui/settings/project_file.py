@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.errors import ProjectNotFound
 from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.toml_file import load
@@ -67,6 +68,10 @@ class AgentsSettings(_Table):
     )
 
 
+class ChecksSettings(_Table):
+    off: tuple[RuleName, ...] = Field((), description="Rules that are not to check this book, by name.")
+
+
 class KnowledgeSettings(_Table):
     enabled: bool = Field(True, description="Whether a knowledge server is used.")
     url: str = Field("", description="An OpenViking server elsewhere; empty: one is started beside us.")
@@ -103,6 +108,7 @@ class ProjectSettings(_Table):
     models: ModelsSettings = ModelsSettings()
     budget: BudgetSettings = BudgetSettings()
     agents: AgentsSettings = AgentsSettings()
+    checks: ChecksSettings = ChecksSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     run: RunSettings = RunSettings()
     actions: ActionsSettings = ActionsSettings()

@@ -22,7 +22,7 @@ from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, 
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, room_of, tokens_of
-from flowcabal_tui.agents.ports import MemoryPort
+from flowcabal_tui.agents.ports import MemoryPort, RulesPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.claims import Claims
 from flowcabal_tui.agents.tokens import CountedTokens
@@ -39,13 +39,18 @@ SURE: Final = 0.8
 """From this confidence on a finding is told to the model and the node tried again."""
 ATTEMPTS: Final = 3
 _FEEDBACK: Final = {
-    "zh": ("这一稿与前文或设定矛盾：", "{n}. 这一稿：“{draft}”\n   原有内容（{title}）：“{source}”\n   {why}"),
+    "zh": (
+        "这一稿与前文或设定矛盾：",
+        "{n}. 这一稿：“{draft}”\n   原有内容（{title}）：“{source}”\n   {why}",
+        "{n}. 这一稿：“{draft}”\n   {why}",
+    ),
     "en": (
         "The text contradicts the book:",
         "{n}. The text: “{draft}”\n   The book ({title}): “{source}”\n   {why}",
+        "{n}. The text: “{draft}”\n   {why}",
     ),
 }
-"""The first line, and a finding."""
+"""The first line, a finding, and one of the draft alone."""
 _SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
 
 
@@ -59,9 +64,10 @@ class Monitor:
         counter: TokenCounter,
         prompts: PromptLibrary | None = None,
         helper: Helper = in_thread,
+        rules: RulesPort | None = None,
     ) -> None:
-        """`helper` runs what takes long: the search for what the chapters say."""
-        self._memory, self._model, self._helper = memory, model, helper
+        """`helper` runs what takes long: the search for what the chapters say. `rules` check without a model."""
+        self._memory, self._model, self._helper, self._rules = memory, model, helper, rules
         self._counter, self._prompts = CountedTokens(counter), prompts or PromptLibrary()
 
     async def evaluate(
@@ -75,14 +81,15 @@ class Monitor:
     ) -> Evaluation:
         """One word on one attempt, with what every angle found. A draft is named by its chapter, without one by its
         node."""
+        view, uri = await self._memory.view(chapter, generation), f"draft/{node.id}"
+        by_rule = await self._rules.check(view, draft, uri, node.title) if self._rules else ()
         try:
             model = self._model()
         except ModelError as error:
             checks = tuple(AngleCheck(angle, "not checked", error.title) for angle in params.angles)
-            return _verdict(checks, attempt, switched_off=error.fault in _SWITCHED_OFF)
-        book = await read_book(await self._memory.view(chapter, generation))
-        checks = await self._check(params.angles, book, f"draft/{node.id}", node.title, draft, model)
-        return _verdict(checks, attempt)
+            return _verdict(checks, attempt, by_rule, switched_off=error.fault in _SWITCHED_OFF)
+        checks = await self._check(params.angles, await read_book(view), uri, node.title, draft, model)
+        return _verdict(checks, attempt, by_rule)
 
     def question_tokens(self, endpoint: Endpoint, draft: int, questions: int = len(GROUPS)) -> int:
         """Tokens of one of the questions of a check of a draft of so many tokens, with its tools, at most.
@@ -192,10 +199,10 @@ def feedback(evaluation: Evaluation) -> str:
     findings = sorted(evaluation.findings, key=lambda each: (-each.confidence, each.draft.start))
     if not findings:
         return ""
-    head, line = _FEEDBACK["zh" if any(han_count(each.draft.text) for each in findings) else "en"]
+    head, line, alone = _FEEDBACK["zh" if any(han_count(each.draft.text) for each in findings) else "en"]
     texts = ((each.draft.text, each.source.title, each.source.text, each.explanation) for each in findings)
     lines = [
-        line.format(n=number, draft=draft, title=title, source=source, why=why)
+        (line if source else alone).format(n=number, draft=draft, title=title, source=source, why=why)
         for number, (draft, title, source, why) in enumerate(
             ([" ".join(text.split()) for text in row] for row in texts), 1
         )
@@ -207,7 +214,15 @@ def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
     return AngleCheck(angle, "not checked", " ".join(part for part in (error.title, error.detail) if part))
 
 
-def _verdict(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool = False) -> Evaluation:
+def _verdict(
+    checks: tuple[AngleCheck, ...], attempt: int, by_rule: tuple[AngleCheck, ...] = (), *, switched_off: bool = False
+) -> Evaluation:
+    """What the model found decides; what the rules found is told with it and decides nothing."""
+    evaluation = _judged(checks, attempt, switched_off=switched_off)
+    return replace(evaluation, checks=(*by_rule, *checks))
+
+
+def _judged(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool) -> Evaluation:
     findings = [finding for check in checks for finding in check.findings]
     unchecked = [check for check in checks if check.outcome == "not checked"]
     missing = "; ".join(f"{check.angle}: {check.detail}" for check in unchecked)

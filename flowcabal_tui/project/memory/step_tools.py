@@ -12,6 +12,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.project.book.mirror import Edited, Mirror
+from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
 from flowcabal_tui.project.queries import Queries
 from flowcabal_tui.project.workshop import Workshop
@@ -30,6 +31,7 @@ class StepTools:
     knowledge: KnowledgeSteps
     kinds: ProfileKinds
     language: str
+    rules: RuleChecks
     curator: Callable[[bool], Awaitable[Curator | None]]
     """The curator, by rule alone if True; None when it is switched off."""
     by_rule: Callable[[Chapter], bool]

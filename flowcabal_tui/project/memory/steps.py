@@ -16,9 +16,8 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Entity, Freshness, TaskKind
 from flowcabal_tui.domain.proposals import Proposal
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding
+from flowcabal_tui.domain.run import AngleCheck, CheckAngle, CheckFinding
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.book.curation import tasks
 from flowcabal_tui.project.memory import story_told
@@ -198,20 +197,24 @@ class Steps:
 
     async def _check(self, task: BackgroundTask) -> None:
         chapter, text = await self._tools.chapter(task.subject)
-        curator = await self._tools.curator_for(chapter)
-        if curator is None or chapter.author == "import":
+        if chapter.author == "import":
             return
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
+        uri = f"manuscript/{chapter.id}"
+        by_rule = await self._tools.rules.check(view, text, uri, chapter.title)
+        curator = await self._tools.curator_for(chapter)
+        if curator is None:
+            self._tools.emit(OutputChecked(chapter.id, chapter.version, by_rule))
+            return
         known = await self._checked_before(chapter, await view.waived())
         read = await self.summaries.said(curator, chapter, text, view.generation, "curator.keep")
-        uri = f"manuscript/{chapter.id}"
         advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
         said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
-        self._tools.emit(OutputChecked(chapter.id, chapter.version, advice.checks, said))
+        self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), said))
 
     async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
         """What the Monitor said of this very text when it was an attempt of a run, but for what the writer waived."""
-        checks: dict[Angle, AngleCheck] = {}
+        checks: dict[CheckAngle, AngleCheck] = {}
         for kept in await self._store.book.kept(chapter.id):
             if not kept.run or kept.digest != chapter.digest:
                 continue
@@ -221,7 +224,7 @@ class Steps:
             for check in said.checks if said else ():
                 findings = [one for one in check.findings if one.signature not in waived]
                 placed = tuple(_placed(one, f"manuscript/{chapter.id}") for one in findings)
-                if check.outcome != "not checked":
+                if check.outcome != "not checked" and check.angle != "rules":
                     checks[check.angle] = replace(check, outcome="found" if placed else "passed", findings=placed)
         return tuple(checks.values())
 

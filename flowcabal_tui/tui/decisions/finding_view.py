@@ -113,12 +113,13 @@ class FindingView(Vertical):
         if finding is None:
             return
         number = _("finding {n} of {m}").format(n=self._place + 1, m=len(self._findings))
-        words = [number, one_line(finding.explanation)]
+        words = [number, *filter(None, [finding.rule]), one_line(finding.explanation)]
         if finding.signature in self._intended:
             words.append(_("noted as intended"))
         self.query_one(".explained", Static).update(" · ".join(words))
         self.query_one("#in-draft", Static).update(quoted(_("The draft says:"), finding.draft, 600))
-        self.query_one("#in-source", Static).update(quoted(_("The book says ({title}):"), finding.source, 600))
+        book_says = quoted(_("The book says ({title}):"), finding.source, 600) if finding.source.text else ""
+        self.query_one("#in-source", Static).update(book_says)
 
 
 def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
@@ -129,12 +130,12 @@ def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:
 
 def finding_in_full(finding: CheckFinding) -> str:
     """Everything that is known of a finding."""
-    confidence = _("confidence {percent} %").format(percent=round(100 * finding.confidence))
+    confidence = finding.rule or _("confidence {percent} %").format(percent=round(100 * finding.confidence))
     kind = " · ".join((_(ANGLES[finding.angle]), clean(_(finding.subtype)), confidence))
     parts = (
         kind,
         clean(finding.explanation),
         quoted(_("The draft says:"), finding.draft),
-        quoted(_("The book says ({title}):"), finding.source),
+        quoted(_("The book says ({title}):"), finding.source) if finding.source.text else "",
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))

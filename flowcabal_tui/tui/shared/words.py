@@ -9,7 +9,7 @@ from flowcabal_tui.domain.model_calls import Finish
 from flowcabal_tui.domain.run import Evaluation, NodeState
 from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import ANGLES
+from flowcabal_tui.project.words import ANGLES, check_words
 
 STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
     "pending": mark("pending"),
@@ -79,11 +79,12 @@ def counted(count: int, *, chinese: bool) -> str:
 
 def verdict_words(evaluation: Evaluation) -> str:
     """What the check found, in one line; angles that were not checked are never passed over."""
-    checked = [check for check in evaluation.checks if check.outcome != "not checked"]
+    checked = [check for check in evaluation.checks if check.outcome != "not checked" and check.angle != "rules"]
+    by_rule = [check for check in evaluation.checks if check.outcome == "found" and check.angle == "rules"]
     unchecked = [check for check in evaluation.checks if check.outcome == "not checked"]
     parts = []
     if checked:
-        found = len(evaluation.findings)
+        found = sum(len(check.findings) for check in checked)
         angles = ngettext("checked from {n} angle", "checked from {n} angles", len(checked)).format(n=len(checked))
         verdict = (
             ngettext("{n} contradiction", "{n} contradictions", found).format(n=found)
@@ -91,6 +92,7 @@ def verdict_words(evaluation: Evaluation) -> str:
             else _("no contradiction found")
         )
         parts.append(_("{angles}: {verdict}").format(angles=angles, verdict=verdict))
+    parts += [check_words(check) for check in by_rule]
     if unchecked:
         parts.append(_("not checked: {angles}").format(angles=", ".join(_(ANGLES[item.angle]) for item in unchecked)))
     return " · ".join(parts) or _("no check asked for")

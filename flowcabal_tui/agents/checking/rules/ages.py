@@ -10,9 +10,10 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "ages"
+NAME: Final[RuleName] = "ages"
 _LEAST: Final = 4.6
 _YOUNGER, _OLDER = 3, 9
 """Years of difference that are a mistake: a little is rounding, and stories last."""
@@ -29,8 +30,9 @@ _ABOUT_EN: Final = (
     r"scarcely|hardly|between) ){0,5}"
 )
 _AGES_EN: Final = re.compile(
-    rf"\b(?P<head>(?:aged|age of|(?:man|woman|lad|boy|girl|lady|gentleman|person|fellow|child|maid|youth),? of) {_ABOUT_EN})"
-    rf"(?P<number>{NUMBER_EN})\b(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:ago|before|since|later|after)))?)(?=[ ,.;:!?—\n]|$)",
+    r"\b(?P<head>(?:aged|age of|(?:man|woman|lad|boy|girl|lady|gentleman|person|fellow|child|maid|youth),? of) "
+    rf"{_ABOUT_EN})(?P<number>{NUMBER_EN})\b"
+    r"(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:ago|before|since|later|after)))?)(?=[ ,.;:!?—\n]|$)",
     re.IGNORECASE,
 )
 _YEARS_EN: Final = re.compile(

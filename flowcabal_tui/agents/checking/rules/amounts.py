@@ -10,45 +10,52 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "amounts"
+NAME: Final[RuleName] = "amounts"
 _LEAST: Final = {"zh": 10.5, "en": 5.0}
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
 _UNITS: Final[dict[str, tuple[str, float]]] = {
-    "日": ("time", 1.0), "天": ("time", 1.0), "昼夜": ("time", 1.0), "个月": ("time", 30.0), "月": ("time", 30.0),
-
-        "年": ("time", 365.0),
-        "载": ("time", 365.0),
-        "时辰": ("time", 1 / 12),
-        "里": ("way", 1.0),
-        "丈": ("length", 10.0)
-    ,
-
-        "尺": ("length", 1.0),
-        "寸": ("length", 0.1),
-        "斤": ("weight", 1.0),
-        "两": ("silver", 1.0),
-        "贯": ("silver", 1.0)
-    ,
-    "文": ("coins", 1.0), "吊": ("silver", 1.0), "元": ("yuan", 1.0), "间": ("rooms", 1.0), "公里": ("way", 2.0),
-
-        "day": ("time", 1.0),
-        "week": ("time", 7.0),
-        "month": ("time", 30.0),
-        "year": ("time", 365.0),
-        "hour": ("time", 1 / 24)
-    ,
-    "franc": ("francs", 1.0), "livre": ("francs", 1.0), "pound": ("shillings", 20.0), "guinea": ("shillings", 21.0),
-    "shilling": ("shillings", 1.0), "crown": ("crowns", 1.0), "dollar": ("dollars", 1.0), "mile": ("way", 1.0),
-
-        "league": ("way", 3.0),
-        "yard": ("length", 3.0),
-        "foot": ("length", 1.0),
-        "feet": ("length", 1.0),
-        "inch": ("length", 1 / 12)
-    ,
+    "日": ("time", 1.0),
+    "天": ("time", 1.0),
+    "昼夜": ("time", 1.0),
+    "个月": ("time", 30.0),
+    "月": ("time", 30.0),
+    "年": ("time", 365.0),
+    "载": ("time", 365.0),
+    "时辰": ("time", 1 / 12),
+    "里": ("way", 1.0),
+    "丈": ("length", 10.0),
+    "尺": ("length", 1.0),
+    "寸": ("length", 0.1),
+    "斤": ("weight", 1.0),
+    "两": ("silver", 1.0),
+    "贯": ("silver", 1.0),
+    "文": ("coins", 1.0),
+    "吊": ("silver", 1.0),
+    "元": ("yuan", 1.0),
+    "间": ("rooms", 1.0),
+    "公里": ("way", 2.0),
+    "day": ("time", 1.0),
+    "week": ("time", 7.0),
+    "month": ("time", 30.0),
+    "year": ("time", 365.0),
+    "hour": ("time", 1 / 24),
+    "franc": ("francs", 1.0),
+    "livre": ("francs", 1.0),
+    "pound": ("shillings", 20.0),
+    "guinea": ("shillings", 21.0),
+    "shilling": ("shillings", 1.0),
+    "crown": ("crowns", 1.0),
+    "dollar": ("dollars", 1.0),
+    "mile": ("way", 1.0),
+    "league": ("way", 3.0),
+    "yard": ("length", 3.0),
+    "foot": ("length", 1.0),
+    "feet": ("length", 1.0),
+    "inch": ("length", 1 / 12),
 }
 _ZH: Final = re.compile(
     rf"(?<!第)(?!一[日天年月])(?<![一二两三四五六七八九十])(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?)"

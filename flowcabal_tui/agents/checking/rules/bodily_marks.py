@@ -9,9 +9,10 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "bodily-marks"
+NAME: Final[RuleName] = "bodily-marks"
 _LEAST: Final = 4.0
 _MARKS: Final = re.compile(
     r"(?P<scar>刀疤|伤疤|疤痕|疤|\bscars?\b)|(?P<mole>朱砂痣|黑痣|痣|\bmoles?\b|\bbirthmarks?\b|胎记)|(?P<freckles>雀斑|雀瘢|麻子|\bfreckles?\b)",

@@ -9,9 +9,10 @@ from flowcabal_tui.agents.checking.rules.deaths import deaths, first_act
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "dead-acts"
+NAME: Final[RuleName] = "dead-acts"
 
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:

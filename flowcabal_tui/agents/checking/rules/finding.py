@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.run import Quotation, RuleName
 
 Level = Literal["finding", "check"]
 """finding: shown; check: shown folded, for a reader may well see no mistake there."""
@@ -15,7 +15,7 @@ Level = Literal["finding", "check"]
 class RuleFinding:
     """Words of the draft, and of an earlier chapter where they do not agree with it (None: the draft alone is odd)."""
 
-    rule: str
+    rule: RuleName
     subtype: str
     explanation: str
     draft: Quotation

@@ -10,10 +10,10 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.words import word_list
-from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "kinship"
+NAME: Final[RuleName] = "kinship"
 _KINDS: Final = {
     "child": "儿子 之子 公子 女儿 千金 长子 次子 幼子 独子 长女 次女 幼女 独女 son daughter",
     "sibling": "兄弟 弟弟 哥哥 兄长 胞弟 胞兄 妹妹 妹子 姐姐 姊姊 胞妹 胞姐 妹 姐 brother sister",
@@ -29,6 +29,7 @@ _KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.s
 _INVERSE: Final = {"child": "parent", "parent": "child", "elder": "nephew", "nephew": "elder"}
 _WORDS_ZH: Final = "|".join(sorted((word for word in _KIND if not word.isascii()), key=lambda word: -len(word)))
 _WORDS_EN: Final = "|".join(word for word in _KIND if word.isascii())
+_MOST: Final = 60
 _ADDRESS: Final = word_list("address.zh") | word_list("roles.zh")
 _HAN: Final = "[㐀-鿿]"
 _NAMED_ZH: Final = r"(?:名唤|名叫|唤作|唤做|叫做|叫作|小名|乳名|名)"
@@ -43,7 +44,10 @@ _PATTERNS_ZH: Final = (
         rf"(?P<of>{_HAN}{{2,4}})[只又还]?有一?[个位](?:[亲胞]?)(?P<kin>{_WORDS_ZH})，?{_NAMED_ZH}(?P<who>{_HAN}{{2,4}})"
     ),
 )
-_WHO: Final = r"(?:(?:M|Mr|Mrs|Dr)\. |(?:Madame|Mademoiselle|Miss|Sir|Lady|Lord|Count|Captain|Doctor) )?(?:de )?[A-Z][\w’-]+(?: [A-Z][\w’-]+)?"
+_WHO: Final = (
+    r"(?:(?:M|Mr|Mrs|Dr)\. |(?:Madame|Mademoiselle|Miss|Sir|Lady|Lord|Count|Captain|Doctor) )?"
+    r"(?:de )?[A-Z][\w’-]+(?: [A-Z][\w’-]+)?"
+)
 _ELDER: Final = r"(?:(?:only|elder|eldest|younger|youngest|own|little|dear|late|second|half|twin)[ -]){0,3}"
 _PATTERNS_EN: Final = (
     re.compile(rf"\b(?P<who>{_WHO}),? (?:(?:is|was) )?(?:the|a) {_ELDER}(?P<kin>{_WORDS_EN}) (?:of|to) (?P<of>{_WHO})"),
@@ -69,7 +73,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     for chapter, kin in book.each(kinship):
         span = chapter.around(kin.start)
         earlier.append((kin, chapter.quoted(span.start, span.end)))
-    for now in kinship(draft):
+    for now in kinship(draft)[:_MOST]:
         against = [(before, source) for before, source in earlier if _same(now.who, before.who)]
         if against and not any(_agree(now, before) for before, _source in against):
             other = [source for before, source in against if _contradicts(now, before)]

@@ -8,10 +8,11 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
-NAME: Final = "latin"
+NAME: Final[RuleName] = "latin"
 _MOST: Final = 3
 _MOSTLY: Final = 10
 """A text with fewer Chinese characters for each such word is no Chinese text."""

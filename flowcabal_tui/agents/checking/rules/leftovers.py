@@ -8,9 +8,10 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "leftovers"
+NAME: Final[RuleName] = "leftovers"
 _MOST: Final = 5
 _ASIDES: Final = re.compile(
     r"\bas an? (?:AI|artificial intelligence|(?:large )?language model)\b(?: (?:language )?(?:model|assistant))?,? I\b"

@@ -13,9 +13,10 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "looks"
+NAME: Final[RuleName] = "looks"
 _LEAST: Final = 4.0
 
 

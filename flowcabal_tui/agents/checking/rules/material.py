@@ -95,13 +95,15 @@ class EarlierBook:
     entities: tuple[Entity, ...] = ()
     declared: tuple[Declared, ...] = ()
     relations: tuple[Relation, ...] = ()
+    index: NameIndex | None = None
+    """Of the names of `entities`, where it is made already."""
     _naming: Counter[EntityId] = field(default_factory=Counter, repr=False)
     _shares: dict[str, float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def names(self) -> NameIndex:
         """Finds the names of the entities."""
-        return NameIndex(self.entities)
+        return self.index or NameIndex(self.entities)
 
     @cached_property
     def by_id(self) -> dict[EntityId, Entity]:

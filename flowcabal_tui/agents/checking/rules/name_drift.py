@@ -11,11 +11,11 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
-NAME: Final = "name-drift"
+NAME: Final[RuleName] = "name-drift"
 _KNOWN: Final = 8
 """A name counts as known when the book has it so often."""
 _SELDOM: Final = 2

@@ -14,7 +14,8 @@ _SMALL_EN: Final = (
     "eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 )
 NUMBER_EN: Final = (
-    rf"(?:[0-9][0-9,]{{0,11}}|(?:a|half a|{_SMALL_EN})(?:[- ](?:and[- ])?(?:{_SMALL_EN}|hundred|thousand|million)\b){{0,6}}|"
+    rf"(?:[0-9][0-9,]{{0,11}}|(?:a|half a|{_SMALL_EN})"
+    rf"(?:[- ](?:and[- ])?(?:{_SMALL_EN}|hundred|thousand|million)\b){{0,6}}|"
     r"(?:a )?(?:hundred|thousand|million|score|dozen))"
 )
 _TWO_DIGITS: Final = re.compile(r"(?<=[一二三四五六七八九])[一二三四五六七八九]$")

@@ -8,9 +8,10 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "quote-marks"
+NAME: Final[RuleName] = "quote-marks"
 _MOST: Final = 3
 _PARAGRAPH: Final = re.compile(r"[^\n]+")
 _BEGINS: Final = ("“", '"', "‘“")

@@ -22,6 +22,7 @@ from flowcabal_tui.agents.checking.rules import (
 )
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import mark
 
 
@@ -29,7 +30,7 @@ from flowcabal_tui.locale import mark
 class Rule:
     """One check without a model. `languages` are those in which it is quiet enough on finished novels."""
 
-    name: str
+    name: RuleName
     title: str
     find: Callable[[Told, EarlierBook], Iterable[RuleFinding]]
     languages: tuple[str, ...] = ("zh", "en")
@@ -49,7 +50,22 @@ RULES: Final = (
     Rule(leftovers.NAME, mark("A model left something in the text"), leftovers.find),
     Rule(latin.NAME, mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
 )
-BY_NAME: Final = {rule.name: rule for rule in RULES}
+READS: Final[tuple[Callable[[Told], object], ...]] = (
+    ages.ages,
+    amounts.amounts,
+    bodily_marks.marks,
+    kinship.kinship,
+    looks.appearances,
+    repeated.by_words,
+    sides.sides,
+)
+"""What the rules read of a chapter whatever the draft."""
+
+
+def read(chapter: Told) -> None:
+    """Reads a chapter for all rules, so that a check finds it read."""
+    for make in READS:
+        chapter.made(make)
 
 
 def check(draft: Told, book: EarlierBook, off: Collection[str] = ()) -> tuple[RuleFinding, ...]:

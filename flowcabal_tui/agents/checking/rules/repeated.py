@@ -9,10 +9,11 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
 
-NAME: Final = "repeated"
+NAME: Final[RuleName] = "repeated"
 _LEAST_HAN: Final = 12
 _LEAST_WORDS: Final = 8
 _EDGE: Final = 2
@@ -28,7 +29,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     mine = dict(_inner(draft))
     places: dict[str, list[tuple[Told, Span]]] = {}
     for chapter in book.chapters:
-        theirs = chapter.made(_by_words)
+        theirs = chapter.made(by_words)
         for words in mine.keys() & theirs.keys():
             places.setdefault(words, []).append((chapter, theirs[words]))
     last: tuple[Told, int] | None = None
@@ -52,7 +53,8 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         last = chapter, number
 
 
-def _by_words(told: Told) -> dict[str, Span]:
+def by_words(told: Told) -> dict[str, Span]:
+    """The sentences that may be repeated, by their letters."""
     return dict(_inner(told))
 
 

@@ -9,9 +9,10 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
-NAME: Final = "sides"
+NAME: Final[RuleName] = "sides"
 _LEAST: Final = {"zh": 8.0, "en": 6.0}
 _ZH: Final = re.compile(
     r"(?P<compass>[东西][南北]|[东西南北](?=[边面头侧首角门]))|(?P<side>[左右])(?P<part>[手臂腿脚眼耳腮颊肩膝])"

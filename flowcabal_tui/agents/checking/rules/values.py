@@ -20,6 +20,8 @@ _AS_ONE: Final = 3.0
 _DECLARED: Final = 100.0
 _BESIDE, _SHARE = 2.5, 0.8
 """What it weighs at most that both places name the same person nearby, and how much of the rarity of that name."""
+_MOST, _COMPARED = 60, 4_000
+"""Values of one kind that are read in a chapter, and earlier ones that one is compared with, at most."""
 _RARE: Final = 1.6
 _CLOSE: Final = {"zh": 40, "en": 160}
 """Characters around a value whose words are its own."""
@@ -61,13 +63,14 @@ def clashes(
     `least` is the weight of shared rare words from which on two places speak of the same.
     """
     earlier: dict[str, list[tuple[Told, Value]]] = {}
-    for chapter, one in book.each(read):
-        earlier.setdefault(one.part, []).append((chapter, one))
-    for value in read(draft):
+    for chapter in book.chapters:
+        for one in chapter.made(read)[:_MOST]:
+            earlier.setdefault(one.part, []).append((chapter, one))
+    for value in read(draft)[:_MOST]:
         if not _changed(draft, value):
             best, agreed = _against_declared(draft, value, book, read, disagree)
             mine = _place(draft, value, book)
-            for chapter, one in earlier.get(value.part, ()):
+            for chapter, one in earlier.get(value.part, [])[-_COMPARED:]:
                 weight = (same or same_subject)(mine, _place(chapter, one, book), book)
                 if weight < min(least, 2.5):
                     continue

@@ -1,0 +1,92 @@
+"""The rules in a process that remembers what it has read of a book: each chapter is read once, whatever is checked."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import Declared, EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.registry import check, read
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.domain.ids import Digest, EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.story import Relation
+
+_MOST: Final = 60_000_000
+"""Characters that are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is checked."""
+
+    text: str
+    uri: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is declared of somebody, and the words to quote for it."""
+
+    about: EntityId
+    text: str
+    source: Quotation
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a draft is compared with. Chapters are named by the digest of their text, and have a uri and a title."""
+
+    language: str
+    chapters: tuple[tuple[Digest, str, str], ...] = ()
+    entities: tuple[Entity, ...] = ()
+    notes: tuple[Note, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    off: tuple[str, ...] = ()
+
+
+_read: OrderedDict[tuple[str, Digest], Told] = OrderedDict()
+
+
+def unread(earlier: Earlier) -> tuple[Digest, ...]:
+    """The chapters that this process does not remember."""
+    return tuple(digest for digest, _uri, _title in earlier.chapters if (earlier.language, digest) not in _read)
+
+
+def learn(language: str, texts: Mapping[Digest, str]) -> None:
+    """Reads these chapters; forgets those that nobody has asked for in the longest time when it has too many."""
+    for digest, text in texts.items():
+        told = Told(text, language)
+        read(told)
+        _read[language, digest] = told
+    held = sum(len(told.text) for told in _read.values())
+    while held > _MOST and len(_read) > len(texts):
+        held -= len(_read.popitem(last=False)[1].text)
+
+
+def findings(draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:
+    """What the rules find; None when a chapter is not remembered any more."""
+    chapters = []
+    for digest, uri, title in earlier.chapters:
+        told = _read.get((earlier.language, digest))
+        if told is None:
+            return None
+        _read.move_to_end((earlier.language, digest))
+        told.uri, told.title = uri, title
+        chapters.append(told)
+    declared = tuple(Declared(note.about, Told(note.text, earlier.language), note.source) for note in earlier.notes)
+    book = EarlierBook(
+        earlier.language, tuple(chapters), earlier.entities, declared, earlier.relations, _names(earlier.entities)
+    )
+    return check(Told(draft.text, earlier.language, draft.uri, draft.title), book, earlier.off)
+
+
+@lru_cache(maxsize=2)
+def _names(entities: Sequence[Entity]) -> NameIndex:
+    return NameIndex(entities)

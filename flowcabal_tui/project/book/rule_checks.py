@@ -1,0 +1,104 @@
+"""The rules that need no model, over a text and what the book tells before it; they run in the helper process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.kept import Draft, Earlier, Note, findings, learn, unread
+from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
+from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.domain.errors import HelperFailed
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.prompt_parts import chapter_label
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.workshop import Workshop
+
+_ROUNDS: Final = 3
+_MOST: Final = 8_000_000
+"""Characters or words of the book that are compared, its newest chapters first."""
+_AT_ONCE: Final = 16
+"""Chapters that the helper process reads before other work has its turn."""
+_CONFIDENCE: Final = {"finding": 0.7, "check": 0.4}
+"""Below what a retry is paid for: a rule is told, and decides nothing."""
+
+
+class RuleChecks:
+    """Checks texts by rule; see `agents/checking/rules`."""
+
+    def __init__(self, workshop: Workshop, off: Callable[[], Collection[str]]) -> None:
+        """`off` are the names of the rules that the book does without."""
+        self._workshop, self._off = workshop, off
+
+    async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
+        """What the rules find, but for what the writer waived; "not checked" when the helper process fails."""
+        earlier = await self._earlier(view)
+        try:
+            found = await self._findings(view, Draft(text, uri, title), earlier)
+        except HelperFailed as error:
+            return (AngleCheck("rules", "not checked", error.title),)
+        waived = await view.waived()
+        kept = tuple(each for each in map(_finding, found) if each.signature not in waived)
+        left = len(await view.chapters()) - len(earlier.chapters)
+        detail = _("The first {n} chapters were not compared.").format(n=left) if left else ""
+        return (AngleCheck("rules", "found" if kept else "passed", detail, kept),)
+
+    async def _earlier(self, view: MemoryView) -> Earlier:
+        entities, chapters, length = await view.entities(), [], 0
+        for chapter in reversed(await view.chapters()):
+            length += chapter.length
+            if length > _MOST:
+                break
+            if chapter.digest is not None:
+                chapters.append((chapter.digest, f"manuscript/{chapter.id}", _label(chapter, view)))
+        return Earlier(
+            view.language,
+            tuple(reversed(chapters)),
+            entities,
+            (*(_note(entity) for entity in entities if entity.note), *await _facts(view)),
+            tuple(each for each in await view.relations() if each.until is None),
+            tuple(self._off()),
+        )
+
+    async def _findings(self, view: MemoryView, draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...]:
+        """Raises HelperFailed. What the process has forgotten meanwhile is read again."""
+        for _round in range(_ROUNDS):
+            found = await self._workshop.do(findings, draft, earlier)
+            if found is not None:
+                return found
+            missing = set(await self._workshop.do(unread, earlier))
+            chapters = [chapter for chapter in await view.chapters() if chapter.digest in missing]
+            for start in range(0, len(chapters), _AT_ONCE):
+                some = chapters[start : start + _AT_ONCE]
+                texts = await view.chapter_texts([chapter.id for chapter in some])
+                read = {chapter.digest: texts[chapter.id] for chapter in some if chapter.digest is not None}
+                await self._workshop.do(learn, earlier.language, read)
+        raise HelperFailed("memory", _("The rules could not keep the chapters of the book in memory."))
+
+
+def _label(chapter: Chapter, view: MemoryView) -> str:
+    return chapter_label(chapter.position, chapter.title, view.language)
+
+
+def _note(entity: Entity) -> Note:
+    uri = f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}"
+    return Note(entity.id, entity.note, Quotation(entity.note, uri, 0, len(entity.note), entity.name))
+
+
+async def _facts(view: MemoryView) -> list[Note]:
+    """Facts that hold, each of the first whom it concerns, with the words that say it."""
+    return [
+        Note(fact.about[0], fact.text, Quotation(said.sentence, f"manuscript/{said.chapter}", said.start, said.end))
+        for fact in await view.facts()
+        if fact.until is None and fact.about
+        for said in fact.evidence[-1:]
+    ]
+
+
+def _finding(found: RuleFinding) -> CheckFinding:
+    source = found.source or Quotation("", "", 0, 0)
+    confidence = _CONFIDENCE[found.level]
+    return CheckFinding("rules", found.subtype, found.explanation, found.draft, source, confidence, found.rule)
