@@ -63,7 +63,7 @@ async def test_what_was_checked_before_it_was_kept_is_not_checked_again(
         after = await keep_a_chapter(desk, server, tmp_path)
         (told,) = desk.told(OutputChecked)
     assert after["monitor.check"] == 0
-    assert {check.angle: check.outcome for check in told.checks} == dict.fromkeys(ANGLES, "passed")
+    assert {check.angle: check.outcome for check in told.checks} == dict.fromkeys((*ANGLES, "rules"), "passed")
 
 
 async def test_a_draft_is_sent_twice_to_be_checked_and_once_to_be_remembered(

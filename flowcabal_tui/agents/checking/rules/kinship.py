@@ -29,6 +29,7 @@ _KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.s
 _INVERSE: Final = {"child": "parent", "parent": "child", "elder": "nephew", "nephew": "elder"}
 _WORDS_ZH: Final = "|".join(sorted((word for word in _KIND if not word.isascii()), key=lambda word: -len(word)))
 _WORDS_EN: Final = "|".join(word for word in _KIND if word.isascii())
+_CLAUSE: Final = re.compile(r"[^，。！？；：,.!?;\n“”\0]{0,4}$")
 _MOST: Final = 60
 _ADDRESS: Final = word_list("address.zh") | word_list("roles.zh")
 _HAN: Final = "[㐀-鿿]"
@@ -105,10 +106,17 @@ def kinship(told: Told) -> Sequence[Kin]:
     """Who is whose kin, where the narration says it in so many words."""
     patterns = _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN
     return tuple(
-        Kin(match["who"], _KIND[match["kin"]], match["of"], *match.span())
+        Kin(match["who"], _KIND[match["kin"]], match["of"], _clause(told.text, match.start()), match.end())
         for pattern in patterns
         for match in pattern.finditer(told.narration)
     )
+
+
+def _clause(text: str, place: int) -> int:
+    """Where the clause begins that holds a place, not far before it."""
+    least = max(0, place - 4)
+    before = _CLAUSE.search(text, least, place)
+    return before.start() if before else place
 
 
 def _recorded(book: EarlierBook) -> Iterator[tuple[Kin, Quotation]]:

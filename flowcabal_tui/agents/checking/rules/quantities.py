@@ -89,7 +89,8 @@ def _english(number: str) -> tuple[float, float] | None:
             if word != "hundred":
                 total, group = total + group, 0
         elif word == "a":
-            group = group or 1
+            if text == "a":
+                return 1.0, 1.0
         elif word == "half":
             group = 0.5
         else:

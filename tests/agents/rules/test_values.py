@@ -1,0 +1,208 @@
+"""Rules about values: ages, looks, marks, amounts, sides and kin, against earlier text, notes and records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from flowcabal_tui.agents.checking.rules.ages import ages
+from flowcabal_tui.agents.checking.rules.kinship import kinship
+from flowcabal_tui.agents.checking.rules.looks import appearances
+from flowcabal_tui.agents.checking.rules.material import Declared, Told
+from flowcabal_tui.agents.checking.rules.quantities import Range, range_of
+from flowcabal_tui.agents.names.names import entity_id
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.story import RecordId, Relation
+from tests.agents.rules.books import book, words
+
+FILL = "天色渐渐暗了，街上没有一个行人。"
+FILL_EN = "It grew dark in the street, and nobody passed."
+PEOPLE = ("沈知微", "顾长庚", "Ambrose Fenn", "Judith Crane")
+
+
+@pytest.mark.parametrize(
+    ("number", "around", "language", "least", "most"),
+    [
+        ("十五六", "", "zh", 15, 16),
+        ("三十", "未满", "zh", 20, 29.5),
+        ("四十", "来", "zh", 40, 49),
+        ("二十万", "", "zh", 200_000, 200_000),
+        ("三百五十", "", "zh", 350, 350),
+        ("287,000", "", "en", 287_000, 287_000),
+        ("twenty thousand", "", "en", 20_000, 20_000),
+        ("five-and-twenty", "", "en", 25, 25),
+        ("half a million", "", "en", 500_000, 500_000),
+        ("forty", "little more than", "en", 40, 49),
+    ],
+)
+def test_numbers_are_ranges(number: str, around: str, language: str, least: float, most: float) -> None:
+    assert range_of(number, around, language) == Range(least, most)
+
+
+def test_what_is_no_number() -> None:
+    assert range_of("十百零", "", "zh") is not None
+    assert range_of("三四七九", "", "zh") is None
+    assert range_of("forty winks", "", "en") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "least"),
+    [
+        ("zh", "他年方十四，", 14),
+        ("zh", "他是二十来岁的人。", 20),
+        ("en", "a man of about fifty, tall", 42.5),
+        ("en", "a ten-year-old boy", 10),
+        ("en", "she was sixty years of age", 60),
+    ],
+)
+def test_ages_that_are_told(language: str, text: str, least: float) -> None:
+    assert [each.value.least for each in ages(Told(text, language))] == [least]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("zh", "“我三十岁了。”他说。"),
+        ("zh", "三十年前他走了。众人高呼万岁。"),
+        ("en", "“He is thirty years old,” she said."),
+        ("en", "a man of thirty thousand francs, thirty years ago"),
+    ],
+)
+def test_what_is_no_age(language: str, text: str) -> None:
+    assert ages(Told(text, language)) == ()
+
+
+def test_a_person_grew_younger() -> None:
+    zh = book("zh", FILL, "沈知微年已五十，守着这座灯塔。", FILL, FILL, people=PEOPLE)
+    assert words("ages", "灯塔里坐着沈知微，她年纪不过三十。", zh) == [
+        ("年纪不过三十", "沈知微年已五十，守着这座灯塔。")
+    ]
+    en = book("en", FILL_EN, "Ambrose Fenn, a man of fifty, kept the lighthouse.", FILL_EN, people=PEOPLE)
+    assert words("ages", "In the lighthouse sat Ambrose Fenn, a lad of twenty.", en) == [
+        ("lad of twenty", "Ambrose Fenn, a man of fifty, kept the lighthouse.")
+    ]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "灯塔里坐着沈知微，她年已五十二。",
+        "灯塔里坐着沈知微，她年已五十八。",
+        "灯塔里坐着顾长庚，他年纪不过三十。",
+        "顾长庚说：“沈知微年纪不过三十。”",
+        "十年后的沈知微，如今已经年已七十。",
+    ],
+)
+def test_ages_that_agree_or_are_others(draft: str) -> None:
+    zh = book("zh", *[FILL] * 6, "沈知微年已五十，守着灯塔。", FILL, "顾长庚在城里。", people=PEOPLE)
+    assert words("ages", draft, zh) == []
+
+
+def test_looks_that_exclude_each_other() -> None:
+    zh = book("zh", FILL, "沈知微有一双蓝眼睛，一头乌黑的头发。", FILL, people=PEOPLE)
+    assert [draft for draft, _ in words("looks", "沈知微抬起头，绿眼睛里有泪，银白的头发散着。", zh)] == [
+        "绿眼睛",
+        "银白的头发",
+    ]
+    en = book("en", FILL_EN, "Judith Crane had long black hair and blue eyes.", FILL_EN, people=PEOPLE)
+    assert [draft for draft, _ in words("looks", "Judith Crane shook her short red hair.", en)] == ["short red hair"]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Judith Crane shook her dark hair.",
+        "Ambrose Fenn shook his red hair.",
+        "“Judith Crane has red hair,” he said.",
+        "Judith Crane had dyed her hair: her red hair shone.",
+        "Judith Crane shook her head; the red sky faded.",
+    ],
+)
+def test_looks_that_agree_or_are_told_to_change(draft: str) -> None:
+    en = book("en", FILL_EN, "Judith Crane had long black hair and blue eyes.", "Ambrose Fenn left.", people=PEOPLE)
+    assert words("looks", draft, en) == []
+
+
+def test_looks_are_read_of_parts_only() -> None:
+    said = appearances(Told("Her eyes, dark as night. A red sky. His beard was white. He blushed red.", "en"))
+    assert [(each.part, sorted(each.value)) for each in said] == [("beard", ["shade.white"])]
+
+
+def test_a_declared_value_counts_as_told() -> None:
+    about = entity_id("character", "沈知微")
+    note = Declared(about, Told("眼睛是蓝色的", "zh"), Quotation("蓝眼睛", "entities/x", 0, 3))
+    zh = replace(book("zh", FILL, people=PEOPLE), declared=(Declared(about, Told("一双蓝眼睛", "zh"), note.source),))
+    assert [each.draft.text for each in _declared("沈知微的绿眼睛亮了。", zh)] == ["绿眼睛"]
+    assert _declared("沈知微的蓝眼睛亮了。", zh) == []
+    assert _declared("顾长庚的绿眼睛亮了。", zh) == []
+
+
+def _declared(draft, earlier):
+    from flowcabal_tui.agents.checking.rules.looks import find
+
+    return list(find(Told(draft, "zh"), earlier))
+
+
+def test_a_mark_that_moved() -> None:
+    en = book("en", FILL_EN, "Judith Crane had a dark mole at the corner of her mouth.", FILL_EN, people=PEOPLE)
+    moved = words("bodily-marks", "Judith Crane touched the mole on her forehead.", en)
+    assert [draft for draft, _source in moved] == ["mole on her forehead"]
+    assert words("bodily-marks", "Judith Crane touched the mole beside her mouth.", en) == []
+    assert words("bodily-marks", "He touched the scar on his forehead.", en) == []
+
+
+def test_an_amount_of_the_same_event() -> None:
+    told = "The receipted bill for 287,000 francs lay beside the crimson purse on the mantelpiece."
+    en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)
+    draft = "He still kept the crimson purse from the mantelpiece, and the receipted bill for {} francs."
+    assert words("amounts", draft.format("twenty thousand"), en) == [("twenty thousand francs", told)]
+    assert words("amounts", draft.format("287,000"), en) == []
+    assert words("amounts", "He lost twenty thousand francs at cards that winter.", en) == [], "another event"
+
+
+def test_a_side_of_the_same_body() -> None:
+    told = "The harpoon had torn the whaler’s left hand in the Greenland ice."
+    en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)
+    draft = "The whaler hid the {} hand that the harpoon had torn in the Greenland ice."
+    assert words("sides", draft.format("right"), en) == [("right hand", told)]
+    assert words("sides", draft.format("left"), en) == []
+    assert words("sides", "He gave her his right hand at the gate.", en) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "who", "kind", "of"),
+    [
+        ("zh", "沈知微是顾长庚的女儿。", "沈知微", "child", "顾长庚"),
+        ("zh", "只因顾长庚有个妹子，名唤顾小满。", "顾小满", "sibling", "顾长庚"),
+        ("en", "Judith Crane, the younger sister of Ambrose Fenn, rose.", "Judith Crane", "sibling", "Ambrose Fenn"),
+        ("en", "Ambrose Fenn’s only daughter, Judith Crane, rose.", "Judith Crane", "child", "Ambrose Fenn"),
+    ],
+)
+def test_kin_in_so_many_words(language: str, text: str, who: str, kind: str, of: str) -> None:
+    said = kinship(Told(text, language))[0]
+    assert (said.who[-len(who) :], said.kind, said.of[-len(of) :]) == (who, kind, of)
+
+
+def test_other_kin_than_before() -> None:
+    zh = book("zh", FILL, "沈知微是顾长庚的女儿。", people=PEOPLE)
+    assert words("kinship", "原来沈知微是顾长庚的妹妹。", zh) == [
+        ("原来沈知微是顾长庚的妹妹", "沈知微是顾长庚的女儿。")
+    ]
+    assert words("kinship", "原来沈知微是顾长庚的女儿。", zh) == []
+    assert words("kinship", "“沈知微是顾长庚的妹妹。”他说。", zh) == []
+    assert words("kinship", "原来林小满是顾长庚的妹妹。", zh) == []
+
+
+def test_kin_against_a_record() -> None:
+    ids = [entity_id("character", name) for name in ("沈知微", "顾长庚")]
+    quoted = Evidence("沈知微是他的女儿", ChapterId("1"), 0, 8)
+    record = Relation(RecordId("r"), ids[1], ids[0], "父亲", evidence=(quoted,))
+    zh = replace(book("zh", "沈知微是他的女儿", people=PEOPLE), relations=(record,))
+    from flowcabal_tui.agents.checking.rules.kinship import find
+
+    other = list(find(Told("沈知微是顾长庚的妹妹。", "zh"), zh))
+    assert [each.source.text for each in other if each.source] == ["沈知微是他的女儿"]
+    assert list(find(Told("沈知微是顾长庚的女儿。", "zh"), zh)) == []
