@@ -154,7 +154,7 @@ def check_words(check: AngleCheck) -> str:
     found = len(check.findings)
     if check.angle == "rules" and check.outcome == "found":
         verdict = ngettext("{n} finding", "{n} findings", found).format(n=found)
-        return _("{angles}: {verdict}").format(angles=_(ANGLES["rules"]), verdict=verdict)
+        return _("{angles}: {verdict}").format(angles=_(ANGLES[check.angle]), verdict=verdict)
     outcome = {
         "passed": _("no contradiction found"),
         "found": ngettext("{n} contradiction", "{n} contradictions", found).format(n=found),
