@@ -14,6 +14,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from flowcabal_tui.domain.garbage import begin_loading
 from flowcabal_tui.headings.numerals import in_chinese
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.project import Project, create_project
@@ -54,6 +55,7 @@ def _chapters(count: int, heading: Callable[[int], str]) -> str:
 
 def measure() -> Iterable[Figure]:
     """A project of 1,200 chapters; each opening reads and parses the outline again."""
+    begin_loading()  # as the command does; the screen ends it
     with own_folders() as folder:
         return asyncio.run(_measure(folder))
 

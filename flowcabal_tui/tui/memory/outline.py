@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
@@ -25,7 +25,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import HangingRow
+from flowcabal_tui.tui.widgets.list_rows import HangingRow, RowInSight
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
@@ -36,8 +36,10 @@ _BY_RULES = "rules"
 _TO_NONE = "none"
 _NEW = "new-"
 _NEW_VOLUME = "volume-"
-_IN_SIGHT = 100
-"""Rows on each side of the cursor that are drawn before all others: more than a terminal is high."""
+_BESIDE = 40
+"""Cells of a row beside the titles, at most: sign, indent and the words for a part without a chapter."""
+_UNKNOWN = 1 << 20
+"""More cells than a terminal is wide: the row's words say how many it takes."""
 
 
 class PartOf(NamedTuple):
@@ -48,19 +50,32 @@ class PartOf(NamedTuple):
     volume: str = ""
 
 
-def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> Option:
+def _rows(book: BookOutline, names: Iterable[str]) -> list[Option]:
+    """The rows of the list. Their words are made when they come into sight."""
+    titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
+    beside = _BESIDE + 2 * max(map(len, titles.values()), default=0)
+    rows = []
+    for name in names:
+        placed = book.placed[int(name)] if name.isdecimal() else None
+        is_short = placed is not None and placed.part.kind == "chapter" and len(placed.chapters) <= 1
+        most = 2 * len(placed.part.title) + beside if placed and is_short else _UNKNOWN
+        rows.append(Option(RowInSight(partial(_row, book, titles, name), most), id=name))
+    return rows
+
+
+def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> HangingRow:
     """A row of the list with the sign before its words and the dim words after them. `titles` are of the chapters."""
     words = f" · {_('nothing in the outline yet')}"
     if name.startswith(_NEW):
-        return Option(HangingRow("+   ", titles[ChapterId(name.removeprefix(_NEW))], words), id=name)
+        return HangingRow("+   ", titles[ChapterId(name.removeprefix(_NEW))], words)
     if name.startswith(_NEW_VOLUME):
         volume = book.volumes[int(name.removeprefix(_NEW_VOLUME))]
-        return Option(HangingRow("+ ", _("volume {name}").format(name=one_line(volume)), words), id=name)
+        return HangingRow("+ ", _("volume {name}").format(name=one_line(volume)), words)
     each = book.placed[int(name)]
     title = one_line(each.part.title) or _("The whole book")
     indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
     words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
-    return Option(HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words), id=name)
+    return HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words)
 
 
 class BeatsScreen(TypedScreen[str]):
@@ -159,19 +174,7 @@ class OutlineScreen(ModalScreen[None]):
         names = [*self._names(book)]
         at = self._first_row(book, names) if first else lines.highlighted or 0
         self.query_one(".head", Static).update(self._words(book))
-        titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
-        near = slice(max(0, at - _IN_SIGHT), at + _IN_SIGHT)
-        if len(names) > 2 * _IN_SIGHT:  # the words and the height of each row take time: those in sight come first
-            self._fill([_row(book, titles, name) for name in names[near]], at - near.start)
-            drawn = asyncio.Event()
-            self.call_after_refresh(drawn.set)
-            await drawn.wait()
-            at = near.start + (lines.highlighted or 0)
-        self._fill([_row(book, titles, name) for name in names], at)
-
-    def _fill(self, rows: Sequence[Option], at: int) -> None:
-        lines = self.query_one(PickList)
-        lines.set_options(rows)
+        lines.set_options(_rows(book, names))
         lines.highlighted = min(at, lines.option_count - 1)
 
     def _first_row(self, book: BookOutline, names: Sequence[str]) -> int:

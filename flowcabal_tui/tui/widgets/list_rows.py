@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from textual.content import Content
 from textual.css.styles import RulesMap
@@ -38,6 +39,33 @@ class EndedRow(Visual):
         room = max(_LEAST, width - cell_width(self._start) - cell_width(self._end))
         row = Content.assemble(self._start, (crop(self._middle, room), self._style), (self._end, "dim"))
         return row.render_strips(width, height, style, options)
+
+
+class RowInSight(Visual):
+    """A row whose words are made when it comes into sight: a list of ten thousand is there at once."""
+
+    def __init__(self, draw: Callable[[], HangingRow], most_cells: int) -> None:
+        """The row that `draw` returns is at most `most_cells` wide."""
+        self._draw, self._most_cells = draw, most_cells
+
+    @cached_property
+    def _row(self) -> HangingRow:
+        return self._draw()
+
+    def __str__(self) -> str:
+        return str(self._row)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """All of it in one row."""
+        return self._row.get_optimal_width(rules, container_width)
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """As many rows as the words take; they need not be made where one is surely enough."""
+        return 1 if self._most_cells <= width else self._row.get_height(rules, width)
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """The rows, from the first one on."""
+        return self._row.render_strips(width, height, style, options)
 
 
 class HangingRow(Visual):
