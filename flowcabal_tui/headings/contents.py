@@ -20,18 +20,12 @@ _LEAST: Final = 3
 def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
     """The lines without a table of contents and without the first of two equal headings; how long the table was."""
     places = [place for place, line in enumerate(lines) if line.heading]
-    last = {_key(lines[place]): place for place in places}
-    numbered = {number: place for place in places if (number := _number(lines[place]))}
-    opening = next((place for place in places if (one := _number(lines[place])) and one[0] == "chapter"), -1)
+    runs = [run for run in _runs(lines, places) if len(run) > 1]
+    tables = _tables(lines, places, [run for run in runs if len(run) > _LEAST])
     gone: set[int] = set()
     listed = 0
-    for run in _runs(lines, places):
-        at_start = opening in run  # only there are numbers a table's: later they are chapters still to be written
-        again = [
-            place
-            for place in run[:-1]
-            if last[_key(lines[place])] > place or (at_start and _by_number(lines, place, numbered) > place)
-        ]
+    for run in runs:
+        again = tables.get(run[0], [])
         if len(run) > _LEAST and 2 * len(again) >= len(run) - 1:
             gone.update(again)
             listed += len(again)
@@ -46,6 +40,24 @@ def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
         if place not in gone and not (listed and place < first and _NAME.match(line.text.strip("# \t\u3000")))
     ]
     return kept, listed
+
+
+def _tables(lines: Sequence[Line], places: Sequence[int], runs: Sequence[list[int]]) -> dict[int, list[int]]:
+    """By the first place of each run, the places in it of headings that come again later."""
+    if not runs:
+        return {}
+    last = {_key(lines[place]): place for place in places}
+    numbered = {number: place for place in places if (number := _number(lines[place]))}
+    opening = next((place for place in places if (one := _number(lines[place])) and one[0] == "chapter"), -1)
+    return {
+        run[0]: [
+            place
+            for place in run[:-1]
+            # only at the start are numbers a table's: later they are chapters still to be written
+            if last[_key(lines[place])] > place or (opening in run and _by_number(lines, place, numbered) > place)
+        ]
+        for run in runs
+    }
 
 
 def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:

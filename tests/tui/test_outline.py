@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
-from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen
+from flowcabal_tui.store.rows.outline import book_outline
+from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen, _row, _rows
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.versions import VersionsScreen
+from flowcabal_tui.tui.widgets.list_rows import HangingRow, RowInSight
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import opened
@@ -143,3 +146,30 @@ async def test_an_earlier_version_of_the_outline_is_restored_by_keys(folder: Pat
         await pilot.press("V", "escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
         assert await project.meta("outline") == TEXT
+
+
+def test_a_row_out_of_sight_makes_no_words_where_one_line_is_surely_enough() -> None:
+    drawn: list[str] = []
+
+    def draw() -> HangingRow:
+        drawn.append("row")
+        return HangingRow("  ", "A title of some length", " · 1 A title")
+
+    row = RowInSight(draw, most_cells=40)
+    assert row.get_height({}, 80) == 1 and not drawn
+    assert row.get_height({}, 20) == HangingRow("  ", "A title of some length", " · 1 A title").get_height({}, 20) > 1
+    assert str(row) == "  A title of some length · 1 A title" and drawn == ["row"]
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_rows_are_as_high_as_their_words(width: int) -> None:
+    """Also wide ones, and those of parts that belong to no chapter, to one, and to several."""
+    text = f"# 雪\n## 第一章 {'雪' * 30}\n- a\n## 第二至三章\n- b\n## 伏笔\n- c\n## 第九章 {'x' * 50}\n- d\n"
+    chapters = [Chapter(ChapterId(f"c{n}"), n, f"第{n}章 {'灯' * n * 5}") for n in range(1, 5)]
+    book = book_outline(text, "", chapters)
+    names = [*OutlineScreen._names(book)]
+    titles = {each.id: f"{each.position} {each.title}" for each in chapters}
+    rows = [each.prompt for each in _rows(book, names)]
+    assert all(isinstance(row, RowInSight) for row in rows)
+    heights = [row.get_height({}, width) for row in rows if isinstance(row, RowInSight)]
+    assert heights == [_row(book, titles, name).get_height({}, width) for name in names]
