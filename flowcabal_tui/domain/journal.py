@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Form
 from flowcabal_tui.domain.model_calls import Finish, Usage
+from flowcabal_tui.domain.run import MADE, OutputAuthor
 
 EventKind = Literal[
     "run-started",
@@ -72,14 +74,20 @@ def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
 
 
 class StoredResult(NamedTuple):
-    """A paid output under its content key."""
+    """A paid output under its content key: the fields of `Made`, as a tuple, for it is read for every node of a run."""
 
     key: Digest
     text: str
     digest: Digest
-    model: str
-    author: Literal["model", "human"]
-    finish: Finish
-    usage: Usage
-    seconds: float
+    model: str = ""
+    author: OutputAuthor = "model"
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    seconds: float = 0.0
     form: Form = "text"
+
+
+def made_in(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Made` that the payload of an attempt or a node gives."""
+    found = {name: payload[name] for name in MADE if name in payload}
+    return found | {"usage": from_plain(Usage, payload["usage"])} if found.pop("usage", None) else found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, Final, Literal, get_args
 
 from flowcabal_tui.domain.context import Receipt
@@ -29,6 +30,7 @@ NodeState = Literal[
 RunState = Literal["running", "waiting", "paused", "done", "failed", "cancelled", "interrupted"]
 """waiting: only human questions are left; paused: step mode waits to go on; interrupted: the process ended before."""
 UNDER_WAY: Final[frozenset[NodeState]] = frozenset({"ready", "running", "retrying"})
+OutputAuthor = Literal["model", "human", "program"]
 IterationKind = Literal["recursive", "evolutionary"]
 Verdict = Literal["approve", "retry", "ask"]
 DecisionKind = Literal["approve", "retry", "mend", "edit", "reject", "choose"]
@@ -117,22 +119,41 @@ class Evaluation:
         return tuple(finding for check in self.checks for finding in check.findings)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """An output of a node without its text, and how it was made. "" is the key of what no run would look for.
+
+    `author` "human" is an edit. `seconds` are those of work.
+    """
+
+    digest: Digest = Digest("")
+    form: Form = "text"
+    key: Digest = Digest("")
+    author: OutputAuthor = "model"
+    model: str = ""
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    seconds: float = 0.0
+
+
+MADE: Final = tuple(each.name for each in fields(Made))
+_MADE: Final = attrgetter(*MADE)
+
+
+def made_of(value: Any) -> dict[str, Any]:
+    """The fields of `Made` of a value that has them, by name."""
+    return dict(zip(MADE, _MADE(value), strict=True))
+
+
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One output of one node in one run. Attempts count from 1; `author` "human" is an edit.
+class Attempt(Made):
+    """One output of one node in one run. Attempts count from 1.
 
     `text` is what is stored: the text, or the JSON when `form` says so.
     """
 
     number: int
     text: str
-    digest: Digest
-    key: Digest
-    author: Literal["model", "human"] = "model"
-    model: str = ""
-    finish: Finish = "stop"
-    usage: Usage = Usage()
-    seconds: float = 0.0
     cached: bool = False
     feedback: str = ""
     of: int = 0
@@ -142,7 +163,6 @@ class Attempt:
     evaluation: Evaluation | None = None
     receipt: Receipt | None = None
     complete: bool = True
-    form: Form = "text"
 
     @property
     def output(self) -> Output:

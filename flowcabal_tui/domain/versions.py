@@ -10,11 +10,10 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Form
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import Finish, Message, Usage
-from flowcabal_tui.domain.run import Evaluation, NodeState, RunRequest, RunSummary
+from flowcabal_tui.domain.model_calls import Message, Usage
+from flowcabal_tui.domain.run import Evaluation, Made, NodeState, RunRequest, RunSummary
 from flowcabal_tui.domain.workflow import Workflow
 
-VersionAuthor = Literal["model", "human", "program"]
 StaleKind = Literal["direct", "propagated"]
 """direct: the node itself was changed; propagated: something above it was."""
 StaleReason = Literal["edited", "output"]
@@ -22,27 +21,19 @@ StaleReason = Literal["edited", "output"]
 
 
 @dataclass(frozen=True, slots=True)
-class NodeVersion:
+class NodeVersion(Made):
     """One output that a node gave or was given; its text is asked for by the digest, its prompt by `VersionTrace`.
 
-    `number` counts from 1, oldest first. `run` is "" for what a person wrote outside of a run; `attempt` is 0 for a
-    node that makes none. An output that was served from an earlier run is no version of its own.
+    `number` counts from 1, oldest first. `key` is that of the request and sample. `run` is "" for what a person wrote
+    outside of a run; `attempt` is 0 for a node that makes none. An output that was served from an earlier run is no
+    version of its own.
     """
 
     number: int
     node: NodeId
-    digest: Digest
-    form: Form
-    author: VersionAuthor
     at: datetime
     run: RunId
     attempt: int = 0
-    model: str = ""
-    finish: Finish = "stop"
-    usage: Usage = Usage()
-    seconds: float = 0.0
-    key: Digest = Digest("")
-    """Of the request and sample; "" for an edit outside of a run and for nodes that make no attempts."""
     evaluation: Evaluation | None = None
     stood: bool = False
     """It was the output of its run."""

@@ -47,7 +47,7 @@ class Queries:
         if not made and found.state == "done":  # a node that makes no attempts of its own: its output is the only one
             output = Output(await self._store.runs.text(found.digest), found.form)
             item_errors = output.errors
-            attempts, chosen = [Attempt(1, output.text, found.digest, Digest(""))], 1
+            attempts, chosen = [Attempt(1, output.text, digest=found.digest)], 1
         asked = await self._store.runs.question(found.question) if found.question else None
         state = found.state
         if state in UNDER_WAY and await self._store.runs.is_interrupted(run):

@@ -10,8 +10,7 @@ from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Form
-from flowcabal_tui.domain.journal import RunEvent, served_nodes
-from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.journal import RunEvent, made_in, served_nodes
 from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, RunState
 from flowcabal_tui.domain.state import StateEffect
 
@@ -42,16 +41,11 @@ class AttemptFold:
     def attempt(self, text: str) -> Attempt:
         """The attempt as a value; `text` is that of its digest, or the partial one."""
         receipt = self.started.get("receipt")
+        made = made_in(self.done)
+        made["key"], made["model"] = self.key or "", made.get("model") or self.started.get("model", "")
         return Attempt(
             number=self.number,
             text=text,
-            digest=Digest(self.done.get("digest", "")),
-            key=self.key or Digest(""),
-            author=self.done.get("author", "model"),
-            model=self.done.get("model", "") or self.started.get("model", ""),
-            finish=self.done.get("finish", "stop"),
-            usage=from_plain(Usage, self.done["usage"]) if self.done.get("usage") else Usage(),
-            seconds=self.done.get("seconds", 0.0),
             cached=self.done.get("cached", False),
             feedback=self.started.get("feedback", ""),
             of=self.started.get("of", 0),
@@ -59,7 +53,7 @@ class AttemptFold:
             evaluation=self.evaluated(),
             receipt=from_plain(Receipt, receipt) if receipt else None,
             complete=bool(self.done),
-            form=self.done.get("form", "text"),
+            **made,
         )
 
 

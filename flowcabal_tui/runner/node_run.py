@@ -14,7 +14,7 @@ from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
-from flowcabal_tui.domain.model_calls import Message, Usage
+from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.prompt_parts import labelled
 from flowcabal_tui.domain.prompt_text import fill
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, DecisionKind, IterationKind, Question, QuestionKind
@@ -319,7 +319,7 @@ class NodeRun(ModelSteps):
         if decision.kind == "reject":
             return decision
         kept = to_json(decision)
-        result = StoredResult(key, kept, digest(kept), "", "human", "stop", Usage(), 0.0, "json")
+        result = StoredResult(key=key, text=kept, digest=digest(kept), author="human", form="json")
         await self._services.journal.remember_outcome(key, result)
         return decision
 

@@ -139,4 +139,4 @@ class Desk:
 
 def again(request: ModelRequest, text: str, feedback: str) -> ModelRequest:
     """The request of a second attempt."""
-    return retried(request, Retry(Attempt(1, text, digest(text), digest("")), feedback))
+    return retried(request, Retry(Attempt(1, text, digest=digest(text)), feedback))

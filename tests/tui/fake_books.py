@@ -225,8 +225,8 @@ def attempts(words: Words) -> tuple[Attempt, ...]:
         Attempt(
             number,
             text,
-            digest(text),
-            digest(f"key {number}"),
+            digest=digest(text),
+            key=digest(f"key {number}"),
             model="offline",
             usage=Usage(2_400, 300),
             seconds=4.2,

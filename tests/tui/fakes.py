@@ -166,7 +166,9 @@ class FakeWorkbench(FakeReading):
                 ((books.PLAN, "done"), (books.DRAFT, "waiting"), (books.POLISH, "pending")),
             )
         ]  # fmt: skip
-        plan = Attempt(1, self.words.plan, digest(self.words.plan), digest("plan"), model="offline", cached=True)
+        plan = Attempt(
+            1, self.words.plan, digest=digest(self.words.plan), key=digest("plan"), model="offline", cached=True
+        )
         self.node_views: dict[tuple[RunId, NodeId], NodeView] = {}
         self.put_node(books.RUN, books.PLAN, "done", (plan,))
         self.put_node(books.RUN, books.DRAFT, "waiting", books.attempts(self.words))
@@ -192,7 +194,7 @@ class FakeWorkbench(FakeReading):
             self.version_texts[digest(text)] = text
             self.versions_of.setdefault(node, []).append(
                 NodeVersion(
-                    number, node, digest(text), "text", "model", books.NOW, books.RUN, number, "offline",
+                    number, node, books.NOW, books.RUN, number, digest=digest(text), model="offline",
                     usage=Usage(1200, 300), seconds=2.5, current=number == len(texts),
                 )
             )  # fmt: skip
@@ -322,7 +324,7 @@ class FakeWorkbench(FakeReading):
             case EditOutput(node=node, text=text):
                 self.version_texts[digest(text)] = text
                 number = len(self.versions_of[node]) + 1
-                made = NodeVersion(number, node, digest(text), "text", "human", books.NOW, RunId(""))
+                made = NodeVersion(number, node, books.NOW, RunId(""), digest=digest(text), author="human")
                 self.versions_of[node].append(made)
                 self._stand(node, made.digest, chosen_by_hand=True)
                 return made.digest
@@ -376,7 +378,9 @@ class FakeWorkbench(FakeReading):
         self._events.append(RunStarted(run, request.workflow, request.chapter, nodes))
         texts = (self.words.plan, self.words.first_draft, self.words.second_draft)
         for node, text in zip(nodes, texts, strict=False):
-            self.put_node(run, node, "done", (Attempt(1, text, digest(text), digest(node), model="offline"),))
+            self.put_node(
+                run, node, "done", (Attempt(1, text, digest=digest(text), key=digest(node), model="offline"),)
+            )
             self.script_stream(run, node, text)
         self.script.append((RunStateChanged(run, "done"), WorkflowCompleted(run, ((nodes[-1], texts[-1]),))))
         return run

@@ -21,7 +21,7 @@ def node(*attempts: Attempt, state: NodeState = "done", partial: str = "", error
 
 
 def settled(text: str, number: int = 1) -> Attempt:
-    return Attempt(number, text, digest(text), digest("key"))
+    return Attempt(number, text, digest=digest(text), key=digest("key"))
 
 
 def host() -> tuple[Host, OutputPane]:

@@ -113,7 +113,7 @@ class QuoteRun(NodeRun):
             raise Stop(spent)
         self._pass(spent)  # one of several side by side
         text = self._basis.stand_in(self.length)
-        return Attempt(number, text, Digest(""), Digest(""))
+        return Attempt(number, text)
 
     def _costs(self, params: PromptParams, asked: Length, *, contexts: bool) -> Tally:
         """What a prompt of such a length costs, with its checks and what they may cause."""

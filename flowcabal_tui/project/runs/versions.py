@@ -11,7 +11,7 @@ from flowcabal_tui.domain.errors import RunError, WorkflowError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
-from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.run import RunRequest, made_of
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.versions import NodeStanding, NodeVersion, StandingOutput
 from flowcabal_tui.domain.workflow import Workflow
@@ -254,20 +254,9 @@ class VersionDesk:
         text = await self._store.runs.text(version.digest)
         written = version.author == "human"
         for key in sorted(keys):
-            await self._store.runs.remember_outcome(
-                key,
-                StoredResult(
-                    version.key or (digest_of(["human", text]) if written else key),
-                    text,
-                    version.digest,
-                    version.model,
-                    "human" if written else "model",
-                    version.finish,
-                    version.usage,
-                    version.seconds,
-                    version.form,
-                ),
-            )
+            own = version.key or (digest_of(["human", text]) if written else key)
+            made = made_of(version) | {"key": own, "author": "human" if written else "model"}
+            await self._store.runs.remember_outcome(key, StoredResult(**made, text=text))
 
     async def _version(self, name: str, chapter: ChapterId | None, node: NodeId, digest: Digest) -> NodeVersion:
         """The version of that digest; "" is the one that stands. Raises RunError."""

@@ -13,8 +13,7 @@ from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.journal import EventKind, served_nodes
-from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.journal import EventKind, made_in, served_nodes
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.store.file.blobs import put_text, unpack
@@ -82,7 +81,7 @@ class Versions:
             (workflow, chapter or "", node),
         )
         return [
-            NodeVersion(0, node, digest, form, "human", datetime.fromisoformat(at), RunId(""))
+            NodeVersion(0, node, datetime.fromisoformat(at), RunId(""), digest=digest, form=form, author="human")
             for digest, form, at in rows
         ]
 
@@ -197,19 +196,5 @@ def _take(
 def _version(
     node: NodeId, run: RunId, attempt: int, told: Mapping[str, Any], at: datetime, *, stood: bool = False
 ) -> NodeVersion:
-    return NodeVersion(
-        number=0,
-        node=node,
-        digest=Digest(told["digest"]),
-        form=told.get("form", "text"),
-        author=told.get("author", "model") if attempt else "program",
-        at=at,
-        run=run,
-        attempt=attempt,
-        model=told.get("model", ""),
-        finish=told.get("finish", "stop"),
-        usage=from_plain(Usage, told["usage"]) if told.get("usage") else Usage(),
-        seconds=told.get("seconds", 0.0),
-        key=Digest(told.get("key", "")),
-        stood=stood,
-    )
+    made = made_in(told) if attempt else made_in(told) | {"author": "program"}
+    return NodeVersion(0, node, at, run, attempt, stood=stood, **made)

@@ -15,7 +15,8 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
-from flowcabal_tui.domain.versions import NodeVersion, VersionAuthor, VersionTrace
+from flowcabal_tui.domain.run import OutputAuthor
+from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SelectVersion, UnfreezeNode
@@ -34,7 +35,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 if TYPE_CHECKING:
     from flowcabal_tui.project.views import Workbench
 
-AUTHORS: Final[dict[VersionAuthor, str]] = {
+AUTHORS: Final[dict[OutputAuthor, str]] = {
     "model": mark("a model"),
     "human": mark("by hand"),
     "program": mark("a program"),
