@@ -84,8 +84,11 @@ class Subscriptions:
 
     def publish(self, event: object) -> None:
         """Gives an event to all methods that handle its class, in order; one that fails stops no other."""
-        for method, mark in self._methods.get(type(event), ()):
-            self._call(method, mark, event)
+        for method, _mark in self._methods.get(type(event), ()):
+            try:
+                method(event)
+            except Exception as error:  # the edge: whatever a method did not foresee is reported, not fatal
+                self._report(error)
 
     def request(self, request: Request) -> bool:
         """Carries out what a pane asks for; False where nothing handles it."""
@@ -97,14 +100,14 @@ class Subscriptions:
 
     def _do(self, what: str | type, *values: Any) -> bool:
         for method, mark in self._methods.get(what, ()):
-            self._call(method, mark, *values)
+            try:
+                work = method(*values, **dict(mark.arguments))
+            except Exception as error:  # the edge, as above
+                self._report(error)
+            else:
+                if iscoroutine(work):
+                    attempt(self._screen, work, group=mark.group, exclusive=mark.exclusive)
         return what in self._methods
 
-    def _call(self, method: Callable[..., Any], mark: _Mark, *values: Any) -> None:
-        try:
-            work = method(*values, **dict(mark.arguments))
-        except Exception as error:  # the edge: whatever a method did not foresee is reported, not fatal
-            self._screen.app.post_message(Trouble(error))
-        else:
-            if iscoroutine(work):
-                attempt(self._screen, work, group=mark.group, exclusive=mark.exclusive)
+    def _report(self, error: Exception) -> None:
+        self._screen.app.post_message(Trouble(error))
