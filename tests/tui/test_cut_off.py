@@ -30,7 +30,7 @@ def cut_off(**how: bool) -> FakeWorkbench:
 
 async def at_output(pilot) -> None:
     await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
-    await screen_of(pilot).runs.show_node(books.POLISH)
+    await screen_of(pilot).nodes.show_node(books.POLISH)
     await pilot.press("4")
     await settled(pilot)
 

@@ -9,7 +9,8 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.models import ConfirmTrust, TrustChanged
+from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -45,6 +46,29 @@ class ModelController:
             self._screen.notify(words.format(reason=view.problem), severity="warning", markup=False)
         else:
             self._screen.notify(_("Confirmed."), markup=False)
+
+    async def has_model(self) -> bool:
+        """Where no model is set, proposes those that were found; the first use of one is confirmed."""
+        if any(role == "user" for role, _endpoint in self._workbench.info.models):
+            return True
+        found = {item.identity: item for item in await self._workbench.found_models()}
+        chosen = await self._screen.app.push_screen_wait(
+            ChooseScreen(
+                _("This project has no model yet. Which one shall write?"),
+                tuple((item.identity, item.label) for item in found.values()),
+            )
+        )
+        if chosen is None:
+            return False
+        if not found[chosen].local and not await self._screen.app.push_screen_wait(
+            ConfirmScreen(
+                _("Use {model}?").format(model=found[chosen].label),
+                _("Every call costs money, and your manuscript is sent to its provider."),
+            )
+        ):
+            return False
+        await self._workbench.carry_out(ConfirmModels(chosen))
+        return True
 
     @on_key("models.check", group="models", exclusive=True)
     async def check_models(self) -> None:

@@ -13,6 +13,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStarted, RunStateChanged
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.runs.controller import RunController
+from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersionsScreen
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
@@ -40,13 +41,14 @@ class RunControl:
         workbench: Workbench,
         view: View,
         runs: RunController,
+        nodes: NodeController,
         document: WorkflowDocument,
         graph: GraphController,
         editor: str,
     ) -> None:
         self._screen, self._workbench, self._runs, self._graph = screen, workbench, runs, graph
         self._document = document
-        self._view, self._editor = view, editor
+        self._view, self._nodes, self._editor = view, nodes, editor
         self._verbs: Mapping[str, Callable[[NodeId], Awaitable[None]]] = {
             "target": graph.toggle_target, "versions": self._versions, "freeze": self._freeze,
             "again": self._again, "branch": self._stop_branch,
@@ -98,7 +100,7 @@ class RunControl:
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("To do, level by level"), rows))
         if chosen is not None:
             self._screen.query_one(WorkflowPane).follow(NodeId(chosen))
-            await self._runs.choose_node(NodeId(chosen))
+            await self._nodes.choose_node(NodeId(chosen))
 
     async def _quote(self) -> None:
         await self._document.save()

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
-from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary, RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.models import ConfirmModels
 from flowcabal_tui.protocol.runs import (
-    NodeCompleted,
-    NodeNeedsHuman,
-    NodeStarted,
-    NodeStateChanged,
-    NodeStreaming,
-    NodeThinking,
     ResumeRun,
     RunStarted,
     RunStateChanged,
@@ -29,8 +21,8 @@ from flowcabal_tui.protocol.runs import (
 )
 from flowcabal_tui.tui.runs.asking import asked_inputs, asked_wish
 from flowcabal_tui.tui.runs.history import RunPages, as_waiting
+from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.output import OutputPane
-from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.runs.words import (
     INSTRUCTION,
     asks_for_wish,
@@ -38,11 +30,9 @@ from flowcabal_tui.tui.runs.words import (
     refuse_without_chapter,
 )
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.notices import GoesOn
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
-from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
@@ -50,21 +40,25 @@ from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpene
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import NodeView, Workbench
+    from flowcabal_tui.project.views import Workbench
 
 
 class RunController:
-    """Starts runs of the workflow in view, and shows their nodes and what those write."""
+    """Lists runs, starts and resumes them, and shows one with its workflow."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, view: View, document: WorkflowDocument, output: OutputPane
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        view: View,
+        document: WorkflowDocument,
+        nodes: NodeController,
+        has_model: Callable[[], Awaitable[bool]],
     ) -> None:
+        """`has_model` asks the writer for a model where none is set."""
         self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
-        self._output = output
-        self._watched: tuple[RunId, NodeId] | None = None
-        """The node whose text is followed."""
+        self._nodes, self._has_model = nodes, has_model
         self.run_states: dict[RunId, RunState] = {}
-        self._positions: dict[ChapterId | None, int] = {}
 
     @property
     def active(self) -> tuple[RunId, ...]:
@@ -96,7 +90,7 @@ class RunController:
             await self.show_template(known.reference)
 
     async def _place_chapters(self) -> None:
-        self._positions = {item.id: item.position for item in await self._workbench.chapters()}
+        self._nodes.positions = {item.id: item.position for item in await self._workbench.chapters()}
 
     @on_request(WorkflowPane.TemplateChosen, group="node", exclusive=True)
     async def show_template(self, reference: str) -> None:
@@ -122,75 +116,8 @@ class RunController:
         if workflow.nodes:
             node = ranked[0][0] if states else workflow.nodes[0].id
             self._screen.query_one(WorkflowPane).follow(node)
-            await self.show_node(node)
+            await self._nodes.show_node(node)
         self._view.publish(WorkflowOpened())
-
-    @on_request(WorkflowPane.NodeOpened)
-    def open_node(self, node: NodeId) -> None:
-        """Shows what a node wrote, or its prompt if it has not run."""
-        attempt(self._screen, self.choose_node(node), group="node", exclusive=True)
-        self._view.show_pane("output" if self._view.run is not None else "prompt")
-
-    @on_request(WorkflowPane.NodeChosen, group="node", exclusive=True)
-    async def choose_node(self, node: NodeId) -> None:
-        """Shows a node that the writer went to, and stops following the run."""
-        if node != self._view.node:
-            self._view.following = False
-            await self.show_node(node)
-
-    async def show_node(self, node: NodeId) -> None:
-        """Shows a node in the output, prompt and receipt panes."""
-        self._view.node = node
-        output, receipt = self._output, self._screen.query_one(ReceiptPane)
-        self._document.show_prompt(node)
-        self._watched = (self._view.run, node) if self._view.run is not None else None
-        self._workbench.watch(self._view.run, node)
-        if self._view.run is None or node not in self._document.node_states:
-            output.show(None)
-            receipt.clear()
-            return
-        view = await self._workbench.node(self._view.run, node)
-        if node != self._view.node:
-            return
-        output.show(view)
-        self.show_receipt(view, view.chosen or len(view.attempts), receipt)
-
-    @on_request(OutputPane.ReceiptRequested)
-    def open_receipt(self, run: RunId, node: NodeId, attempt: int) -> None:
-        """Shows what an attempt of the node in view was given."""
-        self.follow_attempt(attempt)
-        self._view.show_pane("context")
-
-    @on_request(OutputPane.AttemptChosen)
-    def follow_attempt(self, number: int) -> None:
-        """The receipt follows the attempt."""
-        if self._output.view is not None:
-            self.show_receipt(self._output.view, number)
-
-    def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
-        """The receipt of an attempt, if it has one."""
-        attempt = next((item for item in view.attempts if item.number == number), None)
-        pane = pane or self._screen.query_one(ReceiptPane)
-        if attempt is None or attempt.receipt is None:
-            pane.clear()
-        else:
-            before = next((item.receipt for item in view.attempts if item.number == number - 1), None)
-            pane.show(attempt.receipt, self._receipt_title(view.title, attempt.receipt), before)
-
-    def _receipt_title(self, node: str, receipt: Receipt) -> str:
-        """A node's name with the chapter's number."""
-        position = self._positions.get(receipt.chapter)
-        return node if position is None else _("{node}, chapter {n}").format(node=node, n=position)
-
-    @on_event
-    def _show_text(self, event: NodeStreaming) -> None:
-        if (event.run, event.node) == self._watched:
-            self._output.append(event.attempt, event.offset, event.chunk)
-
-    @on_event
-    def _show_thinking(self, event: NodeThinking) -> None:
-        if (event.run, event.node) == self._watched:
-            self._output.append_thinking(event.attempt, event.chunk)
 
     @on_event
     def _show_run_state(self, event: RunStarted | RunStateChanged) -> None:
@@ -202,55 +129,6 @@ class RunController:
         paused = sum(state == "paused" for state in self.run_states.values())
         running, interrupted = len(self.active) - paused, len(self.interrupted)
         self._screen.query_one(StatusLine).update_runs(running, paused, interrupted)
-
-    @on_event
-    def _show_node_state(self, event: NodeStateChanged) -> None:
-        """One row of the workflow changes; the view follows if it may."""
-        if event.run != self._view.run:
-            return
-        self._document.node_states[event.node] = event.state
-        pane = self._screen.query_one(WorkflowPane)
-        pane.set_state(event.node, event.state, event.detail)
-        follows = self._view.following and event.state in ("running", "waiting")
-        if follows:
-            pane.follow(event.node)
-        if follows or event.node == self._view.node:
-            attempt(self._screen, self.show_node(event.node), group="moved")
-
-    @on_event
-    def _read_node(self, event: NodeStarted | NodeCompleted | NodeNeedsHuman) -> None:
-        """An attempt began or is final."""
-        asked = event.question if isinstance(event, NodeNeedsHuman) else event
-        attempt(self._screen, self.text_moved(asked.run, asked.node), group="moved")
-
-    @on_request(OutputPane.ReloadRequested, group="node", exclusive=True)
-    async def text_moved(self, run: RunId, node: NodeId) -> None:
-        """Reads a node again if it is in view."""
-        if (run, node) == (self._view.run, self._view.node):
-            await self.show_node(node)
-
-    async def _has_model(self) -> bool:
-        """Where no model is set, proposes those that were found; the first use of one is confirmed."""
-        if any(role == "user" for role, _endpoint in self._workbench.info.models):
-            return True
-        found = {item.identity: item for item in await self._workbench.found_models()}
-        chosen = await self._screen.app.push_screen_wait(
-            ChooseScreen(
-                _("This project has no model yet. Which one shall write?"),
-                tuple((item.identity, item.label) for item in found.values()),
-            )
-        )
-        if chosen is None:
-            return False
-        if not found[chosen].local and not await self._screen.app.push_screen_wait(
-            ConfirmScreen(
-                _("Use {model}?").format(model=found[chosen].label),
-                _("Every call costs money, and your manuscript is sent to its provider."),
-            )
-        ):
-            return False
-        await self._workbench.carry_out(ConfirmModels(chosen))
-        return True
 
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
     @on_key("run.start", group="start", exclusive=True)
@@ -330,7 +208,7 @@ class RunController:
     async def choose_run(self) -> RunSummary | None:
         """Lists earlier runs; an interrupted one can be taken up again. Gives the one that was chosen."""
         await self._place_chapters()
-        pages = RunPages(self._workbench, self._positions)
+        pages = RunPages(self._workbench, self._nodes.positions)
         choices = await pages.more()
         if not choices:
             self._screen.notify(_("Nothing has run yet."), markup=False)
@@ -358,29 +236,6 @@ class RunController:
         self._view.following = True
         for summary in await self._workbench.runs(1, RunWish(run=self._view.run)):
             await self.show_run(summary)
-
-    @on_request(OutputPane.DiffRequested)
-    async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:
-        """Two attempts side by side: this one and the one before."""
-        view = await self._workbench.node(run, node)
-        texts = {item.number: item.text for item in view.attempts}
-        if attempt in texts and attempt - 1 in texts:
-            title = _("{node}: attempt {before} and {after}").format(node=view.title, before=attempt - 1, after=attempt)
-            self._screen.app.push_screen(DiffScreen(title, texts[attempt - 1], texts[attempt]))
-
-    @on_request(WorkflowPane.PreviewRequested)
-    def open_preview(self, node: NodeId) -> None:
-        """Shows the context pane with what the node would be given."""
-        attempt(self._screen, self.preview(node))
-        self._view.show_pane("context")
-
-    async def preview(self, node: NodeId) -> None:
-        """Shows what the node would be given now; spends nothing."""
-        if (workflow := self._document.workflow) is not None:
-            refuse_without_chapter(workflow, self._view.chapter)
-            receipt = await self._workbench.preview_context(RunRequest(workflow.reference, self._view.chapter), node)
-            title = _("{node}, as it would be now").format(node=workflow.node(node).title)
-            self._screen.query_one(ReceiptPane).show(receipt, title)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.runs.controller import RunController
+from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
@@ -28,9 +29,16 @@ class Navigation:
     """Opens what belongs together."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, view: View, book: BookController, runs: RunController
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        view: View,
+        book: BookController,
+        runs: RunController,
+        nodes: NodeController,
     ) -> None:
-        self._screen, self._workbench, self._view, self._book, self._runs = screen, workbench, view, book, runs
+        self._screen, self._workbench, self._view = screen, workbench, view
+        self._book, self._runs, self._nodes = book, runs, nodes
 
     @on_request(ChapterList.Chosen, group="chapter", exclusive=True)
     async def open_chapter(self, chapter: ChapterId) -> None:
@@ -59,7 +67,7 @@ class Navigation:
         if summary.chapter is not None:
             await self._book.open(summary.chapter)
         await self._runs.show_run(summary)
-        await self._runs.choose_node(node)
+        await self._nodes.choose_node(node)
         self._view.show_pane("output")
 
     @on_key("run.history")

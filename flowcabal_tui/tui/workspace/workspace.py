@@ -29,6 +29,7 @@ from flowcabal_tui.tui.models.controller import ModelController
 from flowcabal_tui.tui.runs.control import RunControl
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.keeping import KeepController
+from flowcabal_tui.tui.runs.node_controller import NodeController
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
 from flowcabal_tui.tui.runs.waiting import WaitController
@@ -86,11 +87,12 @@ class WorkspaceScreen(Screen[None]):
         view = self.view
         self.book = BookController(self, workbench, view, now, editor)
         self.document = WorkflowDocument(self, workbench, view)
-        self.runs = RunController(self, workbench, view, self.document, self.output)
-        self.waiting = WaitController(self, view, self.document, self.output, lambda: now().timestamp())
-        self.navigation = Navigation(self, workbench, view, self.book, self.runs)
-        self.memory = MemoryController(self, workbench, view, editor)
         self.models = ModelController(self, workbench)
+        self.nodes = NodeController(self, workbench, view, self.document, self.output)
+        self.runs = RunController(self, workbench, view, self.document, self.nodes, self.models.has_model)
+        self.waiting = WaitController(self, view, self.document, self.output, lambda: now().timestamp())
+        self.navigation = Navigation(self, workbench, view, self.book, self.runs, self.nodes)
+        self.memory = MemoryController(self, workbench, view, editor)
         self.background = QueueController(self, workbench, now)
         self.questions = DecisionController(self, workbench, view, editor)
         self.search = SearchController(self, workbench, self.navigation.open_at)
@@ -101,10 +103,10 @@ class WorkspaceScreen(Screen[None]):
             self, workbench, view, self.book, self.upkeep, self.navigation.open_at, self.receipts.origin
         )
         self.story = StoryController(self, workbench, view, self.navigation.open_at)
-        self.graph = GraphController(self, workbench, view, self.document, self.runs.show_node, self.runs.choose_node)
-        self.control = RunControl(self, workbench, view, self.runs, self.document, self.graph, editor)
+        self.graph = GraphController(self, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node)
+        self.control = RunControl(self, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
         self._subscriptions.add(
-            self.waiting, self.runs, self.control, self.graph, self.questions, self.keeping, self.receipts,
+            self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
             self.book, self.book.drafts, self.book.reading, self.browser, self.search, self.upkeep, self.navigation,
             self.memory, self.background, self.models, self.story, EngineNotices(self),
         )  # fmt: skip

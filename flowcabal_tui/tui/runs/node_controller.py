@@ -1,0 +1,166 @@
+"""The node in view: what it writes, its attempts, and what it was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.runs import (
+    NodeCompleted,
+    NodeNeedsHuman,
+    NodeStarted,
+    NodeStateChanged,
+    NodeStreaming,
+    NodeThinking,
+)
+from flowcabal_tui.tui.runs.output import OutputPane
+from flowcabal_tui.tui.runs.receipt import ReceiptPane
+from flowcabal_tui.tui.runs.words import refuse_without_chapter
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.views import NodeView, Workbench
+
+
+class NodeController:
+    """Shows one node of the run in view; `positions` are the places of the chapters in the story."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Workbench,
+        view: View,
+        document: WorkflowDocument,
+        output: OutputPane,
+    ) -> None:
+        self._screen, self._workbench, self._view, self._document = screen, workbench, view, document
+        self._output = output
+        self.positions: dict[ChapterId | None, int] = {}
+        self._watched: tuple[RunId, NodeId] | None = None
+        """The node whose text is followed."""
+
+    @on_request(WorkflowPane.NodeOpened)
+    def open_node(self, node: NodeId) -> None:
+        """Shows what a node wrote, or its prompt if it has not run."""
+        attempt(self._screen, self.choose_node(node), group="node", exclusive=True)
+        self._view.show_pane("output" if self._view.run is not None else "prompt")
+
+    @on_request(WorkflowPane.NodeChosen, group="node", exclusive=True)
+    async def choose_node(self, node: NodeId) -> None:
+        """Shows a node that the writer went to, and stops following the run."""
+        if node != self._view.node:
+            self._view.following = False
+            await self.show_node(node)
+
+    async def show_node(self, node: NodeId) -> None:
+        """Shows a node in the output, prompt and receipt panes."""
+        self._view.node = node
+        output, receipt = self._output, self._screen.query_one(ReceiptPane)
+        self._document.show_prompt(node)
+        self._watched = (self._view.run, node) if self._view.run is not None else None
+        self._workbench.watch(self._view.run, node)
+        if self._view.run is None or node not in self._document.node_states:
+            output.show(None)
+            receipt.clear()
+            return
+        view = await self._workbench.node(self._view.run, node)
+        if node != self._view.node:
+            return
+        output.show(view)
+        self.show_receipt(view, view.chosen or len(view.attempts), receipt)
+
+    @on_request(OutputPane.ReceiptRequested)
+    def open_receipt(self, run: RunId, node: NodeId, attempt: int) -> None:
+        """Shows what an attempt of the node in view was given."""
+        self.follow_attempt(attempt)
+        self._view.show_pane("context")
+
+    @on_request(OutputPane.AttemptChosen)
+    def follow_attempt(self, number: int) -> None:
+        """The receipt follows the attempt."""
+        if self._output.view is not None:
+            self.show_receipt(self._output.view, number)
+
+    def show_receipt(self, view: NodeView, number: int, pane: ReceiptPane | None = None) -> None:
+        """The receipt of an attempt, if it has one."""
+        attempt = next((item for item in view.attempts if item.number == number), None)
+        pane = pane or self._screen.query_one(ReceiptPane)
+        if attempt is None or attempt.receipt is None:
+            pane.clear()
+        else:
+            before = next((item.receipt for item in view.attempts if item.number == number - 1), None)
+            pane.show(attempt.receipt, self._receipt_title(view.title, attempt.receipt), before)
+
+    def _receipt_title(self, node: str, receipt: Receipt) -> str:
+        """A node's name with the chapter's number."""
+        position = self.positions.get(receipt.chapter)
+        return node if position is None else _("{node}, chapter {n}").format(node=node, n=position)
+
+    @on_event
+    def _show_text(self, event: NodeStreaming) -> None:
+        if (event.run, event.node) == self._watched:
+            self._output.append(event.attempt, event.offset, event.chunk)
+
+    @on_event
+    def _show_thinking(self, event: NodeThinking) -> None:
+        if (event.run, event.node) == self._watched:
+            self._output.append_thinking(event.attempt, event.chunk)
+
+    @on_event
+    def _show_node_state(self, event: NodeStateChanged) -> None:
+        """One row of the workflow changes; the view follows if it may."""
+        if event.run != self._view.run:
+            return
+        self._document.node_states[event.node] = event.state
+        pane = self._screen.query_one(WorkflowPane)
+        pane.set_state(event.node, event.state, event.detail)
+        follows = self._view.following and event.state in ("running", "waiting")
+        if follows:
+            pane.follow(event.node)
+        if follows or event.node == self._view.node:
+            attempt(self._screen, self.show_node(event.node), group="moved")
+
+    @on_event
+    def _read_node(self, event: NodeStarted | NodeCompleted | NodeNeedsHuman) -> None:
+        """An attempt began or is final."""
+        asked = event.question if isinstance(event, NodeNeedsHuman) else event
+        attempt(self._screen, self.text_moved(asked.run, asked.node), group="moved")
+
+    @on_request(OutputPane.ReloadRequested, group="node", exclusive=True)
+    async def text_moved(self, run: RunId, node: NodeId) -> None:
+        """Reads a node again if it is in view."""
+        if (run, node) == (self._view.run, self._view.node):
+            await self.show_node(node)
+
+    @on_request(OutputPane.DiffRequested)
+    async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:
+        """Two attempts side by side: this one and the one before."""
+        view = await self._workbench.node(run, node)
+        texts = {item.number: item.text for item in view.attempts}
+        if attempt in texts and attempt - 1 in texts:
+            title = _("{node}: attempt {before} and {after}").format(node=view.title, before=attempt - 1, after=attempt)
+            self._screen.app.push_screen(DiffScreen(title, texts[attempt - 1], texts[attempt]))
+
+    @on_request(WorkflowPane.PreviewRequested)
+    def open_preview(self, node: NodeId) -> None:
+        """Shows the context pane with what the node would be given."""
+        attempt(self._screen, self.preview(node))
+        self._view.show_pane("context")
+
+    async def preview(self, node: NodeId) -> None:
+        """Shows what the node would be given now; spends nothing."""
+        if (workflow := self._document.workflow) is not None:
+            refuse_without_chapter(workflow, self._view.chapter)
+            receipt = await self._workbench.preview_context(RunRequest(workflow.reference, self._view.chapter), node)
+            title = _("{node}, as it would be now").format(node=workflow.node(node).title)
+            self._screen.query_one(ReceiptPane).show(receipt, title)
