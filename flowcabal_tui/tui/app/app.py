@@ -128,7 +128,7 @@ class FlowCabalApp(App[int]):
             await super().on_event(event)
 
     def get_default_screen(self) -> Screen[Any]:
-        """What the first frame shows: the shell of the project that was named, or home."""
+        """The first frame: the shell of the project that was named, or home."""
         return OpeningScreen(self._first_path.name) if self._first_path else HomeScreen(self._access.recents())
 
     def on_mount(self) -> None:

@@ -45,7 +45,7 @@ class ActionCommands(Provider):
             yield DiscoveryHit(command.title, run, text=command.title, help=command.explanation)
 
     async def search(self, query: str) -> Hits:
-        """What matches the letters typed, in the title or in the explanation."""
+        """The commands whose title or explanation matches the letters typed."""
         matcher = self.matcher(query)
         for command in self._commands():
             score = max(matcher.match(command.title), matcher.match(command.explanation) * 0.5)

@@ -1,4 +1,4 @@
-"""What is left of a crash: a report file without secrets, and three lines on the terminal."""
+"""After a crash: a report file without secrets, and three lines on the terminal."""
 
 from __future__ import annotations
 

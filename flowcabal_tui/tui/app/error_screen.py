@@ -41,7 +41,7 @@ class ErrorScreen(ModalScreen[None]):
         return cls(error.title, error.detail, error.advice)
 
     def compose(self) -> ComposeResult:
-        """What happened, what was kept, what to do."""
+        """The error, what was kept, and what to do."""
         title, detail, advice = (clean(part) for part in self._error_parts)
         with VerticalScroll():
             yield Static(f"! {title}", markup=False, classes="error-title")

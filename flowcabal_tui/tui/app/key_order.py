@@ -82,7 +82,7 @@ class KeyOrder:
                 await _reached(node)
 
     def _place(self) -> Widget:
-        """What gets the keys."""
+        """The widget that gets the keys."""
         return self._app.focused or self._app.screen
 
 

@@ -25,7 +25,7 @@ BOOK_LANGUAGES = (("zh", "中文"), ("en", "English"))
 
 @dataclass(frozen=True, slots=True)
 class NewProject:
-    """What the form gives. `manuscript` is a file or folder to import, or None."""
+    """The answers of the form. `manuscript` is a file or folder to import, or None."""
 
     name: str
     folder: Path

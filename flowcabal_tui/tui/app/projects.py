@@ -1,4 +1,4 @@
-"""The ways into a project: the list, a new one, the sample, a folder, the wizard."""
+"""Opens projects: from the list, a new one, the sample, a folder; and runs the wizard."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ProjectOpener:
-    """Leads the app from the first page into a workspace. `wizard_runs` while themes are only tried."""
+    """Opens projects from the first page. `wizard_runs` while themes are only tried."""
 
     def __init__(
         self,

@@ -205,7 +205,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     @property
     def _at(self) -> tuple[str, int, Chapter | None]:
-        """What is under the cursor: "volume", "chapter" or "scene", the number of the scene, and the chapter."""
+        """The row under the cursor: "volume", "chapter" or "scene", the number of the scene, and the chapter."""
         kind, _slash, rest = (self.query_one(PickList).picked or "").partition("/")
         identity, _slash, number = rest.partition("/")
         chapters = self._seen.chapters if self._seen else ()

@@ -364,7 +364,7 @@ class BookController:
 
 
 def _reported(lines: Sequence[str]) -> list[str]:
-    """What a document held, in one paragraph; at most so many sentences that the answers stay on the screen."""
+    """The report of a document in one paragraph, short enough to leave room for the answers."""
     more = len(lines) - _MOST_REPORTED
     words = _("{n} more lines: see `import --dry-run`.").format(n=more) if more > 0 else ""
     return [" ".join([*lines[:_MOST_REPORTED], *([words] if words else [])])] if lines else []

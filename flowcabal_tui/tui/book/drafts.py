@@ -62,7 +62,7 @@ class ChapterDrafts:
             self._timer = self._screen.set_timer(_SECONDS, self._write_soon)
 
     def _rebased(self, chapter: ChapterId, base: int | None) -> int | None:
-        """What was typed before the screen had heard of the last save builds on that."""
+        """The version that typed text builds on: the last save, also if the screen has not read it yet."""
         before, after = self._landed.get(chapter, (None, 0))
         return after if after and base == before else base
 

@@ -1,4 +1,4 @@
-"""What was kept for a chapter, or for the whole book: read, taken out, brought back, purged."""
+"""The page of kept outputs, of a chapter or of the book: read, removed, restored, purged."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class KeptController:
-    """What was kept for one chapter, or for the book, and what the writer does with it."""
+    """Reads, removes, restores and purges the kept outputs of a chapter, or of the book."""
 
     def __init__(
         self, screen: Screen[Any], workbench: Workbench, upkeep: UpkeepController, chapter: Chapter | None
@@ -30,7 +30,7 @@ class KeptController:
         self._screen, self._workbench, self._upkeep, self._chapter = screen, workbench, upkeep, chapter
 
     def title(self, whole: bool) -> str:
-        """What is listed."""
+        """The heading of the list."""
         if whole or self._chapter is None:
             return _("Kept in the whole book")
         return _("Kept for chapter {n}, {title}").format(n=self._chapter.position, title=self._chapter.title)
@@ -46,7 +46,7 @@ class KeptController:
         )
 
     async def text(self, output: OutputId) -> str:
-        """What was kept, as it was."""
+        """The text of a kept output."""
         return await self._workbench.kept_text(output)
 
     async def take_out(self, output: OutputId, back: bool, name: str) -> None:

@@ -61,7 +61,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         self._chosen = set(range(len(places)))
 
     def compose(self) -> ComposeResult:
-        """What is replaced by what, and the places."""
+        """The words, their replacement, and the places."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield HintLine()

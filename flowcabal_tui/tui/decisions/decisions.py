@@ -64,7 +64,7 @@ class DecisionsScreen(Screen[None]):
 
     @dataclass
     class SourceOpened(Request):
-        """What a quotation comes from is to be shown."""
+        """The source of a quotation is to be shown."""
 
         uri: str
         start: int

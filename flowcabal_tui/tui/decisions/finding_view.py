@@ -1,4 +1,4 @@
-"""What the checks say of an attempt, one finding at a time, with its two quotations."""
+"""The findings of an attempt, one at a time, with its two quotations."""
 
 from __future__ import annotations
 

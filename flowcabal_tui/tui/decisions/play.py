@@ -41,7 +41,7 @@ ANSWER: str = "> "
 
 
 def story_of(events: Iterable[Event]) -> str:
-    """What a reader of the run has seen so far: questions, answers, and what models wrote."""
+    """The story so far: questions, answers, and the text of models."""
     parts: list[str] = []
     for part in _parts(events):
         if part and part != (parts[-1] if parts else ""):

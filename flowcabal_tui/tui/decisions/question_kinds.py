@@ -1,4 +1,4 @@
-"""What can be done with each kind of question, and in which words it is put."""
+"""The keys and the words of each kind of question."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ KEYS: Final[list[BindingType]] = [
     HELP_KEYS,
 ]  # fmt: skip
 PREVIEW_KEYS: Final = ("submit", "leave")
-"""What can be done while a text is put together from candidates."""
+"""The actions that work while a text is put together from candidates."""
 REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
 _ALLOWED: Final = {
     "review": REVIEW_KEYS,
@@ -126,7 +126,7 @@ def has_candidates(question: Question) -> bool:
 
 
 def heading(question: Question) -> str:
-    """What is wanted, and by which node."""
+    """The heading of a question: its purpose, and its node."""
     kinds = {
         "review": _("Review"),
         "input": _("Your words are wanted"),
@@ -163,7 +163,7 @@ def proposal_hint(question: Question) -> str:
 
 
 def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> str:
-    """Which attempt is shown, of those there are, and what is to be known of it."""
+    """A line on the attempt that is shown: its number, its origin, and whether it is complete."""
     parts = [_("attempt {n} of {m}").format(n=numbers.index(attempt.number) + 1, m=len(numbers))]
     if attempt.paragraphs and attempt.of in numbers:
         of = numbers.index(attempt.of) + 1

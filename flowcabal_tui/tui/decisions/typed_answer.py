@@ -23,7 +23,7 @@ class TypedAnswer:
 
     @property
     def place(self) -> Place | None:
-        """Whose text the editor would hold."""
+        """The question and attempt whose text the editor holds."""
         question, shown = self._screen.question, self._screen.attempts.shown
         return (question.id, shown.number if shown else 0) if question is not None else None
 

@@ -1,4 +1,4 @@
-"""What was typed into decisions and not handed in: it outlives the screen, and a crash."""
+"""Text that was typed into decisions and not handed in: it survives the screen, and a crash."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Unsent:
             await self._drafts.put_draft(_key(place), self._texts.get(place))
 
     def text(self, place: Place, otherwise: str) -> str:
-        """What was typed there, or `otherwise`."""
+        """The text that was typed there, or `otherwise`."""
         return self._texts.get(place, otherwise)
 
     def has(self, place: Place) -> bool:

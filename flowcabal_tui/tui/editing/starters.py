@@ -1,4 +1,4 @@
-"""What a new node begins with: the least that its kind can read, made from the kind's JSON Schema."""
+"""The parameters of a new node: the least that its kind can read, made from the kind's JSON Schema."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _UNKNOWN = 1 << 20
 
 
 class PartOf(NamedTuple):
-    """What words of the outline are of: a part, or the chapter or volume that has none yet."""
+    """The subject of words of the outline: a part, or the chapter or volume that has none yet."""
 
     placed: Placed | None = None
     chapter: ChapterId = NOWHERE
@@ -201,7 +201,7 @@ class OutlineScreen(ModalScreen[None]):
                 yield f"{_NEW}{chapter.id}"
 
     def _current(self) -> PartOf:
-        """What the row under the cursor is of."""
+        """The subject of the row under the cursor."""
         picked = self.query_one(PickList).picked
         if self._book is None or picked is None:
             return PartOf()

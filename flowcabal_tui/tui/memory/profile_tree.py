@@ -34,7 +34,7 @@ class ProfileTree(PickTree[str]):
 
     @property
     def rows(self) -> tuple[ProfileRow, ...]:
-        """What is shown."""
+        """The rows that are shown."""
         return self._shown_rows
 
     def holds(self, uri: str | None) -> bool:

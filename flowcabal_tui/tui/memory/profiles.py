@@ -1,4 +1,4 @@
-"""What the book's memory knows: profiles and summaries by kind, in three levels, with evidence and history."""
+"""Profiles and summaries of the book by kind, in three levels, with evidence and history."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ProfilePane(Vertical):
 
     @dataclass
     class SourceOpened(Request):
-        """What a sentence rests on is to be shown."""
+        """The evidence of a sentence is to be shown."""
 
         uri: str
         start: int
@@ -197,7 +197,7 @@ class ProfilePane(Vertical):
         self.query_one(".head", Static).update(" · ".join([*parts, *([note] if note else [])]))
 
     def _standing(self, derived: Derived) -> Iterator[str]:
-        """Whose words they are, and what waits to be taken."""
+        """The author of the level in view, and whether a newer state can be taken."""
         if derived.method == "hand":
             yield _(METHODS["hand"])
         if self._profile is not None and self._profile.pinned == derived.generation:
@@ -206,12 +206,12 @@ class ProfilePane(Vertical):
             yield _("a newer one waits: `w` compares, `T` takes it")
 
     def _offered(self) -> Derived | None:
-        """What was made since the writer's own words or pin, of the level in view."""
+        """The state of the level in view that was made since the writer's own text or pin."""
         offered = self._profile.offered if self._profile else ()
         return next((item for item in offered if item.level == self._level), None)
 
     def _states(self) -> tuple[Derived, ...]:
-        """What the level in view was before and is, newest first."""
+        """The states of the level in view, newest first."""
         return tuple(item for item in (self._profile.history if self._profile else ()) if item.level == self._level)
 
     def _fill_history(self) -> None:
@@ -303,7 +303,7 @@ class ProfilePane(Vertical):
             self.notify(_("There is no earlier state."), markup=False)
 
     def action_changes(self) -> None:
-        """What changed from the marked state, or the one before, to the one under the cursor (else the newest)."""
+        """Show the change from the marked state, or the one before, to the one under the cursor (else the newest)."""
         states = self._states()
         at = int(self.query_one("#history", PickList).picked or 0) if self._face == "history" else 0
         marked = next((item for item in states if item.generation == self._marked), None)

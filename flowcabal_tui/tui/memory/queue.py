@@ -198,7 +198,7 @@ class QueueScreen(ModalScreen[None]):
         )
 
     def action_make(self, every: bool) -> None:
-        """What is out of date, one or all."""
+        """Make one text that is out of date again, or all."""
         here = self._stale.get(self.query_one(PickList).picked or "")
         texts = [*self._stale.values()] if every else [here] if here else []
         if texts:

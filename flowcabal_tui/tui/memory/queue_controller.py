@@ -70,11 +70,11 @@ class QueueController:
         return await self._workbench.background_counts()
 
     async def subjects(self) -> Mapping[str, str]:
-        """What everything is called, by id and by uri."""
+        """The names of chapters, entities and derived texts, by id and by uri."""
         return await called(self._workbench)
 
     async def stale(self) -> Mapping[StaleText, str]:
-        """What is out of date, in story order, with what each is called."""
+        """The texts that are out of date, in story order, with their names."""
         found = await self._workbench.stale()
         names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}

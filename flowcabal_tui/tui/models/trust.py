@@ -1,4 +1,4 @@
-"""What a project asks for, host by host and command by command, and the user's answer."""
+"""The hosts, keys and commands that a project asks for, and the user's answer."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         self._items: dict[str, TrustItem] = {}
 
     def compose(self) -> ComposeResult:
-        """What the state means, the items, and the one under the cursor in full."""
+        """The meaning of the state, the items, and the one under the cursor in full."""
         yield Static("\n".join(self._head()), markup=False, classes="head")
         yield PickList()
         yield Static("", markup=False, classes="whole")
@@ -155,7 +155,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
 
 
 def _counts(request: TrustRequest) -> list[Option]:
-    """What might be overlooked in a list that is longer than the screen."""
+    """A line on items that a list longer than the screen may hide."""
     if len(request.items) <= _FEW:
         return []
     counts = Counter(item.kind for item in request.items)

@@ -47,7 +47,7 @@ async def asked_wish(
 
 
 async def _usual(workbench: Workbench, chapter: ChapterId) -> str:
-    """What a chapter's length is while none is given for the run."""
+    """The length that a chapter gets where none is given for the run, in words."""
     seen = await workbench.overview()
     if goal := seen.goals.chapter:
         return _("{n}: the goal of a chapter").format(n=f"{goal:,}")
@@ -75,7 +75,7 @@ async def asked_inputs(
 
 
 def _known(draft: str | None) -> dict[str, str]:
-    """What was typed before the last run; nothing when it cannot be read."""
+    """The inputs of the last run; none when they cannot be read."""
     try:
         found = json.loads(draft or "{}")
     except ValueError:

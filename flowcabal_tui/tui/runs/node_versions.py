@@ -57,7 +57,7 @@ class NodeVersionAccess:
         return (await self.workbench.texts((version,)))[0]
 
     async def prompt(self, version: NodeVersion) -> VersionTrace:
-        """What the model was sent for a version."""
+        """The request behind a version."""
         return await self.workbench.version_trace(version.run, version.node, version.attempt)
 
     async def select(self, version: NodeVersion) -> None:
@@ -273,7 +273,7 @@ class NodeVersionsScreen(ModalScreen[None]):
             await self._and_load(self._controller.edit(version, edited), newest=True)
 
     def action_take(self) -> None:
-        """What was typed becomes a version."""
+        """Make the typed text a version."""
         version, text = self.version, self.query_one(ProseArea).text
         if self.face == "editor" and version is not None:
             self.face = "text"
@@ -281,7 +281,7 @@ class NodeVersionsScreen(ModalScreen[None]):
                 self._after(self._and_load(self._controller.edit(version, text), newest=True))
 
     def action_prompt(self) -> None:
-        """What was sent for this version."""
+        """Show the request behind this version."""
         version = self.version
         if version is None or not version.run or not version.attempt:
             self.notify(_("Nothing was sent for this version."), markup=False)

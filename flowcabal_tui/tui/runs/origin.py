@@ -195,7 +195,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.app.push_screen(SourceScreen(text))
 
     def action_changes(self) -> None:
-        """What the version changed that brought the line."""
+        """Show what changed with the version that brought the line."""
         if (line := self.line) is not None:
             attempt(self, self._changes(line.origin))
 

@@ -1,4 +1,4 @@
-"""What a node wrote: the text as it streams in, its attempts, and what the check says."""
+"""The output of a node: the text as it streams in, its attempts, and the verdict of the check."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class OutputPane(Vertical):
 
     @dataclass
     class ReceiptRequested(Request):
-        """What this attempt was given is to be shown."""
+        """The receipt of this attempt is to be shown."""
 
         run: RunId
         node: NodeId
@@ -306,7 +306,7 @@ class OutputPane(Vertical):
         return " · ".join(parts)
 
     def _told(self) -> list[str]:
-        """What the writer must know of the shown attempt."""
+        """Warnings about the attempt that is shown."""
         lines = [self._wait] if self._wait else []
         if self._view is not None and self._view.error:
             lines.append(clean(self._view.error))

@@ -1,4 +1,4 @@
-"""What a node was given beside its own prompt: the budget, each source with its reason, and what was left out."""
+"""The receipt of a node's context: the budget, each source with its reason, and what was left out."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class ReceiptPane(Vertical):
         self._refresh_all()
 
     def clear(self) -> None:
-        """What is in view has no receipt: that of another node would lie."""
+        """Shows no receipt, as the node in view has none."""
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
             self.query_one(".head", Static).update(_("No receipt yet: a node gets one when it runs."))
@@ -339,5 +339,5 @@ def _tokens(receipt: Receipt, budget_class: BudgetClassName) -> int:
 
 
 def _place(source: ContextSource) -> _Place:
-    """What makes a source of two receipts the same one."""
+    """The key by which sources of two receipts are matched."""
     return source.uri, source.start

@@ -142,7 +142,7 @@ class ReceiptController:
         return found.get(chosen or "")
 
     async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:
-        """What the node of the workflow in view would be given now for a chapter; spends nothing."""
+        """A preview of the node's context for a chapter; spends nothing."""
         unsaved = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
         rows = tuple(
             (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")

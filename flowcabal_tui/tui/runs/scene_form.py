@@ -11,12 +11,12 @@ from flowcabal_tui.project.words import SCENE_FIELDS, SCENE_KINDS, SCENE_ORIGINS
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, names_of
 
 SceneSaid = tuple[Scene, tuple[SceneField, ...]]
-"""What was changed, and what is to be read from the texts again."""
+"""The fields that were changed, and those that are read from the texts again."""
 _BY_RULE = "-"
 
 
 def told_of(said: SceneSaid) -> str:
-    """What a notice says of a scene that was set; "" where nothing was changed."""
+    """The notice of a scene that was set; "" where nothing was changed."""
     scene, forget = said
     if scene != NOTHING_SAID:
         return _("Kept for the chapter: it wins over rule and model.")

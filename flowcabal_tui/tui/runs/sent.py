@@ -61,7 +61,7 @@ class SentScreen(ModalScreen[None]):
         self._heading, self._version_trace = title, trace
 
     def compose(self) -> ComposeResult:
-        """What it is, whether it is what went out, the layers, the two texts."""
+        """A heading, whether it is the request that was sent, the layers, the two texts."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         differs = "" if self._version_trace.exact or self._version_trace.kept else " -differs"
         yield Static(exactness(self._version_trace), markup=False, classes="exactness" + differs)

@@ -1,4 +1,4 @@
-"""What the calls of a run wait for, and for how long: in words that count the seconds."""
+"""The waits of a run's calls, with their seconds, in words."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Waits:
             del self._by_node[place]
 
     def words(self, run: RunId, node: NodeId) -> str:
-        """What a node waits for; "" when it does not."""
+        """The wait of a node in words; "" for none."""
         known = self._by_node.get((run, node))
         return known.words(self._now()) if known else ""
 

@@ -1,1 +1,1 @@
-"""What several subjects of the screen share: the table of actions, lists, texts to read, questions to the writer."""
+"""Parts that several subjects share: the table of actions, lists, texts to read, questions to the writer."""

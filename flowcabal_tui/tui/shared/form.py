@@ -25,7 +25,7 @@ SEPARATORS: Final = re.compile(r"[,;，、；]")
 
 
 class Unreadable(ValueError):
-    """What is wrong with typed words, for the writer to read."""
+    """Typed words that cannot be read; the message is for the writer."""
 
 
 def names_of(typed: str) -> tuple[str, ...]:

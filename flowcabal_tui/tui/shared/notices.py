@@ -78,7 +78,7 @@ class Notices:
 
     @property
     def row(self) -> str:
-        """What is in view now: a row of the notice, else what was held last, else nothing."""
+        """The row in view: of the notice, else of the work held last, else none."""
         return self._rows[0] if self._rows else next(reversed(self._held.values()), "")
 
     @property
@@ -112,7 +112,7 @@ class Notices:
         self._rows = [row.strip() for row in wrap(" ".join(self._rows), width)] if self._rows else []
 
     def withdraw(self, words: str) -> None:
-        """What is no longer so is not shown; it stays in the list."""
+        """Hides a notice that no longer applies; it stays in the list."""
         self._waiting = deque((each for each in self._waiting if each.words != words), maxlen=WAITING)
         if self._shown is not None and self._shown.words == words:
             self._rows = self._rows[:1]

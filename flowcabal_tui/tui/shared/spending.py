@@ -19,7 +19,7 @@ def agents_cost(workbench: Workbench) -> bool:
 
 
 def reading_again() -> str:
-    """What the agents' model does after a change of chapters."""
+    """A sentence on the cost of a change of chapters: the agents' model reads them again."""
     return _("The agents' model reads each of them again for its summary, names and facts, which spends money.")
 
 

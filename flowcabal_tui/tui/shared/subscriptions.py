@@ -1,4 +1,4 @@
-"""Which method of a controller handles which event of the engine, request of a pane, and key.
+"""The table of subscriptions: which method of a controller handles which event, request of a pane, and key.
 
 A controller marks its methods; the workspace collects the marks once and delivers to them.
 """
@@ -26,12 +26,12 @@ EVENT: Final = "event"
 
 @dataclass
 class Request(Message):
-    """What a pane asks of the workspace. Its fields are the arguments of the method that handles it."""
+    """A request of a pane to the workspace. Its fields are the arguments of the method that handles it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """What a method handles. `arguments` come from a key; `group` and `exclusive` are those of the worker."""
+    """One subscription. `arguments` come from a key; `group` and `exclusive` are those of the worker."""
 
     what: str | type[Request]
     arguments: tuple[tuple[str, Any], ...] = ()

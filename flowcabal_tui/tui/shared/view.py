@@ -1,4 +1,4 @@
-"""What the workspace has in view, as its controllers share it."""
+"""The state of the workspace that its controllers share: the chapter, run, node and pane in view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who stands around someone: relations that hold at a chapter first, then those who occur together with them most."""
+"""The neighbours of an entity: those with a relation at a chapter first, then those named together with it most."""
 
 from __future__ import annotations
 

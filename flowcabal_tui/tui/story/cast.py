@@ -40,7 +40,7 @@ class Cast:
         return next((each for each in every if each.id == record), None)
 
     def name(self, entity: EntityId) -> str:
-        """What it is called; its id when it was removed."""
+        """The name of an entity; its id when it was removed."""
         known = self._by_id.get(entity)
         return one_line(known.name if known else entity, 60)
 

@@ -38,7 +38,7 @@ class StoryController:
 
     @on_key("story.names")
     def names(self, entity: EntityId | None = None) -> None:
-        """Everyone and everything with a name."""
+        """Opens the list of names."""
         from flowcabal_tui.tui.story.entities import EntitiesScreen
 
         self._screen.app.push_screen(EntitiesScreen(self._access, entity), self._go)
@@ -47,14 +47,14 @@ class StoryController:
     @on_key("story.timeline", listed="timeline")
     @on_key("story.facts", listed="facts")
     def records(self, listed: RecordList) -> None:
-        """Promises, timeline or facts, these as of the open chapter."""
+        """Opens promises, the timeline or facts, these as of the open chapter."""
         from flowcabal_tui.tui.story.records import RecordsScreen
 
         self._screen.app.push_screen(RecordsScreen(self._access, listed, position=self._view.position), self._go)
 
     @on_key("story.proposals")
     def proposals(self) -> None:
-        """What agents and rules say of the book."""
+        """Opens the proposals of agents and rules."""
         from flowcabal_tui.tui.story.proposals import ProposalsScreen
 
         self._screen.app.push_screen(ProposalsScreen(self._access, self._view.chapter), self._go)

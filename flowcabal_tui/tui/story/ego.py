@@ -1,4 +1,4 @@
-"""Who stands around someone, as of a chapter: the graph, and below it what the two at the cursor are to each other."""
+"""The neighbours of an entity as of a chapter: a graph, and below it the relations of the pair at the cursor."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class EgoScreen(StoryPage):
         self._shows_all = False
 
     def compose(self) -> ComposeResult:
-        """Who it is, the chapter, the graph, and the relations of the pair."""
+        """The entity, the chapter, the graph, and the relations of the pair."""
         yield Static(markup=False, classes="head")
         plain = not self.app.console.encoding.lower().startswith("utf")
         yield ChapterSlider(plain=plain)
@@ -130,7 +130,7 @@ class EgoScreen(StoryPage):
 
     @on(EgoGraph.NeighbourHighlighted)
     def show_pair(self) -> None:
-        """What these two are to each other: what holds first, then what is over or not yet."""
+        """The relations of a pair: current ones first, then past and future ones."""
         cast, other = self.cast, self.neighbour
         self._pair = ()
         if cast is None or other is None:

@@ -217,12 +217,12 @@ class EntitiesScreen(FilteredPage):
             self.dismiss(place)
 
     def action_graph(self) -> None:
-        """Who stands around."""
+        """Open the graph of its neighbours."""
         if (entity := self.entity) is not None:
             self.app.push_screen(EgoScreen(self.access, entity.id), self._go)
 
     def action_facts(self) -> None:
-        """What holds of it."""
+        """Open the facts about it."""
         if (entity := self.entity) is not None:
             self.app.push_screen(RecordsScreen(self.access, "facts", entity.name))
 

@@ -18,7 +18,7 @@ class FilteredPage(StoryPage):
 
     @property
     def listing(self) -> PickList:
-        """What was found."""
+        """The list of what fits the filter."""
         return self.query_one("#list", PickList)
 
     def refill(self) -> None:

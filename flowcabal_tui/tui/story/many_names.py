@@ -1,4 +1,4 @@
-"""What is done with several names at once: they are removed, made one, or made of another kind."""
+"""Changes of several names at once: removed, merged, or given another kind."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class MentionsScreen(StoryPage):
         self._shown_chapter: ChapterId | None = None
 
     def compose(self) -> ComposeResult:
-        """Who it is, the chapters, the text."""
+        """The entity, the chapters, the text."""
         yield Static(" = ".join(one_line(name, 40) for name in self._entity.names), markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="told")

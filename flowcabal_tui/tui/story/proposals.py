@@ -1,4 +1,4 @@
-"""What agents and rules say of the book, as one list: confirmed, corrected or dropped, and taken back."""
+"""The proposals of agents and rules as one list: confirmed, corrected, dropped, and taken back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list of promises, moments or facts shows: which of them, in which order, in which words."""
+"""The rows of a list of promises, moments or facts: which, in which order, in which words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be shown: records that fit the words; facts that hold at a chapter (None: all); in which order."""
+    """The filter of a list: words; the chapter at which facts hold (None: all); the order."""
 
     words: str = ""
     position: int | None = None
@@ -56,7 +56,7 @@ def lines(listed: RecordList, cast: Cast, wish: Wish) -> list[Line]:
 
 
 def about(record: StoryRecord, cast: Cast) -> Iterator[str]:
-    """What is to be read of one of them below the list."""
+    """The lines below the list about one record."""
     match record:
         case Promise():
             yield from promise_lines(record, cast)

@@ -156,7 +156,7 @@ class RecordsScreen(FilteredPage):
         return f"{counted} · {words}"
 
     def tell(self) -> None:
-        """What the record says, and of whom."""
+        """The text of the record and its entities."""
         record, cast = self.record, self.cast
         words = _("Nothing is written here yet: `a` adds the first.") if not self._listed else ""
         if record is not None and cast is not None:
@@ -190,7 +190,7 @@ class RecordsScreen(FilteredPage):
         self.refill()
 
     def action_all(self) -> None:
-        """What holds in the chapter, or everything."""
+        """Switches between the facts of the chapter and all."""
         self._shows_all = not self._shows_all
         self.refill()
 

@@ -133,7 +133,7 @@ def block_row(block: Block, workflow: Workflow) -> str:
 
 
 def block_hint(block: Block | None) -> str:
-    """What a block does, where its text alone does not say it."""
+    """The purpose of a block whose text alone does not show it."""
     if isinstance(block, InquiryBlock):
         return _("a question to the Context agent, answered here when the node runs")
     if not isinstance(block, VirtualBlock):
@@ -162,7 +162,7 @@ def params_words(params: PromptParams) -> str:
 
 
 def no_blocks(node: Node) -> str:
-    """What a kind of node that has no blocks has instead."""
+    """The text in the place of blocks, for a kind of node without any."""
     if any(bodies_of(node)):
         return _("Its steps are inside it: Space opens it in the workflow.")
     return _("It has no prompt: `p` edits its parameters.")

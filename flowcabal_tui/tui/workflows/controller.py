@@ -187,7 +187,7 @@ class GraphController:
         self._screen.notify(_("Done again.") if redo else _("Taken back."), markup=False)
 
     async def show_findings(self) -> None:
-        """What is wrong with the document, as a list that leads to the nodes."""
+        """Lists the findings; a row leads to its node."""
         if not self._findings:
             self._screen.notify(_("Nothing is wrong with this workflow."), markup=False)
             return
@@ -358,7 +358,7 @@ def _replaced(graph: Graph, node: NodeId, made: Node) -> Graph:
 
 
 def kind_words(name: str) -> str:
-    """What a kind of node is for, in one line."""
+    """The purpose of a kind of node, in one line."""
     kind = kind_named(name)
     about = (kind.params.__doc__ or "").strip().split("\n")[0] if kind else ""
     return _(NODE_KINDS[name]) if name in NODE_KINDS else one_line(about)

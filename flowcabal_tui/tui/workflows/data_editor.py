@@ -78,7 +78,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
 
     @on(TextArea.Changed)
     def check_typed(self) -> None:
-        """What is wrong now."""
+        """The errors of the text."""
         self._tell()
 
     def _tell(self) -> tuple[Any] | None:

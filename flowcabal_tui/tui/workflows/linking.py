@@ -93,7 +93,7 @@ def _source_words(node: Node, is_beside: bool) -> str:
 
 
 def link_words(link: Link) -> str:
-    """What a connection does."""
+    """The effect of a connection, in words."""
     match link.form:
         case "block":
             return _("its text becomes a block at the end of `{field}`").format(field=link.place)

@@ -106,7 +106,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
 
     @on(DescendantFocus)
     def explain(self, event: DescendantFocus) -> None:
-        """What the parameter is for."""
+        """The purpose of a parameter."""
         name = (event.widget.id or "").removeprefix("field-")
         about = self._parts.get(name, {}).get("description", "")
         self.query_one(".about", Static).update(clean(_(about)) if about else "")
@@ -132,7 +132,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         return check
 
     def _wrong(self, values: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """What the kind cannot read, each with its field."""
+        """The values that the kind cannot read, each with its field."""
         try:
             self._kind.params.model_validate(values)
         except ValidationError as error:

@@ -20,7 +20,7 @@ from flowcabal_tui.tui.widgets.rail_graph import state_sign
 
 @dataclass(frozen=True, slots=True)
 class NodeMarks:
-    """What is known of a node beside its state in the run."""
+    """The marks of a node beside its state in the run."""
 
     has_output: bool = False
     frozen: bool = False
@@ -86,7 +86,7 @@ def template_row(workflow: Workflow, current: str) -> Text:
 
 
 def title_of(workflow: Workflow, path: NodeId) -> str:
-    """What a row is called: a node by its name, a round or branch by its part of the path."""
+    """The title of a row: of a node its name, of a round or branch its part of the path."""
     last = path.rpartition("/")[2]
     spot = spot_of(workflow, path)
     if spot is None and last.isdigit():

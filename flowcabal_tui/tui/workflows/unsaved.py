@@ -23,12 +23,12 @@ class Unsaved:
         await self._drafts.put_draft(_key(workflow.id), workflow.model_dump_json())
 
     async def of(self, workflow: Workflow) -> Workflow | None:
-        """What was edited of this very version; None when nothing was, or a newer version has come since."""
+        """The edited document of this version; None when there is none, or a newer version has come since."""
         edited = await self._read(workflow.id)
         return edited if edited is not None and edited.reference == workflow.reference else None
 
     async def older(self, newest: Workflow) -> Workflow | None:
-        """What was edited of a version before the newest and differs from it, once: then the writer has been asked."""
+        """The edited document of an older version, if it differs from the newest; once, as the writer is then asked."""
         edited = await self._read(newest.id)
         if edited is None or edited.version >= newest.version or newest.id in self._asked:
             return None

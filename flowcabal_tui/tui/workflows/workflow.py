@@ -107,7 +107,7 @@ class WorkflowPane(Vertical):
 
     @dataclass
     class PreviewRequested(Request):
-        """What a node would be given is to be shown."""
+        """A preview of a node's context is wanted."""
 
         node: NodeId
 
@@ -166,7 +166,7 @@ class WorkflowPane(Vertical):
         self._refresh_head()
 
     def show_marks(self, marks: Mapping[NodeId, NodeMarks]) -> None:
-        """What is known of the nodes beside their states: outputs, stars, findings."""
+        """Shows outputs, stars and findings beside the states of the nodes."""
         before, self._marks = self._marks, marks
         for path in self._branches:
             if before.get(path) != marks.get(path):
@@ -206,7 +206,7 @@ class WorkflowPane(Vertical):
             self.call_after_refresh(self._place_cursor)
 
     def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
-        """What `w` offers; `current` is the reference of the one in use."""
+        """Fills the list that `w` shows; `current` is the reference of the workflow in use."""
         names = self.query_one("#templates", PickList)
         names.set_options([Option(template_row(item, current), id=item.reference) for item in workflows])
         names.pick(current)
