@@ -126,7 +126,7 @@ class QueueController:
             yield _("What is paid already is not paid again, unless the agents' model was changed.")
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
-        """These texts from the words of now; asks first where that costs money."""
+        """Makes texts again from the current words of the book, after a question where that costs money."""
         title = ngettext("Make {n} text again?", "Make {n} texts again?", len(stale)).format(n=len(stale))
         words = _("The agents' model is asked where the words have changed, which spends money.")
         if stale and await may_spend(self._screen, self._workbench, title, words):
