@@ -116,8 +116,11 @@ class PaidOnce:
             return Only(None)
 
     def _key(self, request: ModelRequest, shape: type[BaseModel] | None, sample: int = 0) -> Digest:
+        calls = [[call.name, call.arguments] for message in request.messages for call in message.tool_calls]
+        tools = [tool.name for tool in request.tools] if shape is None else []
         return digest_of(
             ({"sample": sample} if sample else {})
+            | ({"tools": tools, "calls": calls} if tools or calls else {})
             | {
                 "endpoint": self.endpoint.identity,
                 "temperature": request.temperature if request.temperature is not None else self.endpoint.temperature,

@@ -130,6 +130,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import running
 
         return {"run": running.run, "decide": running.decide}[command]
+    if command in ("build", "update"):
+        from flowcabal_tui.cli import building
+
+        return {"build": building.build, "update": building.update}[command]
     if command == "session":
         from flowcabal_tui.cli.session.command import session
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
-from flowcabal_tui.cli.builder_arguments import bench_builder_arguments
+from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
 from flowcabal_tui.cli.story_arguments import outline_arguments, proposals_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
@@ -22,6 +22,8 @@ COMMANDS = [
     "bootstrap",
     "references",
     "run",
+    "build",
+    "update",
     "keep",
     "decide",
     "runs",
@@ -59,7 +61,20 @@ COMMANDS = [
 
 
 TRUSTING = (
-    *("run", "decide", "keep", "import", "bootstrap", "rebuild", "profile", "delete", "undelete", "purge"),
+    *(
+        "run",
+        "build",
+        "update",
+        "decide",
+        "keep",
+        "import",
+        "bootstrap",
+        "rebuild",
+        "profile",
+        "delete",
+        "undelete",
+        "purge",
+    ),
     *("outline", "proposals", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
@@ -204,6 +219,8 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     keep.add_argument("--attempt", type=whole, default=0, help=_("default: the one that stands"))
     keep.add_argument("--partial", action="store_true", help=_("also keep a text that was cut off, as it is"))
     keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
+    build_arguments(_add(commands, "build", _("make a workflow of a wish, for you to accept")), updates=False)
+    build_arguments(_add(commands, "update", _("change a workflow by a wish, for you to accept")), updates=True)
     decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
     _project(decide)
     decide.add_argument("question", metavar=_("QUESTION"))

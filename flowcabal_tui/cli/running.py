@@ -105,7 +105,11 @@ async def _command_of(project: Project, arguments: Namespace, answers: Answers) 
 
 
 async def decide(arguments: Namespace) -> int:
-    """Answers a waiting question; the run goes on in this process."""
+    """Answers a waiting question; the run goes on in this process. A suggestion is decided in the same words."""
+    if arguments.question.startswith("build-"):
+        from flowcabal_tui.cli import building
+
+        return await building.decide(arguments)
     project = await opened(arguments, everything=True, knowledge=False, uses_models=True)
     try:
         waiting = {question.id: question for question in await project.questions()}

@@ -34,6 +34,7 @@ from flowcabal_tui.protocol.book import (
     WriteMeta,
     WriteOutlinePart,
 )
+from flowcabal_tui.protocol.builds import AcceptBuild, AnswerBuild, RejectBuild, RequestBuild, UndoBuild
 from flowcabal_tui.protocol.memory import (
     CancelBackground,
     PauseBootstrap,
@@ -81,7 +82,8 @@ class Handlers:
 
     def takes_long(self, command: Command) -> bool:
         """True for commands that must not hold up those behind them."""
-        return isinstance(command, ImportManuscript | RewriteSelection | ConfirmModels | Rebuild | AnswerEmbeddings)
+        paid = ImportManuscript | RewriteSelection | ConfirmModels | Rebuild | AnswerEmbeddings
+        return isinstance(command, paid | RequestBuild | AnswerBuild)
 
     def is_urgent(self, command: Command) -> bool:
         """True for commands that wait for no other: stopping works at once."""
@@ -95,6 +97,8 @@ class Handlers:
         match command:
             case RunWorkflow() | ResumeRun() | CancelRun() | AdvanceRun() | Decide():
                 return await self._run(command)
+            case RequestBuild() | AnswerBuild() | AcceptBuild() | RejectBuild() | UndoBuild():
+                return await self._build(command)
             case SaveWorkflow() | SelectVersion() | EditOutput() | FreezeNode() | UnfreezeNode() | FreezeBlock():
                 return await self._version(command)
             case RewriteSelection():
@@ -152,6 +156,21 @@ class Handlers:
                 runs.advance(command.run)
             case Decide():
                 await runs.decide(command.question, command.decision)
+        return ""
+
+    async def _build(self, command: RequestBuild | AnswerBuild | AcceptBuild | RejectBuild | UndoBuild) -> str:
+        builds = self._parts.builds
+        match command:
+            case RequestBuild():
+                return await builds.start(command)
+            case AnswerBuild():
+                return await builds.answer(command.build, command.text)
+            case AcceptBuild():
+                return await builds.accept(command.build, command.changes)
+            case RejectBuild():
+                await builds.reject(command.build, command.reason)
+            case UndoBuild():
+                return await builds.take_back(command.build)
         return ""
 
     async def _version(

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from flowcabal_tui.agents.checking.monitor import Monitor, feedback
 from flowcabal_tui.agents.context import ContextAgent
@@ -74,6 +74,9 @@ from flowcabal_tui.settings.seal import user_seal
 from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import Folder, Modes
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.workflows.builds import Builds
 
 log = logging.getLogger(__name__)
 
@@ -251,6 +254,22 @@ class Parts:
         self.outlining = Outlining(store, emit, self.background.wake, lambda: self.settings.project.language)
         self.overview = OverviewDesk(store, lambda: self.settings, self.curation.outside_text, clock)
         self.blame = Blame(store)
+
+    @cached_property
+    def builds(self) -> Builds:
+        """The builds of workflows; imported at first use."""
+        from flowcabal_tui.project.workflows.builds import Builds
+        from flowcabal_tui.project.workflows.known_names import known_names
+
+        return Builds(
+            self.store,
+            lambda: None if self.models.is_offline("agent") else self.models.agent(),
+            partial(known_names, self.folder, self.store, lambda: self.settings),
+            self.actions.workflow,
+            self.versions.save,
+            self.emit,
+            lambda: self.settings.project.language,
+        )
 
     @classmethod
     async def open(

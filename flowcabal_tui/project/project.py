@@ -47,6 +47,7 @@ from flowcabal_tui.protocol.models import ConfirmTrust
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import Manifest
+    from flowcabal_tui.project.workflows.builds import BuildRecord
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -257,6 +258,10 @@ class Project(Reading):
 
     async def workflow(self, reference: str) -> Workflow:
         return await self._ask(self._parts.store.workflows.get(reference))
+
+    async def build(self, identity: str) -> BuildRecord:
+        """A build of a workflow as it is kept. Raises UnknownName."""
+        return await self._ask(self._parts.builds.get(identity))
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
         return await self._ask(self._parts.actions.findings(workflow))

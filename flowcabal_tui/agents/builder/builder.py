@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
@@ -13,7 +13,7 @@ from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRo
 from flowcabal_tui.agents.builder.build_tools import BuildTools, Outcome, tools
 from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Answer, Message, ModelPort, ModelRequest
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
@@ -32,10 +32,18 @@ _LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.S
 _REMINDER: Final = "Use the tools: edit the copy, check it, finish; or ask_writer. Text alone changes nothing."
 
 
+class AnsweringModel(Protocol):
+    """What the Builder needs of a model."""
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """The whole answer. Raises ModelError, BudgetExceeded."""
+        ...
+
+
 class ModelBuilder:
     """Builds with a model. `keep` is called after every round, so that a build survives the program."""
 
-    def __init__(self, model: ModelPort, simulate: Simulator, keep: Keep, limits: BuildLimits = USUAL) -> None:
+    def __init__(self, model: AnsweringModel, simulate: Simulator, keep: Keep, limits: BuildLimits = USUAL) -> None:
         self._model, self._simulate, self._keep, self._limits = model, simulate, keep, limits
 
     async def build(self, build: Build) -> Build:
@@ -54,7 +62,7 @@ class ModelBuilder:
 class _Rounds:
     """The rounds of one build, with all that bounds them."""
 
-    def __init__(self, build: Build, model: ModelPort, does: BuildTools, limits: BuildLimits) -> None:
+    def __init__(self, build: Build, model: AnsweringModel, does: BuildTools, limits: BuildLimits) -> None:
         self._build, self._model, self._does, self._limits = build, model, does, limits
         self._tools = tools()
         self._messages: tuple[Message, ...] = self._beginning()
@@ -99,7 +107,7 @@ class _Rounds:
             self._build.stop(str(error))
 
     async def _answered(self, answer: Answer) -> None:
-        used = (answer.usage.input_tokens, answer.usage.output_tokens)
+        used = (0, 0) if answer.cached else (answer.usage.input_tokens, answer.usage.output_tokens)
         if answer.text.strip():
             self._build.remarks = (*self._build.remarks, clean(answer.text.strip())[:_KEPT_ARGUMENTS])
         if answer.finish == "length":

@@ -55,8 +55,8 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
         items.append(Item(flow.step, step.name or step.about or step.text or step.does))
     finish(flow)
     name = form.name or " → ".join(dict.fromkeys(node["name"] for node in flow.nodes))[:60]
-    meta = {"id": form.id or "workflow", "name": name, "language": language}
-    meta["keep"] = {"kind": form.keep, "mode": form.mode}  # type: ignore[assignment]  # a JSON value
+    meta = {"id": form.id or copied.document["id"], "name": name, "language": language}
+    meta["keep"] = {"kind": form.keep, "mode": form.mode}
     for field, value in meta.items():
         copied = copied.with_edit(SetMeta(field=field, value=value, because="s1"))  # type: ignore[arg-type]
     for node in flow.nodes:

@@ -289,7 +289,9 @@ def _tuned(found: Wish, placed: list[_Placed]) -> list[_Placed]:
 def _called(found: Wish, copied: WorkingCopy) -> list[_Placed]:
     """Workflows of the project that the wish names."""
     flows = copied.known.library if copied.known.library is not None else copied.known.flows or ()
-    named = [(found.folded.find(flow.partition("@")[0].casefold()), flow) for flow in flows]
+    said = found.has("flow")  # else a workflow that is called "chapter" would be called by every wish
+    plain = [flow for flow in flows if said or not flow.partition("@")[0].isalpha()]
+    named = [(found.folded.find(flow.partition("@")[0].casefold()), flow) for flow in plain]
     versions = sorted((each for each in named if each[0] >= 0), key=lambda each: (each[0], -len(each[1])))
     chosen: dict[int, str] = {}
     for at, flow in versions:

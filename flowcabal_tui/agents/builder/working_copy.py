@@ -286,6 +286,8 @@ def _rename(copied: WorkingCopy, document: Json, edit: Rename) -> None:
 def _set_meta(copied: WorkingCopy, document: Json, edit: SetMeta) -> None:
     if edit.field == "id" and copied.base is not None:
         raise EditRefused(_("The id of a workflow that is there cannot be changed."))
+    if edit.field == "id" and edit.value in (copied.known.library or {}):
+        raise EditRefused(_("There is a workflow {name} already.").format(name=str(edit.value)[:60]))
     document[edit.field] = edit.value
 
 

@@ -1,0 +1,154 @@
+"""`build` and `update`: a wish becomes a suggested workflow; `decide` accepts it, change by change."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_json
+from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol.builds import AcceptBuild, AnswerBuild, RejectBuild, RequestBuild, UndoBuild
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.workflows.builds import BuildRecord
+
+DONE, FAILED, WAITS = 0, 1, 3
+_MARKS: Final = {
+    "node_added": "+",
+    "edge_added": "+",
+    "node_removed": "-",
+    "edge_removed": "-",
+}
+_LONGEST: Final = 100
+
+
+async def build(arguments: Namespace) -> int:
+    """A new workflow of a wish; 3 when the writer has to decide or to answer."""
+    command = RequestBuild(
+        arguments.wish, template=arguments.template, offline=arguments.offline, actions=_files(arguments.actions)
+    )
+    return await _asked(arguments, command)
+
+
+async def update(arguments: Namespace) -> int:
+    """The same for a workflow that is there."""
+    command = RequestBuild(
+        arguments.wish, arguments.workflow, offline=arguments.offline, actions=_files(arguments.actions)
+    )
+    return await _asked(arguments, command)
+
+
+async def decide(arguments: Namespace) -> int:
+    """Decides a suggestion, answers its question, or takes it back."""
+    name, answer = arguments.question, arguments.answer
+    kind, _colon, rest = answer.partition(":")
+    project = await opened(arguments, knowledge=False, uses_models=kind == "answer")
+    try:
+        match kind:
+            case "approve" | "accept":
+                said = await project.carry_out(AcceptBuild(name, _ids(rest)))
+                say(_("Saved as {reference}.").format(reference=said))
+            case "reject":
+                await project.carry_out(RejectBuild(name, rest))
+                say(_("Turned down. The workflow is as it was."))
+            case "undo":
+                said = await project.carry_out(UndoBuild(name))
+                say(_("Saved as {reference}.").format(reference=said))
+            case "answer":
+                await project.carry_out(AnswerBuild(name, rest))
+                return _told(await project.build(name), as_json=False)
+            case _:
+                raise BadArgument(
+                    _("{answer} is no answer to a suggestion.").format(answer=answer[:60]),
+                    _("approve, approve:c1,c2, approve:all, reject:REASON, answer:TEXT or undo"),
+                )
+    finally:
+        await project.close()
+    return DONE
+
+
+async def _asked(arguments: Namespace, command: RequestBuild) -> int:
+    project = await opened(arguments, knowledge=False, uses_models=not command.offline)
+    try:
+        record = await _built(project, command)
+    finally:
+        await project.close()
+    if arguments.out:
+        _write(arguments.out, record)
+    return _told(record, as_json=arguments.json)
+
+
+async def _built(project: Project, command: RequestBuild) -> BuildRecord:
+    return await project.build(await project.carry_out(command))
+
+
+def _told(record: BuildRecord, *, as_json: bool) -> int:
+    """Prints a build; the exit code."""
+    if as_json:
+        for each in record.rounds:
+            say_json({"type": "build:round", "build": record.id, **each})
+        say_json(_plain(record))
+    else:
+        for line in _lines(record):
+            say(line)
+    return WAITS if record.waits else FAILED
+
+
+def _plain(record: BuildRecord) -> dict[str, Any]:
+    changes = [{**asdict(each), "needs": sorted(each.needs)} for each in record.changes]
+    told = {key: value for key, value in asdict(record).items() if key not in ("rounds", "base", "marks", "id")}
+    return {"type": "build:record", "build": record.id, **told, "changes": changes}
+
+
+def _lines(record: BuildRecord) -> Iterator[str]:
+    """The suggestion in words: what was changed, why, and how to decide."""
+    if record.explanation:
+        yield clean_line(record.explanation)
+    for each in record.assumptions:
+        yield _("assumed: {text}").format(text=clean_line(each))
+    for change in record.changes if record.status != "asks" else ():
+        sign = _MARKS.get(change.kind, "~")
+        place = ".".join(filter(None, (change.node, change.field))) or _("the workflow")
+        shown = "" if change.kind.startswith("node") else json.dumps(change.after, ensure_ascii=False)
+        tick = "x" if change.ticked else " "
+        gate = "  " + _("You would no longer be asked there.") if change.loses_gate else ""
+        yield clean_line(f"[{tick}] {change.id} {sign} {place} {shown}"[:_LONGEST].rstrip()) + gate
+    for each in (*record.problems, *record.notes):
+        yield _("note: {text}").format(text=clean_line(each))
+    if record.stopped:
+        yield clean_line(record.stopped)
+    for each in record.questions:
+        yield clean_line(each)
+    if record.tokens:
+        yield _("{n} rounds, {tokens} tokens").format(n=len(record.rounds), tokens=record.tokens)
+    if record.status == "asks":
+        yield _("Answer: flowcabal-tui decide PROJECT {id} answer:TEXT").format(id=record.id)
+    elif record.status == "finished":
+        yield _("Decide: flowcabal-tui decide PROJECT {id} approve (what is ticked), approve:c1,c2 or reject").format(
+            id=record.id
+        )
+
+
+def _ids(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (each.strip() for each in text.split(","))))
+
+
+def _files(paths: list[Path]) -> tuple[str, ...]:
+    return tuple(str(each.resolve()) for each in paths)
+
+
+def _write(out: Path, record: BuildRecord) -> None:
+    try:
+        out.write_text(json.dumps(record.document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DiskFull(_("Cannot write {file}.").format(file=out.name), os_reason(error)) from error

@@ -1,0 +1,42 @@
+"""The names that a workflow of a project may use: actions, workflows, models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.actions.registry import ActionRegistry, project_files
+from flowcabal_tui.agents.builder.document import all_found, own_params
+from flowcabal_tui.agents.builder.working_copy import Known
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.nodes.inputs import inputs_of
+from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.store import Store
+
+
+async def known_names(
+    folder: Path, store: Store, settings: Callable[[], ProjectSettings], more: Sequence[str] = ()
+) -> Known:
+    """What is registered, with the actions of `more` files. Raises ActionFileError."""
+    workflows = await store.workflows.list()
+    files = [*project_files(folder, settings().actions.files), *map(Path, more)]
+    library = {name: each for each in workflows for name in (each.id, each.reference)}
+    return Known(
+        actions={action.action_id: action for action in ActionRegistry.load(files).all()},
+        library=library,
+        models=_models(settings(), workflows),
+        flow_inputs={name: inputs_of(each) for name, each in library.items()},
+    )
+
+
+def _models(settings: ProjectSettings, workflows: Sequence[Workflow]) -> tuple[str, ...]:
+    """Those of the settings, and those that workflows use already."""
+    roles = (settings.models.user, settings.models.agent)
+    found = dict.fromkeys(endpoint.model for endpoint in roles if endpoint is not None)
+    for workflow in workflows:
+        document: Any = workflow.model_dump(mode="json")
+        for place in all_found(document):
+            if model := own_params(place.node).get("model"):
+                found[str(model)] = None
+    return tuple(found)

@@ -1,0 +1,148 @@
+"""`build`, `update` and `decide`: a wish, a suggestion that waits, and one new version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Call, Make
+from tests.faultserver import FaultServer
+from tests.project.desk import both, calls, endpoint
+
+NAMES_WISH = "Put a step between draft and polish that checks the names."
+
+
+def tool(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments}
+
+
+ADD = tool("add_node", id="names", after="draft", params={"prompt": "Check the names.\n{{result_of.draft.text}}"})
+READ = tool("set_prompt", node="polish", append="\n{{result_of.names.text}}")
+HOTTER = tool("set_param", node="draft", field="temperature", value=1.5)
+END = (tool("check"), tool("finish", explanation="Checks the names."))
+
+
+@pytest.fixture
+def book(tmp_path: Path, call: Call) -> Path:
+    folder = tmp_path / "book"
+    assert call("new", folder, "--offline", "--language", "en").code == 0
+    return folder
+
+
+def workflows(call: Call, book: Path) -> list[str]:
+    return [line.split("\t")[0] for line in call("workflows", book).out.splitlines()]
+
+
+def document(call: Call, book: Path, reference: str) -> dict[str, Any]:
+    listed: list[dict[str, Any]] = json.loads(call("workflows", book, "--json").out)
+    return next(each for each in listed if each["id"] == reference)
+
+
+def test_a_wish_waits_as_a_suggestion_until_it_is_accepted(book: Path, call: Call, tmp_path: Path) -> None:
+    out = tmp_path / "suggested.json"
+    before = workflows(call, book)
+    ended = call("build", book, "Plan it, show me the plan, then draft and polish it.", "-o", out)
+    assert ended.code == 3, ended.err
+    assert "build-1" in ended.out
+    assert workflows(call, book) == before
+    assert [node["id"] for node in json.loads(out.read_text("utf-8"))["nodes"]] == ["plan", "write", "polish"]
+    assert call("decide", book, "build-1", "approve").code == 0
+    assert "workflow@1" in workflows(call, book)
+    assert call("decide", book, "build-1", "approve").code == 1
+    assert call("decide", book, "build-1", "undo").code == 1, "there was nothing before"
+
+
+def test_a_question_is_answered_and_the_build_goes_on(book: Path, call: Call) -> None:
+    ended = call("build", book, "Do it properly this time.", "--offline")
+    assert ended.code == 3
+    assert "?" in ended.out
+    ended = call("decide", book, "build-1", "answer:Draft the chapter, then polish it.")
+    assert ended.code == 3
+    assert "polish" in ended.out
+
+
+def test_an_update_is_one_version_and_is_taken_back(book: Path, call: Call) -> None:
+    before = document(call, book, "chapter")
+    assert call("update", book, "chapter", NAMES_WISH).code == 3
+    assert call("decide", book, "build-1", "approve").code == 0
+    after = document(call, book, "chapter")
+    assert (before["version"], after["version"]) == (1, 2)
+    assert [node for node in after["nodes"] if node["id"] in ("plan", "draft")] == before["nodes"][:2]
+    assert call("decide", book, "build-1", "undo").code == 0
+    assert document(call, book, "chapter") == {**before, "version": 3}
+    assert call("decide", book, "build-1", "undo").code == 1
+
+
+def test_a_rejected_suggestion_changes_nothing(book: Path, call: Call) -> None:
+    before = document(call, book, "chapter")
+    call("update", book, "chapter", NAMES_WISH)
+    assert call("decide", book, "build-1", "reject:not now").code == 0
+    assert call("decide", book, "build-1", "approve").code == 1
+    assert document(call, book, "chapter") == before
+
+
+def test_a_workflow_that_changed_meanwhile_is_not_overwritten(book: Path, call: Call) -> None:
+    call("update", book, "chapter", NAMES_WISH)
+    call("update", book, "chapter", "Take out the polish.")
+    assert call("decide", book, "build-2", "approve:all").code == 0
+    ended = call("decide", book, "build-1", "approve")
+    assert ended.code == 1
+    assert "changed since" in ended.err
+    assert len(document(call, book, "chapter")["nodes"]) == 2
+
+
+def test_a_template_is_where_a_new_workflow_starts(book: Path, call: Call) -> None:
+    ended = call("build", book, "Take out the polish.", "--template", "chapter", "--offline", "--json")
+    assert ended.code == 3, ended.err
+    (record,) = ended.told("build:record")
+    assert [node["id"] for node in record["document"]["nodes"]] == ["plan", "draft"]
+    assert call("decide", book, "build-1", "approve:all").code == 0
+    assert len(document(call, book, "chapter")["nodes"]) == 3
+
+
+def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    before = document(call, folder, "chapter")
+    server.push({"tool_calls": [ADD, READ]}, {"tool_calls": [HOTTER, *END]})
+    ended = call("update", folder, "chapter", NAMES_WISH, "--json")
+    assert ended.code == 3, ended.err
+    assert len(ended.told("build:round")) == calls(server) == 2
+    (record,) = ended.told("build:record")
+    assert [(each["node"], each["ticked"]) for each in record["changes"]] == [
+        ("draft", False),
+        ("names", True),
+        ("polish", True),
+    ]
+    assert document(call, folder, "chapter") == before
+    assert call("decide", folder, "build-1", "approve").code == 0
+    after = document(call, folder, "chapter")
+    assert [node for node in after["nodes"] if node["id"] == "draft"] == before["nodes"][1:2]
+    assert "names" in [node["id"] for node in after["nodes"]]
+    costs = json.loads(call("status", folder, "--json").out)
+    assert costs["totals"], "the calls are booked"
+
+
+def test_equal_requests_are_paid_once(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    server.push({"tool_calls": [ADD, READ, *END]})
+    assert call("update", folder, "chapter", NAMES_WISH, "--json").code == 3
+    again = call("update", folder, "chapter", NAMES_WISH, "--json")
+    assert again.code == 3
+    assert calls(server) == 1
+    assert again.told("build:record")[0]["tokens"] == 0
+
+
+def test_a_build_that_fails_says_why_and_keeps_the_copy(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    before = document(call, folder, "chapter")
+    server.push({"tool_calls": [ADD]}, {"status": 401})
+    ended = call("update", folder, "chapter", NAMES_WISH, "--json")
+    assert ended.code == 1
+    (record,) = ended.told("build:record")
+    assert record["status"] == "stopped"
+    assert "names" in [node["id"] for node in record["document"]["nodes"]]
+    assert call("decide", folder, "build-1", "approve").code == 1
+    assert document(call, folder, "chapter") == before
