@@ -21,7 +21,7 @@ _LEAST_COMMON: Final = 20
 _MOST_RARE: Final = 150
 _PASSAGES: Final = 16
 """For a statement of many; a draft of few statements has more for each."""
-_PAIRS: Final = 700
+_PAIRS: Final = 600
 """Pairs of a statement and a passage that are looked at sentence by sentence."""
 _PASSAGES_KEPT: Final = 2_000
 _HOPEFUL: Final = 200
@@ -29,17 +29,17 @@ _HOPEFUL: Final = 200
 _POWER: Final = 1.3
 """Of a word's rarity."""
 _NAME: Final = 1.0
-_NEAR_NAME: Final = 0.6
+_NEAR_NAME: Final = 0.5
 """Of a subject's weight, where its name stands in the passage and not in the sentence."""
 _KIND: Final = 2.5
-_COUNTED: Final = 3.0
+_COUNTED: Final = 2.0
 """What a kind weighs whose words no index knows: a number with a unit."""
-_BOTH: Final = 0.5
+_BOTH: Final = 0.15
 _MOST_OF: Final = 6.0
 """What the same kind of thing said of the same subject adds, times both weights."""
 _BESIDE: Final = 0.6
 """Of the weight of a word that stands in a neighbour of the statement or of the sentence."""
-_DECAY: Final = 0.4
+_DECAY: Final = 0.25
 """How fast the sentences for one statement count less: the power of their rank."""
 _LENGTH: Final = 0.3
 """How much a long sentence must hold more: the power of its length."""
