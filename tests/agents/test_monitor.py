@@ -205,6 +205,11 @@ async def test_the_same_finding_from_two_angles_counts_once_with_the_surer_one()
     assert [(finding.angle, finding.confidence) for finding in evaluation.findings] == [("echoes", 0.95)]
 
 
+async def test_the_name_before_a_piece_is_no_part_of_a_quotation() -> None:
+    evaluation = await evaluate(only("character_state", {**WOUND, "source_quote": "[林远] 左臂在白鹭渡受了伤"}))
+    assert [finding.source.text for finding in evaluation.findings] == ["左臂在白鹭渡受了伤"]
+
+
 async def test_feedback_shows_both_quotations_the_surest_first() -> None:
     years, wound = only("timeline", {**YEARS, "confidence": 0.7}), only("character_state", WOUND)
     evaluation = await evaluate(lambda request: (years if "timeline" in asked(request) else wound)(request))

@@ -24,6 +24,7 @@ _PASSAGES: Final = 16
 _PAIRS: Final = 600
 """Pairs of a statement and a passage that are looked at sentence by sentence."""
 _PASSAGES_KEPT: Final = 2_000
+_MOST_OF_BOTH: Final = 400
 _HOPEFUL: Final = 200
 """Passages for a statement whose common words are looked at."""
 _POWER: Final = 1.3
@@ -139,7 +140,7 @@ class _Lookup:
     def __init__(self, index: Index, weights: Weights) -> None:
         self._index, self._weights = index, weights
         self._most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * len(index.passages)))
-        self._of_both: dict[tuple[EntityId, str], frozenset[int]] = {}
+        self._of_both: dict[tuple[EntityId, str], tuple[int, ...]] = {}
 
     def best(self, statement: Statement, count: int) -> list[tuple[float, int]]:
         """Up to `count` passages with their scores, the best first."""
@@ -175,10 +176,13 @@ class _Lookup:
         for each, part in sorted(statement.subjects.items()):
             yield self._index.subjects[each], part * self._weights.subjects[each]
 
-    def _both(self, subject: EntityId, kind: str) -> frozenset[int]:
+    def _both(self, subject: EntityId, kind: str) -> tuple[int, ...]:
+        """Passages with a subject and a kind: of very many the oldest and the newest."""
         key = (subject, kind)
         if key not in self._of_both:
-            self._of_both[key] = self._index.subjects[subject] & self._index.kinds[kind]
+            found = sorted(self._index.subjects[subject] & self._index.kinds[kind])
+            half = _MOST_OF_BOTH // 2
+            self._of_both[key] = tuple(found if len(found) <= _MOST_OF_BOTH else (*found[:half], *found[-half:]))
         return self._of_both[key]
 
 
