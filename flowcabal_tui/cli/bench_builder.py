@@ -8,7 +8,7 @@ from flowcabal_tui.cli.terminal import json_text, say
 from flowcabal_tui.domain.errors import DiskFull, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.workflows.briefs import answered, read_briefs, read_forms
+from flowcabal_tui.project.builder.briefs import answered, read_briefs, read_forms
 
 
 async def builder(arguments: Namespace) -> int:

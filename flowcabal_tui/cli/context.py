@@ -92,7 +92,7 @@ async def _required(project: Project, number: int | None) -> ChapterId:
 async def _preview(project: Project, arguments: Namespace, node: NodeId, chapter: int | None) -> Receipt:
     inputs = (("instruction", arguments.instruction),)
     request = RunRequest(arguments.workflow, await chapter_at(project, chapter), inputs)
-    return await project.preview_context(request, node)
+    return await project.runs.preview_context(request, node)
 
 
 def _first_node(workflow: Workflow) -> NodeId:
@@ -105,7 +105,7 @@ def _first_node(workflow: Workflow) -> NodeId:
 
 async def _of_run(project: Project, run: RunId, node: NodeId) -> Receipt:
     """Of the node's newest attempt in a run. Raises RunError when it got none."""
-    receipts = [attempt.receipt for attempt in (await project.node(run, node)).attempts if attempt.receipt]
+    receipts = [attempt.receipt for attempt in (await project.runs.node(run, node)).attempts if attempt.receipt]
     if not receipts:
         raise RunError(_("{node} got no context in that run.").format(node=node))
     return receipts[-1]

@@ -115,7 +115,7 @@ async def in_project(folder: Path, reference: str) -> InProject:
 
     project = await Project.open(folder, read_only=True)
     try:
-        workflow, others = await the_workflow(project, reference), await project.workflows()
+        workflow, others = await the_workflow(project, reference), await project.workflows.newest()
     finally:
         await project.close()
     return InProject(workflow, {name: one for one in others for name in (one.id, one.reference)})

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.consent import not_agreed
+from flowcabal_tui.project.models.consent import not_agreed
 from flowcabal_tui.protocol.models import AnswerEmbeddings
 
 
@@ -15,6 +15,6 @@ async def settle_embeddings(project: Project, arguments: Namespace) -> None:
     """Passes on the flag. Raises EmbeddingsNotAgreed when the server is wanted and nobody has answered."""
     if arguments.embeddings is not None:
         await project.carry_out(AnswerEmbeddings(arguments.embeddings == "yes"))
-    elif arguments.knowledge and (asked := await project.embedding_question()) is not None:
+    elif arguments.knowledge and (asked := await project.models.embedding_question()) is not None:
         say(asked.words, file=sys.stderr)
         raise not_agreed(asked.embedder)

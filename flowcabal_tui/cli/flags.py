@@ -16,7 +16,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.inputs import missing_inputs
-from flowcabal_tui.project.views import Workbench
+from flowcabal_tui.project.project import Project
 
 _OF_A_NEW_RUN: Final = (
     "chapter",
@@ -50,7 +50,7 @@ def require_sense(arguments: Namespace) -> None:
         raise BadArgument(_("--quote changes nothing."), _("Not with it: {names}").format(names="--freeze"))
 
 
-async def request_of(project: Workbench, workflow: Workflow, arguments: Namespace) -> RunRequest:
+async def request_of(project: Project, workflow: Workflow, arguments: Namespace) -> RunRequest:
     """The run that flags ask for. Raises BadArgument or UnknownName."""
     return RunRequest(
         workflow=arguments.workflow,

@@ -23,9 +23,9 @@ async def runs(arguments: Namespace) -> int:
     project = await Project.open(arguments.project, read_only=True)
     try:
         if arguments.run:
-            details = [await project.run_details(await the_run(project, arguments.run))]
+            details = [await project.runs.run_details(await the_run(project, arguments.run))]
         else:
-            details = [await project.run_details(run.id) for run in await project.runs(arguments.limit)]
+            details = [await project.runs.run_details(run.id) for run in await project.runs.summaries(arguments.limit)]
     finally:
         await project.close()
     if arguments.json:
@@ -86,7 +86,7 @@ async def replay(arguments: Namespace) -> int:
     project = await Project.open(arguments.project, read_only=True)
     try:
         run = await the_run(project, arguments.run)
-        events, details = await project.replay(run), await project.run_details(run)
+        events, details = await project.runs.replay(run), await project.runs.run_details(run)
     finally:
         await project.close()
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=False)

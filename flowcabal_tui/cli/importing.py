@@ -36,7 +36,7 @@ async def import_(arguments: Namespace) -> int:
     project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
     try:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
-        preview = await project.preview_import(arguments.source, arguments.first, reference=bool(reference))
+        preview = await project.book.preview_import(arguments.source, arguments.first, reference=bool(reference))
         told = (*report_lines(preview.report), *map(comment_line, preview.report.comments))
         for warning in (*told, *preview.warnings):
             say(_("note: {text}").format(text=warning), file=sys.stderr)
@@ -58,13 +58,15 @@ async def import_(arguments: Namespace) -> int:
 
 async def _settled(project: Project) -> None:
     """Waits until the memory has followed; when that takes long, says so, and in a terminal how far it is."""
-    following, moving, told = asyncio.create_task(project.settled()), sys.stderr.isatty(), False
+    following, moving, told = asyncio.create_task(project.memory.settled()), sys.stderr.isatty(), False
     try:
         while not (await asyncio.wait([following], timeout=_LONG_SECONDS))[0]:
             if not told:
                 say(_("The memory follows; Ctrl+C leaves the rest of it to the next start."), file=sys.stderr)
             told = True
-            left = len([task for task in await project.background() if task.kind != "knowledge" and not task.job])
+            left = len(
+                [task for task in await project.memory.background() if task.kind != "knowledge" and not task.job]
+            )
             if moving:
                 say_over(_("{n} steps left").format(n=left), sys.stderr)
         await following
@@ -131,7 +133,7 @@ async def _offered(project: Project) -> str:
     is_set = any(role == "agent" for role, _endpoint in project.info.models)
     if not is_set or project.info.trust != "trusted":
         return ""
-    quote = await project.quote_bootstrap()
+    quote = await project.memory.quote_bootstrap()
     return quoted(quote) if quote.calls else ""
 
 
@@ -143,7 +145,7 @@ async def bootstrap(arguments: Namespace) -> int:
             await project.carry_out(PauseBootstrap(drop=True))
             say(_("The rest of the reading is given up; what was read stays."))
             return DONE
-        quote = await project.quote_bootstrap(arguments.first, arguments.last)
+        quote = await project.memory.quote_bootstrap(arguments.first, arguments.last)
         if not quote.calls:
             say(_("No imported chapter is left to be read."))
             return DONE
@@ -176,7 +178,7 @@ async def _followed(project: Project) -> int:
                         (say_over if moving else say)(words)
                     if event.status.state in ("paused", "dropped", "done"):
                         say(end="\n" if moving else "")
-                        await project.bootstrap_ended()
+                        await project.memory.bootstrap_ended()
                         return PAUSED if event.status.state == "paused" else FAILED if event.status.failed else DONE
             await asyncio.sleep(_TICK_SECONDS)
         except asyncio.CancelledError:
@@ -195,25 +197,25 @@ async def references(arguments: Namespace) -> int:
                 raise BadArgument(_("Which book?"), "", _("See `flowcabal-tui references PROJECT`."))
             await project.carry_out(RemoveReference(book))
         elif arguments.search:
-            hits = await project.search_references(arguments.search, book)
+            hits = await project.book.search_references(arguments.search, book)
             _rows(arguments.json, hits, [(hit.uri, hit.book, hit.title, hit.text) for hit in hits])
             if not hits:
                 say(_("Nothing was found."), file=sys.stderr)
                 return FAILED
         elif book is None:
-            found = await project.references()
+            found = await project.book.references()
             _rows(arguments.json, found, [(one.id, one.title, one.parts, one.length) for one in found])
             if not found:
                 say(_("No reference book is on the shelf."), file=sys.stderr)
         elif arguments.part is None:
-            parts = await project.reference_parts(book)
+            parts = await project.book.reference_parts(book)
             _rows(arguments.json, parts, parts)
         else:
-            if arguments.part > (count := len(await project.reference_parts(book))):
+            if arguments.part > (count := len(await project.book.reference_parts(book))):
                 raise UnknownName(
                     _("There is no part {n}.").format(n=arguments.part), _("The book has {n} parts.").format(n=count)
                 )
-            say((await project.source(f"reference/{book}/{arguments.part}")).text)
+            say((await project.memory.source(f"reference/{book}/{arguments.part}")).text)
     finally:
         await project.close()
     return DONE
@@ -224,7 +226,7 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
 
     Raises UnknownName, and BadArgument when there are several.
     """
-    shelf, wanted = await project.references(), name.casefold()
+    shelf, wanted = await project.book.references(), name.casefold()
     for fits in (
         [one for one in shelf if one.id == name],
         [one for one in shelf if one.title.casefold() == wanted],

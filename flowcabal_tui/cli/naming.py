@@ -10,19 +10,19 @@ from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import calls
 from flowcabal_tui.nodes.graph import kind_and_params
-from flowcabal_tui.project.views import Workbench
+from flowcabal_tui.project.project import Project
 
 _RUNS_SHOWN = 10
 
 
-async def chapter_at(project: Workbench, number: int | None) -> ChapterId | None:
+async def chapter_at(project: Project, number: int | None) -> ChapterId | None:
     """The chapter at a place in the story, if one is named. Raises UnknownName."""
     return None if number is None else await the_chapter(project, number)
 
 
-async def the_chapter(project: Workbench, number: int) -> ChapterId:
+async def the_chapter(project: Project, number: int) -> ChapterId:
     """The chapter at a place in the story. Raises UnknownName."""
-    chapters = await project.chapters()
+    chapters = await project.book.chapters()
     for chapter in chapters:
         if chapter.position == number:
             return chapter.id
@@ -33,12 +33,12 @@ async def the_chapter(project: Workbench, number: int) -> ChapterId:
     )
 
 
-async def the_workflow(project: Workbench, reference: str) -> Workflow:
+async def the_workflow(project: Project, reference: str) -> Workflow:
     """The workflow of an id or id@version. Raises UnknownName."""
     try:
-        return await project.workflow(reference)
+        return await project.workflows.get(reference)
     except UnknownName as error:
-        known = [workflow.reference for workflow in await project.workflows()]
+        known = [workflow.reference for workflow in await project.workflows.newest()]
         raise UnknownName(
             _("There is no workflow {name}.").format(name=reference), _("There are: {names}").format(names=_all(known))
         ) from error
@@ -55,12 +55,12 @@ def the_node(workflow: Workflow, path: str) -> NodeId:
     return NodeId(path)
 
 
-async def the_run(project: Workbench, name: str) -> RunId:
+async def the_run(project: Project, name: str) -> RunId:
     """A run of the history. Raises UnknownName."""
     try:
-        await project.run_workflow(RunId(name))
+        await project.runs.run_workflow(RunId(name))
     except UnknownName as error:
-        newest = [run.id for run in await project.runs(_RUNS_SHOWN)]
+        newest = [run.id for run in await project.runs.summaries(_RUNS_SHOWN)]
         raise UnknownName(
             _("There is no run {run}.").format(run=name),
             _("The newest: {names}").format(names=_all(newest)),

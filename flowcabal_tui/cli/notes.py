@@ -19,13 +19,13 @@ def _note(text: str) -> None:
 
 async def note_unsaved(project: Project, words: str) -> None:
     """Names the chapters with unsaved text, and says what that means here."""
-    if names := unsaved_words([chapter for chapter, _draft in await project.unsaved.all()]):
+    if names := unsaved_words([chapter for chapter, _draft in await project.drafts.all()]):
         _note(f"{names} {words}")
 
 
 async def note_replaced(project: Project, before: Mapping[ChapterId, Chapter]) -> None:
     """Names the chapters whose text a hand had written and whose newest version is another now."""
-    for chapter in await project.chapters():
+    for chapter in await project.book.chapters():
         known = before.get(chapter.id)
         if known and known.digest and known.author != "model" and known.version != chapter.version:
             words = _("Chapter {n} had text of your own, version {version}. It is kept among the versions.")

@@ -25,7 +25,7 @@ async def opened(arguments: Namespace, *, uses_models: bool = False, **how: Any)
         return project
     try:
         if uses_models:
-            raise not_confirmed((await project.trust()).asked)
+            raise not_confirmed((await project.models.trust()).asked)
     except BaseException:
         await project.close()
         raise

@@ -32,7 +32,7 @@ async def outline(arguments: Namespace) -> int:
     try:
         if changes:
             await project.carry_out(await _command(arguments, project))
-        book, _version = await project.outline()
+        book, _version = await project.book.outline()
         chapter = await chapter_at(project, arguments.chapter)
     finally:
         await project.close()
@@ -60,7 +60,7 @@ async def outline(arguments: Namespace) -> int:
 
 
 async def _command(arguments: Namespace, project: Project) -> Command:
-    book, version = await project.outline()
+    book, version = await project.book.outline()
     if arguments.assign is not None:
         name, place = arguments.assign
         assigned = _placed(book, name).part

@@ -27,7 +27,7 @@ async def profile(arguments: Namespace) -> int:
     project = await opened(arguments, read_only=not commands, knowledge=False)
     try:
         if not arguments.uri:
-            rows = await project.profiles()
+            rows = await project.memory.profiles()
             if arguments.json:
                 _json([to_plain(row) for row in rows])
             for row in () if arguments.json else rows:
@@ -36,8 +36,8 @@ async def profile(arguments: Namespace) -> int:
         for command in commands:
             await project.carry_out(command)
         if commands:
-            await project.settled()
-        _print(await project.profile(arguments.uri), arguments)
+            await project.memory.settled()
+        _print(await project.memory.profile(arguments.uri), arguments)
     finally:
         await project.close()
     return 0

@@ -48,9 +48,9 @@ async def proposals(arguments: Namespace) -> int:
         )
         for command in [each async for each in _commands(arguments, project)]:
             await project.carry_out(command)
-        page = await project.proposals(wish, arguments.offset, arguments.limit)
-        names = {entity.id: entity.name for entity in await project.entities()}
-        positions = {chapter.id: chapter.position for chapter in await project.chapters()}
+        page = await project.story.proposals(wish, arguments.offset, arguments.limit)
+        names = {entity.id: entity.name for entity in await project.story.entities()}
+        positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
     finally:
         await project.close()
     if arguments.json:
@@ -105,7 +105,7 @@ async def _commands(arguments: Namespace, project: Project) -> AsyncIterator[Com
         )
     if arguments.correct:
         identity = ProposalId(arguments.correct)
-        row = await project.proposal(identity)
+        row = await project.story.proposal(identity)
         yield CorrectProposal(identity, await _edited(row, named_values(arguments.set), project))
 
 
@@ -114,7 +114,7 @@ async def _edited(row: Proposal, changes: dict[str, Any], project: Project) -> E
     after = row.difference.after
     value: Any = after
     if isinstance(after, NewName):
-        value = next((entity for entity in await project.entities() if entity.id == after.entity), None)
+        value = next((entity for entity in await project.story.entities() if entity.id == after.entity), None)
     elif isinstance(after, Sequel):
         value = row.difference.before
     plain = to_plain(value) if value is not None else {}

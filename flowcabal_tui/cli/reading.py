@@ -29,10 +29,10 @@ async def status(arguments: Namespace) -> int:
     """Runs, open questions, background work, totals."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        runs, questions = await project.runs(10), await project.questions()
-        tasks, totals = await project.background(), await project.totals()
-        reading, stale = await project.bootstrap(), await project.stale()
-        unsaved = await project.unsaved.all()
+        runs, questions = await project.runs.summaries(10), await project.runs.questions()
+        tasks, totals = await project.memory.background(), await project.runs.totals()
+        reading, stale = await project.memory.bootstrap(), await project.memory.stale()
+        unsaved = await project.drafts.all()
     finally:
         await project.close()
     if arguments.json:
@@ -79,8 +79,8 @@ async def chapters(arguments: Namespace) -> int:
         await add_chapter(arguments, AddChapter(arguments.add, arguments.volume, arguments.at))
     project = await Project.open(arguments.project, read_only=True)
     try:
-        found = await (project.deleted_chapters() if arguments.deleted else project.chapters())
-        unsaved = {chapter.id for chapter, _draft in await project.unsaved.all()}
+        found = await (project.book.deleted_chapters() if arguments.deleted else project.book.chapters())
+        unsaved = {chapter.id for chapter, _draft in await project.drafts.all()}
     finally:
         await project.close()
     if arguments.json:
@@ -102,7 +102,7 @@ async def workflows(arguments: Namespace) -> int:
         await add_workflow(arguments, arguments.add)
     project = await Project.open(arguments.project, read_only=True)
     try:
-        found = await project.workflows()
+        found = await project.workflows.newest()
     finally:
         await project.close()
     if arguments.json:

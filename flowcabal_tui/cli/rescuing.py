@@ -7,8 +7,8 @@ from argparse import Namespace
 
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.rescue import Rescue
-from flowcabal_tui.project.book.rescue_out import PROJECT, REPORT, described, take_out
+from flowcabal_tui.project.rescue import Rescue
+from flowcabal_tui.project.rescue_out import PROJECT, REPORT, described, take_out
 
 
 async def rescue(arguments: Namespace) -> int:

@@ -67,10 +67,10 @@ async def run(arguments: Namespace) -> int:
     try:
         command = await _command_of(project, arguments, answers)
         if isinstance(command, RunWorkflow) and arguments.quote:
-            printer.quote(await project.quote(command.request))
+            printer.quote(await project.runs.quote(command.request))
             return DONE
         if isinstance(command, RunWorkflow):
-            for warning in (await project.quote(command.request)).warnings:
+            for warning in (await project.runs.quote(command.request)).warnings:
                 say(warning, file=sys.stderr)
         await settle_embeddings(project, arguments)
         if arguments.knowledge:
@@ -85,14 +85,14 @@ async def _command_of(project: Project, arguments: Namespace, answers: Answers) 
     """What is to be carried out; every name in the flags is looked up before anything is changed or paid for."""
     if arguments.resume:
         resumed = await the_run(project, arguments.resume)
-        workflow = await project.run_workflow(resumed)
+        workflow = await project.runs.run_workflow(resumed)
     else:
         workflow = await the_workflow(project, arguments.workflow)
     for path in (*arguments.target, *arguments.again, *arguments.freeze, *filter(None, (arguments.keep,))):
         the_node(workflow, path)
-    await require_nodes(answers.nodes, workflow, project.workflow)
+    await require_nodes(answers.nodes, workflow, project.workflows.get)
     if arguments.resume and arguments.again:
-        request = (await project.run_details(resumed)).request
+        request = (await project.runs.run_details(resumed)).request
         return RunWorkflow(request.another(NodeId(arguments.again[0])))
     if arguments.resume:
         return ResumeRun(resumed, continues=arguments.continues)
@@ -112,7 +112,7 @@ async def decide(arguments: Namespace) -> int:
         return await building.decide(arguments)
     project = await opened(arguments, everything=True, knowledge=False, uses_models=True)
     try:
-        waiting = {question.id: question for question in await project.questions()}
+        waiting = {question.id: question for question in await project.runs.questions()}
         question = waiting.get(QuestionId(arguments.question))
         if question is None:
             raise UnknownName(
@@ -161,12 +161,12 @@ class _Session:
         finally:
             reader.cancel()
         if state == "done" and keep:
-            before = {chapter.id: chapter for chapter in await self._project.chapters()}
+            before = {chapter.id: chapter for chapter in await self._project.book.chapters()}
             await self._project.carry_out(PersistOutput(run, NodeId(keep)))
             await note_replaced(self._project, before)
             self._print()
             if wait:
-                await self._project.settled()
+                await self._project.memory.settled()
                 self._print()
         if state in ("waiting", "paused"):
             self._printer.waits(tuple(self._waiting.values()))
@@ -200,7 +200,7 @@ class _Session:
         self._asked_for.append(question)
         self._asks.set()
         if not await self._answered_by_flag(question) and not self._reads_commands:
-            attempts = (await self._project.node(question.run, question.node)).attempts
+            attempts = (await self._project.runs.node(question.run, question.node)).attempts
             self._printer.asks(question, attempts[-1].text if attempts else "")
 
     async def _answered_by_flag(self, question: Question) -> bool:

@@ -20,7 +20,7 @@ from flowcabal_tui.settings.paths import PROJECT_FILE
 
 if TYPE_CHECKING:
     from flowcabal_tui.models.discover import Proposal
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
     from flowcabal_tui.settings.screen import ScreenSettings
     from flowcabal_tui.settings.user_file import UserSettings
     from flowcabal_tui.tui.app.entry import ModelProposal, Recent
@@ -72,7 +72,7 @@ async def _discover() -> tuple[Proposal, ...]:
     return await discover(os.environ)
 
 
-async def _open(path: Path, read_only: bool) -> Workbench:
+async def _open(path: Path, read_only: bool) -> Project:
     from flowcabal_tui.project import Project
     from flowcabal_tui.settings.user_file import remember_project
 

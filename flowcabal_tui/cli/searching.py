@@ -23,7 +23,7 @@ async def search(arguments: Namespace) -> int:
     """The best places of each kind; 1 when there is none."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        answer = await project.search(arguments.query, tuple(arguments.kind) or SEARCH_KINDS, arguments.limit)
+        answer = await project.book.search(arguments.query, tuple(arguments.kind) or SEARCH_KINDS, arguments.limit)
     finally:
         await project.close()
     if arguments.json:
@@ -58,10 +58,10 @@ async def blame(arguments: Namespace) -> int:
     try:
         chapter = await the_chapter(project, arguments.chapter)
         if arguments.line:
-            provenance = await project.provenance(chapter, arguments.line)
+            provenance = await project.book.provenance(chapter, arguments.line)
             plain = to_plain(provenance)
         else:
-            lines = await project.blame(chapter)
+            lines = await project.book.blame(chapter)
             plain = [to_plain(line) for line in lines]
     finally:
         await project.close()

@@ -33,10 +33,10 @@ async def trust(arguments: Namespace) -> int:
         return _revoked(arguments)
     project = await Project.open(arguments.project, read_only=True)
     try:
-        view = await project.trust()
+        view = await project.models.trust()
         if arguments.yes:
             await project.carry_out(ConfirmTrust(tuple(item.digest for item in view.asked.items)))
-            view = await project.trust()
+            view = await project.models.trust()
     finally:
         await project.close()
     _print(view, as_json=arguments.json)

@@ -17,8 +17,8 @@ from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
-from flowcabal_tui.project.book.upkeep import RebuildPlan
 from flowcabal_tui.project.memory.bootstrap_words import quoted
+from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.words import TASKS
 from flowcabal_tui.protocol.book import DeleteOutput, EditChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, Purge, PurgeFinished, Rebuild, RebuildProgress, TextPurged
@@ -37,7 +37,7 @@ async def rebuild(arguments: Namespace) -> int:
         uses_models=not arguments.dry_run and arguments.what != "index",
     )
     try:
-        plan = await project.rebuild_plan(arguments.what)
+        plan = await project.memory.rebuild_plan(arguments.what)
         _print_plan(plan, arguments.what)
         if arguments.dry_run or (arguments.what == "stale" and not plan.stale):
             return 0
@@ -49,7 +49,7 @@ async def rebuild(arguments: Namespace) -> int:
             await asyncio.wait([work], timeout=TICK_SECONDS)
         await work
         _print_progress(project)
-        failed = [task for task in await project.background() if task.state == "failed"]
+        failed = [task for task in await project.memory.background() if task.state == "failed"]
         for task in failed:
             say_row((_(TASKS[task.kind]), task.subject, task.error), file=sys.stderr)
         say(_("Rebuilt."))
@@ -62,7 +62,7 @@ async def rebuild(arguments: Namespace) -> int:
 
 async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIterator[str]:
     """What this rebuild could not make, and what would."""
-    owed = sum(task.kind == "knowledge" for task in await project.background())
+    owed = sum(task.kind == "knowledge" for task in await project.memory.background())
     if absent:
         yield _("the knowledge server is not there ({reason}); it is owed {n}.").format(reason=absent, n=owed)
     elif owed and arguments.what in ("knowledge", "all"):
@@ -71,7 +71,7 @@ async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIte
         return
     if not any(role == "agent" for role, _endpoint in project.info.models):
         yield _("no model of the agents is set: profiles and what the story tells are not made.")
-    elif (quote := await project.quote_bootstrap()).calls:
+    elif (quote := await project.memory.quote_bootstrap()).calls:
         yield _("imported chapters were never read by the agents' model: `flowcabal-tui bootstrap`, {quote}.").format(
             quote=quoted(quote)
         )
@@ -79,7 +79,7 @@ async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIte
 
 async def _rebuild(project: Project, what: str) -> None:
     await project.carry_out(Rebuild(what))  # type: ignore[arg-type]  # the parser knows the parts
-    await project.settled()
+    await project.memory.settled()
 
 
 def _print_plan(plan: RebuildPlan, what: str) -> None:
@@ -125,7 +125,7 @@ async def delete(arguments: Namespace) -> int:
         gone = _("It is out of the book and its memory; `undelete {project} {id}` brings it back.")
         name = named.output or named.chapter
         say(_("It is back.") if back else gone.format(project=arguments.project, id=name))
-        await project.settled()
+        await project.memory.settled()
     finally:
         await project.close()
     return 0
@@ -151,7 +151,7 @@ async def purge(arguments: Namespace) -> int:
                 return 1
         await project.carry_out(command)
         code = await _purged(project)
-        await project.settled()
+        await project.memory.settled()
         return code
     finally:
         await project.close()
@@ -192,15 +192,15 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
 
     A number is a place among the chapters of the book, or among the `deleted` ones.
     """
-    for output in await project.kept():
+    for output in await project.book.kept():
         if output.id == text:
-            part = (await project.kept_text(output.id)).strip()
+            part = (await project.book.kept_text(output.id)).strip()
             return (
                 Purge(output=output.id),
                 output.id,
                 _("Kept output {id}: {text}").format(id=output.id, text=part[:80]),
             )
-    gone, here = await project.deleted_chapters(), await project.chapters()
+    gone, here = await project.book.deleted_chapters(), await project.book.chapters()
     for chapter in (*here, *gone):
         if text == chapter.id or (text == str(chapter.position) and chapter in (gone if deleted else here)):
             words = _("Chapter {n}, {title}: {length} words")
@@ -220,7 +220,7 @@ async def backup(arguments: Namespace) -> int:
     """Writes a backup; the project may be open elsewhere meanwhile."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        manifest = await project.back_up(arguments.target)
+        manifest = await project.book.back_up(arguments.target)
         await note_unsaved(project, _("The backup holds it as unsaved text; its chapters have the saved text."))
     finally:
         await project.close()
@@ -243,7 +243,7 @@ async def restore_command(arguments: Namespace) -> int:
     )
     project = await Project.open(arguments.project, read_only=True)
     try:
-        print_brought((await project.trust()).asked.items)
+        print_brought((await project.models.trust()).asked.items)
     finally:
         await project.close()
     words = _("It is restricted until you confirm it: `flowcabal-tui trust {folder}`.")

@@ -36,7 +36,7 @@ async def export(arguments: Namespace) -> int:
     """Writes the book; the file's ending tells the form."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        say(await project.export(arguments.target, arguments.target.suffix.lstrip(".").lower()))
+        say(await project.book.export(arguments.target, arguments.target.suffix.lstrip(".").lower()))
         await note_unsaved(project, _("The file has the saved text."))
     finally:
         await project.close()
@@ -46,8 +46,8 @@ async def export(arguments: Namespace) -> int:
 async def _list_kept(arguments: Namespace) -> int:
     project = await Project.open(arguments.project, read_only=True)
     try:
-        places = {chapter.id: chapter.position for chapter in await project.chapters()}
-        kept = await project.kept()
+        places = {chapter.id: chapter.position for chapter in await project.book.chapters()}
+        kept = await project.book.kept()
     finally:
         await project.close()
     for one in kept:
@@ -69,13 +69,13 @@ async def keep(arguments: Namespace) -> int:
     project = await opened(arguments, knowledge=False)
     try:
         run = await the_run(project, arguments.run)
-        node = the_node(await project.run_workflow(run), arguments.node)
-        before = {chapter.id: chapter for chapter in await project.chapters()}
+        node = the_node(await project.runs.run_workflow(run), arguments.node)
+        before = {chapter.id: chapter for chapter in await project.book.chapters()}
         output = await project.carry_out(PersistOutput(run, node, arguments.attempt, partial=arguments.partial))
         say(_("Kept as {output}.").format(output=output))
         await note_replaced(project, before)
         if arguments.wait:
-            await project.settled()
+            await project.memory.settled()
             for event in project.take():
                 if isinstance(event, OutputChecked):
                     say(advice(event))

@@ -183,7 +183,7 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
         await project.check()
         size = (folder / PROJECT_STATE / DATABASE).stat().st_size
         yield Finding(_("database"), "ok", _("whole, {size:.1f} MiB").format(size=size / 2**20))
-        view = await project.trust()
+        view = await project.models.trust()
         if view.state != "trusted":
             yield Finding(
                 _("trust"),
@@ -191,7 +191,7 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
                 _("{n} items are not confirmed").format(n=len(view.asked.items)),
                 _("See `flowcabal-tui trust PROJECT`."),
             )
-        for model in await project.check_models() if view.state != "restricted" else ():
+        for model in await project.models.check_models() if view.state != "restricted" else ():
             outcome: Outcome = "ok" if model.ok else "failed"
             advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
             yield Finding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)", advice)

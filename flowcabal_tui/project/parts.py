@@ -18,6 +18,7 @@ from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.demo import BookLanguage, templates
+from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, ProjectNotConfirmed, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask
@@ -31,37 +32,37 @@ from flowcabal_tui.project.book.importing import Importer
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.book.missing import require_database
 from flowcabal_tui.project.book.outlining import Outlining
-from flowcabal_tui.project.book.overview import OverviewDesk
-from flowcabal_tui.project.book.profile_desk import ProfileDesk
-from flowcabal_tui.project.book.proposals import ProposalService
-from flowcabal_tui.project.book.purging import PurgeTools, Purging
+from flowcabal_tui.project.book.overview import OverviewReader
+from flowcabal_tui.project.book.references import PinnedReferences
 from flowcabal_tui.project.book.rule_checks import RuleChecks
-from flowcabal_tui.project.book.search import Search
-from flowcabal_tui.project.book.shelf import PinnedShelf
-from flowcabal_tui.project.book.story_desk import StoryDesk
-from flowcabal_tui.project.book.upkeep import UpkeepDesk, UpkeepTools
-from flowcabal_tui.project.embeddings import Embeddings
-from flowcabal_tui.project.found_models import adopt_model
 from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.bootstrap import Bootstrap
 from flowcabal_tui.project.memory.finder import RememberingFinder
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.memory.profiles import ProfileEditor
+from flowcabal_tui.project.memory.purging import PurgeTools, Purging
+from flowcabal_tui.project.memory.rebuild import Rebuilder, RebuildTools
+from flowcabal_tui.project.memory.search import Search
+from flowcabal_tui.project.memory.sources import Sources
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.project.model_desk import ModelDesk
-from flowcabal_tui.project.queries import Queries
-from flowcabal_tui.project.runs.actions_desk import ActionsDesk
+from flowcabal_tui.project.models.embeddings import Embeddings
+from flowcabal_tui.project.models.found import adopt_model
+from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs.doubts import Doubts
-from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.runs.history import History
+from flowcabal_tui.project.runs.manager import RunManager
+from flowcabal_tui.project.runs.queries import RunQueries
 from flowcabal_tui.project.runs.quotes import Quotes
-from flowcabal_tui.project.runs.run_desk import RunDesk
-from flowcabal_tui.project.runs.versions import VersionDesk
-from flowcabal_tui.project.startup import Startup
+from flowcabal_tui.project.runs.versions import OutputVersions
+from flowcabal_tui.project.story.proposals import ProposalService
+from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
 from flowcabal_tui.project.trust.service import Trust
+from flowcabal_tui.project.workflows.actions import ProjectActions
+from flowcabal_tui.project.workflows.graphs import Graphs
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.runner.limits import Limits
@@ -128,12 +129,12 @@ class Parts:
         self.log: logging.Handler | None = None
         self.limits = Limits(settings.run.concurrency)
         self.trust = Trust(folder, lambda: self.settings, store, emit, for_this_run=trust)
-        self.models = ModelDesk(settings, store, self.limits, emit, self.trust.require_model, pace=pace)
+        self.models = ModelRoles(settings, store, self.limits, emit, self.trust.require_model, pace=pace)
         self.prompts = PromptLibrary(folder / PROMPTS, self.trust.require_prompt)
         self.kinds = ProfileKinds(folder / PROFILES, self.trust.require_profile)
-        self.queries = Queries(store, self.kinds)
-        self.story = StoryDesk(store, emit)
-        self.knowledge = KnowledgeDesk(
+        self.run_queries, self.sources = RunQueries(store), Sources(store, self.kinds)
+        self.story = StoryRecords(store, emit)
+        self.knowledge = KnowledgeConnection(
             settings.knowledge,
             (settings.project.id, settings.project.name, folder),
             settings.project.language,
@@ -143,13 +144,13 @@ class Parts:
             self.trust.require_knowledge,
         )
         self.embeddings = Embeddings(self.models, store, settings.project.id, folder, settings.project.language)
-        self.search = Search(store, self.queries, self.knowledge, self.kinds)
-        self.actions = ActionsDesk(
+        self.search = Search(store, self.sources, self.knowledge, self.kinds)
+        self.actions = ProjectActions(
             folder, settings.actions, store, self.embeddings.for_search, settings.project.language, self.trust
         )
         graphs = Graphs()
         self.quotes = Quotes(store, self.models, lambda: self.settings)
-        self.runs = RunDesk(
+        self.runs = RunManager(
             store,
             self.services,
             lambda: self.settings,
@@ -162,15 +163,15 @@ class Parts:
             self.quotes.agreed,
         )
         self.history = History(store)
-        self.versions = VersionDesk(store, emit, self.runs.imagined, graphs, self.trust)
+        self.versions = OutputVersions(store, emit, self.runs.imagined, graphs, self.trust)
         self.mirror = Mirror(Folder(folder, modes), store)
         self.rules = RuleChecks(self.workshop, lambda: self.settings.checks.off)
         tools = StepTools(
             store,
-            self.queries,
+            self.sources,
             self.workshop,
             self.mirror,
-            KnowledgeSteps(store, self.queries, self.knowledge.paid_sync),
+            KnowledgeSteps(store, self.sources, self.knowledge.paid_sync),
             self.kinds,
             settings.project.language,
             self.rules,
@@ -196,7 +197,6 @@ class Parts:
             lambda: self.knowledge.is_up,
             lambda: self.trust.state != "restricted",
         )
-        self.startup = Startup(self)
         self.bootstrap = Bootstrap(
             store,
             self.models,
@@ -214,7 +214,7 @@ class Parts:
             self.background.wake,
             lambda: self.models.is_offline("agent"),
         )
-        self.profiles = ProfileDesk(store, self.queries, self.kinds, emit, self.background.wake)
+        self.profiles = ProfileEditor(store, self.sources, self.kinds, emit, self.background.wake)
         self.curation = Curation(
             store,
             self.mirror,
@@ -224,8 +224,8 @@ class Parts:
             self.steps.enqueue_story,
             clock,
         )
-        self.upkeep = UpkeepDesk(
-            UpkeepTools(
+        self.upkeep = Rebuilder(
+            RebuildTools(
                 store,
                 self.workshop,
                 self.background,
@@ -243,7 +243,7 @@ class Parts:
                 self.mirror,
                 self.background,
                 self.knowledge,
-                self.startup.start_knowledge,
+                self.start_knowledge,
                 self.is_idle,
                 self.curation.placed,
                 self.forget_in_log,
@@ -252,7 +252,7 @@ class Parts:
         )
         self.chapters_edit = ChaptersEdit(store, emit, self.background.wake, self.curation.placed)
         self.outlining = Outlining(store, emit, self.background.wake, lambda: self.settings.project.language)
-        self.overview = OverviewDesk(store, lambda: self.settings, self.curation.outside_text, clock)
+        self.overview = OverviewReader(store, lambda: self.settings, self.curation.outside_text, clock)
         self.blame = Blame(store)
 
     @cached_property
@@ -340,10 +340,10 @@ class Parts:
             self.settings.budget.context_tokens,
             prompts=self.prompts,
             model=self.models.agent,
-            finder=RememberingFinder(self.knowledge, self.store, self.queries, generation, remember=spend),
+            finder=RememberingFinder(self.knowledge, self.store, self.sources, generation, remember=spend),
             spend=spend,
             kinds=self.kinds,
-            shelf=PinnedShelf(self.store.references, generation, always=self.settings.agents.references),
+            shelf=PinnedReferences(self.store.references, generation, always=self.settings.agents.references),
             fixed=_fixed_words(),
             endpoint=self.models.endpoint,
             asks_scene=self.settings.agents.scene,
@@ -377,11 +377,39 @@ class Parts:
         job = await self.bootstrap.status()
         return self.runs.idle and (job is None or job.state not in ("running", "pausing"))
 
+    async def story_changed(self) -> None:
+        """Has the knowledge server updated with what the story says by now."""
+        await self.steps.enqueue_story()
+        self.background.wake()
+
+    async def chapters_moved(self) -> None:
+        """Has summaries of arcs checked again: other chapters may belong to them."""
+        await self.store.outbox.add(await self.steps.summaries.all_arc_tasks())
+        self.background.wake()
+
     async def adopt_models(self, identity: str) -> None:
         """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
         self.settings = await adopt_model(self.folder, self.settings, identity)
         self.models.use(self.settings)
         await self.trust.renew_models(self.settings.models)
+
+    async def start_knowledge(self) -> None:
+        """Starts the knowledge server; a failure is shown in the status line and otherwise ignored."""
+        try:
+            agent = self.models.model("agent") if self.settings.knowledge.enabled else None
+        except (ModelError, SettingsError):
+            agent = None
+        try:
+            embedder = self.embeddings.embedder()
+            if self.embeddings.waits and self.knowledge.asks():
+                return
+            await self.knowledge.start(embedder, agent)
+        except (FlowCabalError, OSError) as error:
+            if isinstance(error, ProjectNotConfirmed) or _is_not_confirmed(error):
+                self.knowledge.held_back()
+                return
+            log.warning("knowledge server: %s", error)
+            self.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))
 
     async def close(self) -> None:
         """Runs first, so that their text is journalled; the store last."""
@@ -396,3 +424,7 @@ class Parts:
         await self.store.close()
         if self.log is not None:
             close_log(self.log)
+
+
+def _is_not_confirmed(error: Exception) -> bool:
+    return isinstance(error, ModelError) and error.fault is ModelFault.NOT_CONFIRMED

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
-from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, ProjectNotConfirmed, SettingsError
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.base import Status
-
-if TYPE_CHECKING:
-    from flowcabal_tui.project.parts import Parts
-
-log = logging.getLogger(__name__)
 
 
 class Startup:
@@ -46,7 +39,7 @@ class Startup:
         parts.tasks.create(parts.upkeep.tidy())
         parts.tasks.create(parts.purging.keep_finishing())
         if self._knowledge_wanted:
-            await self.start_knowledge()
+            await parts.start_knowledge()
 
     async def confirm(self, items: Collection[Digest]) -> None:
         """The user has confirmed these items: what was held back for them goes on."""
@@ -59,27 +52,4 @@ class Startup:
             return
         await parts.background.confirmed()
         if self._knowledge_wanted and not parts.knowledge.began:
-            await self.start_knowledge()
-
-    async def start_knowledge(self) -> None:
-        """What prevents it is shown in the status line, and prevents nothing else."""
-        parts = self._parts
-        try:
-            agent = parts.models.model("agent") if parts.settings.knowledge.enabled else None
-        except (ModelError, SettingsError):
-            agent = None
-        try:
-            embedder = parts.embeddings.embedder()
-            if parts.embeddings.waits and parts.knowledge.asks():
-                return
-            await parts.knowledge.start(embedder, agent)
-        except (FlowCabalError, OSError) as error:
-            if isinstance(error, ProjectNotConfirmed) or _is_not_confirmed(error):
-                parts.knowledge.held_back()
-                return
-            log.warning("knowledge server: %s", error)
-            parts.knowledge.failed(error.title if isinstance(error, FlowCabalError) else str(error))
-
-
-def _is_not_confirmed(error: Exception) -> bool:
-    return isinstance(error, ModelError) and error.fault is ModelFault.NOT_CONFIRMED
+            await parts.start_knowledge()

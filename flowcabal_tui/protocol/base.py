@@ -7,15 +7,18 @@ from typing import ClassVar, Literal, TypeVar, dataclass_transform
 
 from flowcabal_tui.domain.ids import CommandId
 
+T = TypeVar("T")
+Order = Literal["queued", "at once", "beside"]
+"""When a command is carried out: after those sent before it; before all others, because it stops work; or in its turn,
+while those behind it do not wait for its end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Base of what a guest may ask; the engine answers each with events that carry its id."""
+    """Base of what a caller may ask; the engine answers each with events that carry its id."""
 
     type: ClassVar[str] = ""
-
-
-T = TypeVar("T")
+    order: ClassVar[Order] = "queued"
 
 
 @dataclass_transform(frozen_default=True)

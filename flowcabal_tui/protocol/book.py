@@ -11,7 +11,7 @@ from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import KeepKind, KeepMode, MetaName
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.search import TextPlace
-from flowcabal_tui.protocol.base import Command, Event, event
+from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class ImportManuscript(Command):
     """Reads a file or folder as chapters at the end of the book, or as a reference book; spends no money."""
 
     type: ClassVar[str] = "manuscript:import"
+    order: ClassVar[Order] = "beside"
     path: str
     last: int | None = None
     """Import only the first so many chapters."""
@@ -109,6 +110,7 @@ class RewriteSelection(Command):
     """Asks the user model for another version of a passage; the answer comes as `rewrite:proposed`."""
 
     type: ClassVar[str] = "rewrite:request"
+    order: ClassVar[Order] = "beside"
     chapter: ChapterId
     start: int
     end: int

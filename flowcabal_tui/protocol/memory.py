@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Level
-from flowcabal_tui.protocol.base import Command, Event, event
+from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class PauseBootstrap(Command):
     """Lets the calls that are under way end, and begins no more; with `drop` the rest is given up."""
 
     type: ClassVar[str] = "bootstrap:pause"
+    order: ClassVar[Order] = "at once"
     drop: bool = False
 
 
@@ -94,6 +95,7 @@ class CancelBackground(Command):
     """Cancels what the background still has to do (all, or one task); it can be retried."""
 
     type: ClassVar[str] = "background:cancel"
+    order: ClassVar[Order] = "at once"
     task: int | None = None
 
 
@@ -110,6 +112,7 @@ class Rebuild(Command):
     """
 
     type: ClassVar[str] = "memory:rebuild"
+    order: ClassVar[Order] = "beside"
     what: RebuildPart = "all"
     uris: tuple[str, ...] = ()
 

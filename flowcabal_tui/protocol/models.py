@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.trust import TrustState
-from flowcabal_tui.protocol.base import Command, Event, event
+from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,7 @@ class AnswerEmbeddings(Command):
     """Says whether the texts of the book may be sent to the embedding model, from now on."""
 
     type: ClassVar[str] = "embeddings:answer"
+    order: ClassVar[Order] = "beside"
     allow: bool
 
 
@@ -23,6 +24,7 @@ class ConfirmModels(Command):
     """Confirms that a model may be used: it costs money and sends the manuscript away."""
 
     type: ClassVar[str] = "models:confirm"
+    order: ClassVar[Order] = "beside"
     identity: str
 
 

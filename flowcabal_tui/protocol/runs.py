@@ -9,7 +9,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Decision, Evaluation, IterationKind, NodeState, Question, RunRequest, RunState
-from flowcabal_tui.protocol.base import Command, Event, event
+from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class CancelRun(Command):
     """Stops a run or a node at once; partial text stays. With `branch` all nodes that depend on it are stopped too."""
 
     type: ClassVar[str] = "workflow:cancel"
+    order: ClassVar[Order] = "at once"
     run: RunId
     node: NodeId | None = None
     branch: bool = False

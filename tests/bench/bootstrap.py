@@ -108,7 +108,7 @@ async def _searched(folder: Path) -> tuple[float, list[float]]:
         times = []
         for query in (*QUERIES, *QUERIES, *QUERIES):
             began = time.perf_counter()
-            await project.search(query)
+            await project.book.search(query)
             times.append(time.perf_counter() - began)
         return times[0], times[1:]
     finally:
@@ -165,7 +165,7 @@ def _files(book: Path) -> list[str]:
 async def _quote(folder: Path) -> Any:
     project = await Project.open(folder, knowledge=False, read_only=True)
     try:
-        return await project.quote_bootstrap()
+        return await project.memory.quote_bootstrap()
     finally:
         await project.close()
 

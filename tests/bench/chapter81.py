@@ -107,9 +107,11 @@ async def _book(folder: Path) -> list[Figure]:
     project = await Project.open(folder, knowledge=False)
     try:
         await project.check()
-        chapters = await project.chapters()
-        derived = [state for row in await project.profiles() for state in (await project.profile(row.uri)).levels]
-        texts = {chapter.id: await project.chapter_text(chapter.id) for chapter in chapters}
+        chapters = await project.book.chapters()
+        derived = [
+            state for row in await project.memory.profiles() for state in (await project.memory.profile(row.uri)).levels
+        ]
+        texts = {chapter.id: await project.book.chapter_text(chapter.id) for chapter in chapters}
     finally:
         await project.close()
     figures = [_l0(derived, chapters), *_l1(derived, texts)]

@@ -160,8 +160,8 @@ async def _one(
                     async with _opened(copy) as project:
                         await _run(project, template, title, text)
                         asked = len(helper.log)
-                        await project.carry_out(PersistOutput((await project.runs())[0].id, node))
-                        await project.settled()
+                        await project.carry_out(PersistOutput((await project.runs.summaries())[0].id, node))
+                        await project.memory.settled()
                     calls, of_run = _calls(writer, helper), len(writer.log) + asked
                     found[template, length] = (calls[:of_run], calls[of_run:])
                     shutil.rmtree(copy)
@@ -173,7 +173,7 @@ async def _imported(project: Project, texts: Path, chapters: list[tuple[str, str
     for number, (name, words) in enumerate(chapters, start=1):
         (texts / f"{number:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")
     await project.carry_out(ImportManuscript(str(texts), again=True))
-    await project.settled()
+    await project.memory.settled()
 
 
 @asynccontextmanager
@@ -201,11 +201,11 @@ async def _run(project: Project, template: str, title: str, text: str) -> None:
     chapter = await project.carry_out(AddChapter(title))
     wishes = (("instruction", text[:80]),)
     await project.carry_out(RunWorkflow(RunRequest(template, ChapterId(chapter), wishes)))
-    while (await project.runs())[0].state not in ("done", "failed", "cancelled"):
-        for question in await project.questions():
+    while (await project.runs.summaries())[0].state not in ("done", "failed", "cancelled"):
+        for question in await project.runs.questions():
             await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
         await asyncio.sleep(0.01)
-    if (state := (await project.runs())[0].state) != "done":
+    if (state := (await project.runs.summaries())[0].state) != "done":
         raise RuntimeError(f"the run ended as {state}")
 
 

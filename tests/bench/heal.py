@@ -70,7 +70,7 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
     try:
         async with opened(book) as desk:
             await desk.project.carry_out(ImportManuscript(str(source), last=CHAPTERS))
-            await desk.project.settled()
+            await desk.project.memory.settled()
         async with opened(book, knowledge=True) as desk:
             began = time.monotonic()
             await whole(desk, patience=PATIENCE)
@@ -98,8 +98,8 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
 async def _anew(desk: Desk) -> AsyncIterator[int]:
     """Everything is sent once more; gives how many states were told before."""
     told = len(desk.told(KnowledgeStatus))
-    await desk.project._ask(knowledge(desk).rebuild())
-    await desk.project._ask(desk.project._parts.background.heal({}))
+    await desk.project._engine.call(knowledge(desk).rebuild())
+    await desk.project._engine.call(desk.project._parts.background.heal({}))
     yield told
 
 

@@ -63,11 +63,11 @@ async def book(project: Project) -> None:
         chapter = ChapterId(await project.carry_out(AddChapter(f"Title {number}")))
         for version in (1, 2):
             await project.carry_out(WriteChapter(chapter, text(number, version)))
-    await project.settled()
+    await project.memory.settled()
 
 
 async def _chapter(project: Project, number: int) -> ChapterId:
-    return (await project.chapters())[number - 1].id
+    return (await project.book.chapters())[number - 1].id
 
 
 async def _save(project: Project) -> None:
@@ -88,14 +88,14 @@ async def _new_chapter(project: Project) -> None:
 
 async def _run(project: Project) -> None:
     """Begins the run of the last chapter or goes on with it, and approves whatever it asks."""
-    runs = await project.runs()
+    runs = await project.runs.summaries()
     if not runs:
-        await project.carry_out(RunWorkflow(RunRequest(WORKFLOW, (await project.chapters())[-1].id)))
+        await project.carry_out(RunWorkflow(RunRequest(WORKFLOW, (await project.book.chapters())[-1].id)))
     elif runs[0].state == "interrupted":
         await project.carry_out(ResumeRun(runs[0].id))
     async with asyncio.timeout(_PATIENCE):
-        while (run := (await project.runs())[0]).state not in ("done", "failed", "cancelled"):
-            for question in await project.questions():
+        while (run := (await project.runs.summaries())[0]).state not in ("done", "failed", "cancelled"):
+            for question in await project.runs.questions():
                 await project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
             await asyncio.sleep(_POLL)
     if run.state != "done":
@@ -108,7 +108,7 @@ async def _ran(project: Project) -> None:
 
 
 async def _keep(project: Project) -> None:
-    run = RunId((await project.runs())[0].id)
+    run = RunId((await project.runs.summaries())[0].id)
     await project.carry_out(PersistOutput(run, NodeId("polish")))
 
 
@@ -118,17 +118,17 @@ async def _kept(project: Project) -> None:
 
 
 async def _output(project: Project) -> OutputId:
-    return (await project.kept())[0].id
+    return (await project.book.kept())[0].id
 
 
 async def _replace(project: Project) -> None:
-    found = [one.place for one in await project.occurrences("Saltreach")]
+    found = [one.place for one in await project.book.occurrences("Saltreach")]
     await project.carry_out(ReplaceText("Saltreach", "Northmere", tuple(found)))
 
 
 async def _split(project: Project) -> None:
-    chapter = (await project.chapters())[1]
-    at = (await project.chapter_text(chapter.id)).index("Ines Marlow counted part 6")
+    chapter = (await project.book.chapters())[1]
+    at = (await project.book.chapter_text(chapter.id)).index("Ines Marlow counted part 6")
     await project.carry_out(SplitChapter(chapter.id, at, "The Second Half", chapter.version))
 
 
@@ -138,7 +138,7 @@ async def _merge(project: Project) -> None:
 
 async def _restore(project: Project) -> None:
     chapter = await _chapter(project, 2)
-    await project.carry_out(WriteChapter(chapter, await project.chapter_text(chapter, 1), note="version 1 again"))
+    await project.carry_out(WriteChapter(chapter, await project.book.chapter_text(chapter, 1), note="version 1 again"))
 
 
 async def _delete(project: Project) -> None:
@@ -146,7 +146,7 @@ async def _delete(project: Project) -> None:
 
 
 async def _undelete(project: Project) -> None:
-    await project.carry_out(EditChapter((await project.deleted_chapters())[0].id, deleted=False))
+    await project.carry_out(EditChapter((await project.book.deleted_chapters())[0].id, deleted=False))
 
 
 async def _take_out(project: Project) -> None:
@@ -162,7 +162,7 @@ async def _edit_outside(project: Project) -> None:
 async def _take_outside(project: Project) -> None:
     chapter = await _chapter(project, 2)
     async with asyncio.timeout(_PATIENCE):
-        while await project.outside_text(chapter) is None:  # noqa: ASYNC110  # the feed is polled
+        while await project.book.outside_text(chapter) is None:  # noqa: ASYNC110  # the feed is polled
             await asyncio.sleep(_POLL)
     await project.carry_out(WriteChapter(chapter, OUTSIDE))
 
@@ -170,20 +170,20 @@ async def _take_outside(project: Project) -> None:
 async def _add_secret(project: Project) -> None:
     chapter = ChapterId(await project.carry_out(AddChapter("The Flag")))
     await project.carry_out(WriteChapter(chapter, SECRET))
-    await project.settled()
+    await project.memory.settled()
 
 
 async def _purge(project: Project) -> None:
-    await project.carry_out(Purge(chapter=(await project.chapters())[-1].id))
+    await project.carry_out(Purge(chapter=(await project.book.chapters())[-1].id))
 
 
 async def _delete_secret(project: Project) -> None:
     await _add_secret(project)
-    await project.carry_out(EditChapter((await project.chapters())[-1].id, deleted=True))
+    await project.carry_out(EditChapter((await project.book.chapters())[-1].id, deleted=True))
 
 
 async def _purge_deleted(project: Project) -> None:
-    await project.carry_out(Purge(chapter=(await project.deleted_chapters())[0].id))
+    await project.carry_out(Purge(chapter=(await project.book.deleted_chapters())[0].id))
 
 
 OPERATIONS: Final[tuple[Operation, ...]] = (

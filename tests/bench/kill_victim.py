@@ -59,7 +59,7 @@ async def main(arguments: Sequence[str]) -> None:
     points.counting = True
     await operation.act(project)
     print(f"done {points.count}", flush=True)
-    await project.settled()
+    await project.memory.settled()
     print(f"settled {points.count}", flush=True)
     await asyncio.Event().wait()
 

@@ -225,7 +225,7 @@ async def _with(folder: Path, act: Act) -> None:
     try:
         await act(project)
         async with asyncio.timeout(PATIENCE):
-            await project.settled()
+            await project.memory.settled()
     finally:
         await project.close()
 
@@ -235,15 +235,15 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
     project = await Project.open(folder, knowledge=False, pace=0.0, trust=True)
     try:
         async with asyncio.timeout(PATIENCE):
-            await project.settled()
+            await project.memory.settled()
             while (await project._parts.store.upkeep.purge_left()).steps:  # noqa: ASYNC110  # the store is polled
                 await asyncio.sleep(POLL)
-            await project.settled()
+            await project.memory.settled()
         state: dict[str, Any] = {
-            "chapters": [await _chapter(project, one.id, one.title) for one in await project.chapters()],
-            "deleted": [await _chapter(project, one.id, one.title) for one in await project.deleted_chapters()],
-            "kept": [(one.digest, one.deleted) for one in await project.kept()],
-            "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs()],
+            "chapters": [await _chapter(project, one.id, one.title) for one in await project.book.chapters()],
+            "deleted": [await _chapter(project, one.id, one.title) for one in await project.book.deleted_chapters()],
+            "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
+            "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
         }
         if wrong is not None:
             await _look(project, folder, wrong)
@@ -254,8 +254,8 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
 
 async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tuple[str, ...]]:
     """Title and texts, the newest first."""
-    versions = await project.chapter_versions(chapter)
-    return title, tuple([await project.chapter_text(chapter, version.version) for version in versions])
+    versions = await project.book.chapter_versions(chapter)
+    return title, tuple([await project.book.chapter_text(chapter, version.version) for version in versions])
 
 
 def _all_texts(state: dict[str, Any]) -> list[Any]:
@@ -267,9 +267,9 @@ async def _look(project: Project, folder: Path, wrong: Counter[str]) -> None:
     """Index, files, export and outbox beside the texts that stand."""
     view = await project._parts.store.memory.view(None)
     texts = {}
-    for chapter in await project.chapters():
+    for chapter in await project.book.chapters():
         if chapter.digest:
-            texts[chapter.id] = await project.chapter_text(chapter.id)
+            texts[chapter.id] = await project.book.chapter_text(chapter.id)
             passages = await view.passages(chapter.id)
             indexed = "".join("".join(each.text.split()) for each in passages)
             wrong["index"] += indexed != "".join(texts[chapter.id].split())
@@ -282,7 +282,7 @@ async def _look(project: Project, folder: Path, wrong: Counter[str]) -> None:
         wrong["outside"] += bool(outside)
     target = folder.parent / "export.txt"
     target.unlink(missing_ok=True)
-    await project.export(target, "txt")
+    await project.book.export(target, "txt")
     exported = target.read_text("utf-8")
     wrong["export"] += any(exported.count(text) != 1 for text in texts.values())
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as database:

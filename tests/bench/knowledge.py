@@ -23,9 +23,9 @@ from flowcabal_tui.agents.context.gather import Finder, Found
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.bench.context_bench import BenchQuery, BenchSettings, answers, imported, read_queries
 from flowcabal_tui.project.memory.finder import RememberingFinder
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
-from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.project.memory.sources import Sources
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
 from tests.bench.projects import openviking
@@ -89,13 +89,13 @@ async def _served(folder: Path, language: str) -> AsyncIterator[tuple[TimedFinde
     async def ready(there: Mapping[str, str]) -> None:
         held.update(there)
 
-    desk = KnowledgeDesk(settings.knowledge, place, language, lambda _event: None, ready)
+    desk = KnowledgeConnection(settings.knowledge, place, language, lambda _event: None, ready)
     try:
         await desk.start(LexicalEmbedder(), None)
         async with asyncio.timeout(START_SECONDS):
             while not desk.is_up:  # noqa: ASYNC110  # it may be started more than once on a machine that is busy
                 await asyncio.sleep(0.1)
-        queries, began = Queries(store), time.perf_counter()
+        queries, began = Sources(store), time.perf_counter()
         steps = KnowledgeSteps(store, queries, desk.sync)
         chapters = [task for task in await store.outbox.all(("waiting", "fresh")) if task.kind == "knowledge"]
         lacking = [task for task in chapters if held.get(task.subject) != task.source]

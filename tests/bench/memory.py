@@ -60,7 +60,7 @@ async def _import(folder: Path, source: Path) -> None:
     project = await Project.open(folder, knowledge=False)
     try:
         await project.carry_out(ImportManuscript(str(source)))
-        await project.settled()
+        await project.memory.settled()
     finally:
         await project.close()
 

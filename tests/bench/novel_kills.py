@@ -171,13 +171,13 @@ async def _state(folder: Path) -> dict[str, Any]:
     project = await Project.open(folder, read_only=True)
     try:
         await project.check()
-        chapters = await project.chapters()
+        chapters = await project.book.chapters()
         state: dict[str, Any] = {
-            "texts": [await project.chapter_text(chapter.id) for chapter in chapters if chapter.digest],
-            "kept": len(await project.kept()),
-            "versions": [len(await project.chapter_versions(chapter.id)) for chapter in chapters],
-            "names": len(await project.entities()),
-            "profiles": sorted(row.name for row in await project.profiles()),
+            "texts": [await project.book.chapter_text(chapter.id) for chapter in chapters if chapter.digest],
+            "kept": len(await project.book.kept()),
+            "versions": [len(await project.book.chapter_versions(chapter.id)) for chapter in chapters],
+            "names": len(await project.story.entities()),
+            "profiles": sorted(row.name for row in await project.memory.profiles()),
         }
     finally:
         await project.close()
@@ -193,11 +193,11 @@ async def _lost(folder: Path, sent: list[int]) -> float:
         return 0.0
     project = await Project.open(folder, knowledge=False, read_only=True)
     try:
-        runs = await project.runs()
+        runs = await project.runs.summaries()
         kept = 0
         for node, state in runs[0].nodes if runs else ():
             if state not in ("done", "waiting"):
-                kept = len((await project.node(runs[0].id, NodeId(node))).partial)
+                kept = len((await project.runs.node(runs[0].id, NodeId(node))).partial)
     finally:
         await project.close()
     return max(0.0, (min((sent[0] - 1) * 2, len(TEXT)) - kept) / 2 * DELAY)

@@ -125,10 +125,10 @@ async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[S
             async with _opened(folder / "book") as project:
                 if number > 1:
                     await project.carry_out(ImportManuscript(str(folder / "texts")))
-                    await project.settled()
+                    await project.memory.settled()
                 for meta, words in (*NOTES, ("outline", outline_of([name for name, _text in texts]))):
                     await project.carry_out(WriteMeta(meta, words))
-                await project.settled()
+                await project.memory.settled()
                 writer.log.clear()
                 helper.log.clear()
                 watched = _Watched(project, writer, helper)
@@ -148,8 +148,8 @@ class _Watched:
         before = self._asked()
         await self._run(title, text)
         self._gate()
-        await self._project.carry_out(PersistOutput((await self._project.runs())[0].id, KEPT))
-        await self._project.settled()
+        await self._project.carry_out(PersistOutput((await self._project.runs.summaries())[0].id, KEPT))
+        await self._project.memory.settled()
         found = [
             sent(entry["body"], sum(gate[at] <= place for gate in self._gates))
             for at, server in enumerate(self._servers)
@@ -173,8 +173,8 @@ class _Watched:
         chapter = await self._project.carry_out(AddChapter(title))
         request = RunRequest(TEMPLATE, ChapterId(chapter), (("instruction", text[:80]),))
         await self._project.carry_out(RunWorkflow(request))
-        while (await self._project.runs())[0].state not in ("done", "failed", "cancelled"):
-            for question in await self._project.questions():
+        while (await self._project.runs.summaries())[0].state not in ("done", "failed", "cancelled"):
+            for question in await self._project.runs.questions():
                 self._gate()
                 await self._project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
             await asyncio.sleep(0.01)

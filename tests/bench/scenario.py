@@ -77,10 +77,10 @@ class Writer:
                 found |= await step() or {}
 
     async def _written(self) -> list[Chapter]:
-        return [chapter for chapter in await self._project.chapters() if chapter.digest]
+        return [chapter for chapter in await self._project.book.chapters() if chapter.digest]
 
     async def _target(self) -> ChapterId:
-        chapters = await self._project.chapters()
+        chapters = await self._project.book.chapters()
         if len(chapters) > self._last:
             return chapters[-1].id
         return ChapterId(await self._project.carry_out(AddChapter(TITLE)))
@@ -99,11 +99,11 @@ class Writer:
             if self._knowledge in ("off", "absent", "failed") and all(task.kind == "knowledge" for task in open_tasks):
                 break
             await asyncio.sleep(0.05)
-        failed = [task.error for task in await self._project.background() if task.state == "failed"]
+        failed = [task.error for task in await self._project.memory.background() if task.state == "failed"]
         return {"knowledge": self._knowledge, "failed": failed, "rss": _memory()}
 
     async def _open_tasks(self) -> list[Any]:
-        return [task for task in await self._project.background() if task.state in ("waiting", "running")]
+        return [task for task in await self._project.memory.background() if task.state in ("waiting", "running")]
 
     def _listen(self) -> None:
         for event in self._project.take():
@@ -121,7 +121,7 @@ class Writer:
 
     async def _run(self) -> dict[str, Any]:
         """Begins the run or goes on with it, and answers what it asks; returns what its nodes were given."""
-        runs = await self._project.runs()
+        runs = await self._project.runs.summaries()
         if not runs:
             run = RunId(await self._project.carry_out(RunWorkflow(await self._request())))
         else:
@@ -130,8 +130,8 @@ class Writer:
                 await self._project.carry_out(ResumeRun(run))
         asked = await self._to_the_end()
         nodes = {}
-        for node, _state in (await self._project.runs())[0].nodes:
-            view = await self._project.node(run, node)
+        for node, _state in (await self._project.runs.summaries())[0].nodes:
+            view = await self._project.runs.node(run, node)
             attempt = view.attempts[-1]
             used = attempt.receipt.used if attempt.receipt else 0
             nodes[node] = {"prompt": attempt.usage.input_tokens, "context": used}
@@ -140,14 +140,14 @@ class Writer:
     async def _to_the_end(self) -> int:
         """Approves whatever is asked until the newest run is over; returns how often it was asked."""
         asked = 0
-        while (state := (await self._project.runs())[0].state) not in ("done", "failed", "cancelled"):
+        while (state := (await self._project.runs.summaries())[0].state) not in ("done", "failed", "cancelled"):
             self._listen()
-            for question in await self._project.questions():
+            for question in await self._project.runs.questions():
                 asked += 1
                 await self._project.carry_out(Decide(question.id, Decision("approve", max(question.attempts))))
             await asyncio.sleep(0.01)
         if state != "done":
-            raise SystemExit(f"the run ended as {state}: {(await self._project.runs())[0].error}")
+            raise SystemExit(f"the run ended as {state}: {(await self._project.runs.summaries())[0].error}")
         return asked
 
     async def _previews(self) -> dict[str, list[float]]:
@@ -157,13 +157,13 @@ class Writer:
         for node in ("plan", "draft", "polish"):
             for _round in range(5):
                 started = time.perf_counter()
-                await self._project.preview_context(request, NodeId(node))
+                await self._project.runs.preview_context(request, NodeId(node))
                 times.setdefault(node, []).append((time.perf_counter() - started) * 1000)
         return times
 
     async def _keep(self) -> None:
-        if not await self._project.kept():
-            await self._project.carry_out(PersistOutput((await self._project.runs())[0].id, KEPT_NODE))
+        if not await self._project.book.kept():
+            await self._project.carry_out(PersistOutput((await self._project.runs.summaries())[0].id, KEPT_NODE))
 
     async def _again(self) -> dict[str, Any]:
         say(phase="again", ready=True)

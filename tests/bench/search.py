@@ -54,17 +54,17 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
 
 
 async def _texts(project: Project) -> list[str]:
-    return [await project.chapter_text(chapter.id) for chapter in await project.chapters()]
+    return [await project.book.chapter_text(chapter.id) for chapter in await project.book.chapters()]
 
 
 async def _searched(project: Project, texts: list[str]) -> list[Figure]:
     begun = time.perf_counter()
-    await project.search("")
+    await project.book.search("")
     ready = time.perf_counter() - begun
     times = []
     for query in _queries(texts):
         begun = time.perf_counter()
-        await project.search(query, SEARCH_KINDS, LIMIT)
+        await project.book.search(query, SEARCH_KINDS, LIMIT)
         times.append(time.perf_counter() - begun)
     return [
         Figure("characters", f"{sum(map(len, texts)):,}"),
@@ -89,7 +89,7 @@ def _queries(texts: list[str]) -> Iterable[str]:
 
 
 async def _replaced(project: Project) -> list[Figure]:
-    places = tuple(each.place for each in await project.occurrences(NAME))
+    places = tuple(each.place for each in await project.book.occurrences(NAME))
     begun = time.perf_counter()
     made = Generation(int(await project.carry_out(ReplaceText(NAME, NAME[::-1], places))))
     replaced = time.perf_counter() - begun

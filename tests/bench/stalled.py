@@ -79,8 +79,8 @@ async def _texts(folder: Path) -> list[str]:
     """What the journal holds of each node of the newest run, finished or not."""
     project = await Project.open(folder, knowledge=False)
     try:
-        run = (await project.runs())[0].id
-        views = [await project.node(RunId(run), NodeId(f"n{number:02d}")) for number in range(STREAMS)]
+        run = (await project.runs.summaries())[0].id
+        views = [await project.runs.node(RunId(run), NodeId(f"n{number:02d}")) for number in range(STREAMS)]
     finally:
         await project.close()
     return [view.attempts[-1].text if view.attempts and view.attempts[-1].complete else view.partial for view in views]

@@ -82,7 +82,9 @@ async def _streams(folder: Path, server: PacedServer) -> list[Figure]:
                 finished += [time.perf_counter() - began] if event.type == "node:completed" else []
         wall, cpu = time.perf_counter() - began, time.process_time() - cpu
         probe.cancel()
-        texts = [(await project.node(run, NodeId(f"n{number:02d}"))).attempts[-1].text for number in range(STREAMS)]
+        texts = [
+            (await project.runs.node(run, NodeId(f"n{number:02d}"))).attempts[-1].text for number in range(STREAMS)
+        ]
     finally:
         await project.close()
     sent, machine = server.streams()

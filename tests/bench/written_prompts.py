@@ -99,7 +99,7 @@ async def recorded(language: str) -> dict[str, ModelRequest]:
         confirmed(book)
         project = await Project.open(book, knowledge=False, pace=0.0, clock=_clock)
         try:
-            await project.settled()
+            await project.memory.settled()
         finally:
             await project.close()
         recorder = Recorder()
@@ -112,8 +112,8 @@ async def recorded(language: str) -> dict[str, ModelRequest]:
 
 
 async def _requests(project: Project, recorder: Recorder, language: str) -> dict[str, ModelRequest]:
-    chapters = await project.chapters()
-    target, wish = chapters[-1].id, await project.draft(f"instruction/{chapters[-1].id}") or ""
+    chapters = await project.book.chapters()
+    target, wish = chapters[-1].id, await project.drafts.draft(f"instruction/{chapters[-1].id}") or ""
 
     async def asked(workflow: str, how: str, chapter: ChapterId | None = target, said: str = wish) -> RunId:
         recorder.asked.clear()
@@ -133,13 +133,13 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
     found["check-1"], found["check-2"] = recorder.of("monitor.check")[:2]
     recorder.asked.clear()
     await project.carry_out(PersistOutput(run, NodeId("polish")))
-    await project.settled()
+    await project.memory.settled()
     found["reading"], found["profile"] = recorder.of("curator.story")[0], recorder.of("curator.profile")[-1]
-    text = await project.chapter_text(target)
+    text = await project.book.chapter_text(target)
     start = text.index("\n\n") + 2
     end = text.index("\n\n", start)
     await project.carry_out(RewriteSelection(target, start, end, text[start:end], WISHES[language]))
-    await project.settled()
+    await project.memory.settled()
     found["rewrite"] = recorder.of("rewrite")[0]
     return {name: found[name] for name in TOLD}
 
@@ -158,8 +158,8 @@ def _sent_back(how: str) -> Said:
 
 async def _run(project: Project, request: RunRequest, answers: Said) -> RunId:
     run = RunId(await project.carry_out(RunWorkflow(request)))
-    while (await project.runs())[0].state not in ("done", "failed", "cancelled"):
-        for question in await project.questions():
+    while (await project.runs.summaries())[0].state not in ("done", "failed", "cancelled"):
+        for question in await project.runs.questions():
             await project.carry_out(Decide(question.id, answers(question)))
         await asyncio.sleep(0.005)
     return run

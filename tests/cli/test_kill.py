@@ -46,7 +46,7 @@ async def killed_after(folder: Path, server: FaultServer, events: int) -> tuple[
     ran.kill()
     await ran.communicate()
     async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs()
+        (run,) = await desk.project.runs.summaries()
         assert run.state in ("interrupted", "waiting")
         return run.id, kept
 
@@ -59,26 +59,26 @@ def streams(server: FaultServer) -> list[dict[str, Any]]:
 async def texts_in(folder: Path) -> dict[str, str]:
     """What the project holds of each node's text, whole or in part."""
     async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs()
+        (run,) = await desk.project.runs.summaries()
         return {node: text for node in TEXTS if (text := await known_of(desk, run.id, node))}
 
 
 async def draft_in(folder: Path) -> str:
     """What the project holds of the text of a run of one node, `draft`."""
     async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs()
+        (run,) = await desk.project.runs.summaries()
         return await known_of(desk, run.id, "draft")
 
 
 async def known_of(desk: Desk, run: RunId, node: str) -> str:
-    view = await desk.project.node(run, NodeId(node))
+    view = await desk.project.runs.node(run, NodeId(node))
     return view.partial or (view.attempts[-1].text if view.attempts else "")
 
 
 async def answered(folder: Path, ran: asyncio.subprocess.Process) -> bool:
     """Approves the plan on the process's standard input, as soon as it is asked about."""
     async with opened(folder, read_only=True) as looking:
-        questions = await looking.project.questions()
+        questions = await looking.project.runs.questions()
     for question in questions:
         assert ran.stdin is not None
         line = f'{{"type": "human:decision", "question": "{question.id}", "decision": {{"kind": "approve"}}}}\n'
@@ -100,7 +100,9 @@ async def killed_and_resumed(folder: Path, server: FaultServer, events: int) -> 
     run, kept = await killed_after(folder, server, events)
     sent = streams(server)
     async with opened(folder) as desk:
-        assert (await desk.project.totals()).calls == len(sent), "each call is booked, also those that were under way"
+        assert (await desk.project.runs.totals()).calls == len(sent), (
+            "each call is booked, also those that were under way"
+        )
     finished = [entry for entry in sent if entry["outcome"] == "complete"]
     server._faults.clear()
     server.push(*({"content": text} for text in list(TEXTS.values())[len(finished) :]))
@@ -118,7 +120,7 @@ async def killed_and_resumed(folder: Path, server: FaultServer, events: int) -> 
         for node, done in zip(TEXTS, (len(finished) > 0, len(finished) > 1, len(finished) > 2), strict=True):
             asked = [prompt for prompt in prompts if f"<task>{node}</task>" in prompt]
             assert len(asked) <= (1 if done else 2)
-        assert len(await desk.project.runs()) == 1
+        assert len(await desk.project.runs.summaries()) == 1
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -145,7 +147,7 @@ async def interrupted(folder: Path, number: signal.Signals, code: int) -> None:
     rest, err = await asyncio.wait_for(ran.communicate(), PATIENCE)
     assert (ran.returncode, err) == (code, b"")
     async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs()
+        (run,) = await desk.project.runs.summaries()
         partial = (await desk.view(run.id, "draft")).partial
         assert run.state == "interrupted"
         assert partial
@@ -185,7 +187,7 @@ async def killed_and_continued(folder: Path, server: FaultServer, least: int) ->
     server._faults.clear()
     server.push({"content": rest})
     async with opened(folder) as desk:
-        (run,) = await desk.project.runs()
+        (run,) = await desk.project.runs.summaries()
         assert run.state == "interrupted"
         (cut,) = (await desk.view(run.id, "draft")).attempts
         assert (cut.text, cut.complete) == (kept, False)

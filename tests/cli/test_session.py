@@ -293,7 +293,7 @@ async def test_a_client_that_does_not_read_holds_up_no_run(project: Make, server
         client.process.stdin.write((b'{"type": "workflow:load", "workflow": "chapter"}' + b" " * 4_000 + b"\n") * 300)
         async with opened(folder, read_only=True) as desk:
             async with asyncio.timeout(PATIENCE):
-                while not (runs := await desk.project.runs()) or runs[0].state != "waiting":  # noqa: ASYNC110
+                while not (runs := await desk.project.runs.summaries()) or runs[0].state != "waiting":  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
         used = int(Path(f"/proc/{client.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         assert used < 500_000_000

@@ -16,8 +16,8 @@ def type_into_first(folder: Path) -> str:
     async def put() -> str:
         project = await Project.open(folder, knowledge=False)
         try:
-            chapter = (await project.chapters())[0]
-            await project.unsaved.put(chapter.id, "Typed and not saved.", chapter.version)
+            chapter = (await project.book.chapters())[0]
+            await project.drafts.put(chapter.id, "Typed and not saved.", chapter.version)
             return chapter.title
         finally:
             await project.close()

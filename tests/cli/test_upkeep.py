@@ -55,10 +55,10 @@ def test_what_is_stale_and_stays_so_is_said(demo: Path, call: Call) -> None:
     async def rewrite() -> None:
         project = await Project.open(demo, knowledge=False)
         try:
-            chapter = (await project.chapters())[1].id
-            text = await project.chapter_text(chapter)
+            chapter = (await project.book.chapters())[1].id
+            text = await project.book.chapter_text(chapter)
             await project.carry_out(WriteChapter(chapter, f"{text}\n\nNora Vale wept for Tobias Crane."))
-            await project.settled()
+            await project.memory.settled()
         finally:
             await project.close()
 

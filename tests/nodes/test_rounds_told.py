@@ -76,8 +76,8 @@ async def test_a_replay_repeats_the_rounds_and_a_quote_tells_none(tmp_path: Path
     async with opened(tmp_path / "novel") as desk:
         document = Workflow(id="rounds", nodes=(openings(candidates=2, automatic=True),))
         await desk.project.carry_out(SaveWorkflow(document))
-        await desk.project.quote(RunRequest("rounds"))
+        await desk.project.runs.quote(RunRequest("rounds"))
         assert not desk.told(NodeIteration)
         run = await desk.run("rounds", answer=lambda _question: Decision("choose", attempt=1))
-        again = [each for each in await desk.project.replay(run) if isinstance(each, NodeIteration)]
+        again = [each for each in await desk.project.runs.replay(run) if isinstance(each, NodeIteration)]
         assert again == desk.told(NodeIteration) != []

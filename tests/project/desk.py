@@ -66,7 +66,7 @@ class Desk:
         return found[0]
 
     async def chapter(self, number: int) -> ChapterId:
-        return (await self.project.chapters())[number - 1].id
+        return (await self.project.book.chapters())[number - 1].id
 
     async def start(self, workflow: str, chapter: int | None = None, **wishes: Any) -> RunId:
         identity = await self.chapter(chapter) if chapter else None
@@ -99,19 +99,19 @@ class Desk:
         return OutputId(await self.project.carry_out(PersistOutput(run, NodeId(node), **how)))
 
     async def view(self, run: RunId, node: str) -> NodeView:
-        return await self.project.node(run, NodeId(node))
+        return await self.project.runs.node(run, NodeId(node))
 
     async def confirm(self) -> None:
         """The user says yes to all that the project asks for now."""
-        asked = (await self.project.trust()).asked
+        asked = (await self.project.models.trust()).asked
         await self.project.carry_out(ConfirmTrust(tuple(item.digest for item in asked.items)))
 
     async def settled(self) -> None:
         async with asyncio.timeout(PATIENCE):
-            await self.project.settled()
+            await self.project.memory.settled()
 
     async def levels(self, uri: str) -> dict[str, Derived]:
-        return {state.level: state for state in (await self.project.profile(uri)).levels}
+        return {state.level: state for state in (await self.project.memory.profile(uri)).levels}
 
 
 @asynccontextmanager

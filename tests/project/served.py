@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.protocol.memory import KnowledgeStatus
 from tests.project.desk import Desk
 from tests.viking.fakes import Contents, contents
@@ -13,7 +13,7 @@ from tests.waiting import PATIENCE
 UP = ("ready", "external")
 
 
-def knowledge(desk: Desk) -> KnowledgeDesk:
+def knowledge(desk: Desk) -> KnowledgeConnection:
     return desk.project._parts.knowledge
 
 
@@ -22,7 +22,7 @@ async def whole(desk: Desk, after: int = 0) -> KnowledgeStatus:
     async with asyncio.timeout(2 * PATIENCE):
         while True:
             ready = [event for event in desk.told(KnowledgeStatus)[after:] if event.state in UP]
-            owed = [task for task in await desk.project.background() if task.kind == "knowledge"]
+            owed = [task for task in await desk.project.memory.background() if task.kind == "knowledge"]
             if ready and knowledge(desk).is_up and not owed:
                 return ready[0]
             await asyncio.sleep(0.05)
@@ -31,4 +31,4 @@ async def whole(desk: Desk, after: int = 0) -> KnowledgeStatus:
 async def counts(desk: Desk) -> Contents:
     client = knowledge(desk)._client
     assert client is not None
-    return await desk.project._ask(contents(client, knowledge(desk).sync()))
+    return await desk.project._engine.call(contents(client, knowledge(desk).sync()))

@@ -45,8 +45,8 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
 async def gives(desk: Desk, workflow: Workflow, **how: Any) -> Any:
     await desk.project.carry_out(SaveWorkflow(workflow))
     run = await desk.run(workflow.id, **how)
-    (version,) = [v for v in await desk.project.versions(workflow.id, workflow.nodes[0].id) if v.run == run]
-    (text,) = await desk.project.texts([version])
+    (version,) = [v for v in await desk.project.workflows.versions(workflow.id, workflow.nodes[0].id) if v.run == run]
+    (text,) = await desk.project.workflows.texts([version])
     return json.loads(text)
 
 
@@ -88,14 +88,16 @@ async def test_an_unknown_action_is_found_before_the_run(desk):
     await desk.project.carry_out(SaveWorkflow(one("action", action="ecko")))
     with pytest.raises(WorkflowError, match="ecko"):
         await desk.start("flow")
-    findings = await desk.project.validate(await desk.project.workflow("flow"))
+    findings = await desk.project.workflows.validate(await desk.project.workflows.get("flow"))
     assert [finding.severity for finding in findings] == ["error"]
 
 
 async def test_actions_are_found_by_words_in_either_language(desk):
-    assert [row.id for row in await desk.project.actions()] == ["echo", "send"], "no role: not those of owners"
-    assert (await desk.project.actions("重复"))[0].id == "echo"
-    (send,) = [row for row in await desk.project.actions() if row.id == "send"]
+    assert [row.id for row in await desk.project.workflows.actions()] == ["echo", "send"], (
+        "no role: not those of owners"
+    )
+    assert (await desk.project.workflows.actions("重复"))[0].id == "echo"
+    (send,) = [row for row in await desk.project.workflows.actions() if row.id == "send"]
     assert send.gated
 
 
@@ -122,11 +124,11 @@ async def test_a_sub_flow_is_one_of_the_project_or_a_template(desk):
 
 async def test_a_broken_registry_is_told_and_spoils_nothing_else(desk, folder):
     (folder / "actions" / "broken.json").write_text("[{]", encoding="utf-8")
-    (finding, *_others) = await desk.project.validate(one("action", action="echo"))
+    (finding, *_others) = await desk.project.workflows.validate(one("action", action="echo"))
     assert (finding.code, "broken.json" in finding.message) == ("BAD_ACTIONS", True)
 
 
 async def test_a_project_without_actions_loads_nothing_of_them(folder):
     await make_one(folder)
     async with opened(folder) as desk:
-        assert await desk.project.actions() == ()
+        assert await desk.project.workflows.actions() == ()

@@ -35,9 +35,9 @@ async def test_another_attempt_keeps_the_inputs_and_pays_for_one_node(folder: Pa
         wishes = {"inputs": (("instruction", "a storm"),), "overrides": ((NodeId("draft"), {"temperature": 0.25}),)}
         run = await desk.run("three", 1, **wishes)
         assert calls(server) == 3
-        request = (await desk.project.run_details(run)).request.another(NodeId("draft"))
+        request = (await desk.project.runs.run_details(run)).request.another(NodeId("draft"))
         assert (request.inputs, request.overrides) == (wishes["inputs"], wishes["overrides"])
-        quote = await desk.project.quote(request)
+        quote = await desk.project.runs.quote(request)
         assert (quote.would_run, quote.likely.calls, quote.served) == (("draft",), 1, ("plan",))
         again = await desk.project.carry_out(RunWorkflow(request))
         assert await desk.follow(again) == "done"  # type: ignore[arg-type]  # an id

@@ -26,7 +26,7 @@ TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marl
 
 
 async def failed_kinds(desk: Desk) -> set[TaskKind]:
-    tasks = [task for task in await desk.project.background() if task.kind != "knowledge"]
+    tasks = [task for task in await desk.project.memory.background() if task.kind != "knowledge"]
     assert all(task.state == "failed" and task.error for task in tasks)
     return {task.kind for task in tasks}
 
@@ -50,7 +50,7 @@ async def test_a_retry_waits_for_nothing_when_the_provider_was_left_alone(
         server._faults.clear()
         await desk.project.carry_out(RetryBackground())
         await desk.settled()
-        assert [task for task in await desk.project.background() if task.state == "failed"] == []
+        assert [task for task in await desk.project.memory.background() if task.state == "failed"] == []
 
 
 async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_heals(
@@ -63,7 +63,7 @@ async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_h
         run = await desk.run("quick-draft", 1)
         await desk.keep(run, "draft")
         await desk.settled()
-        assert await desk.project.chapter_text(await desk.chapter(1))
+        assert await desk.project.book.chapter_text(await desk.chapter(1))
         assert {"story", "l1"} <= await failed_kinds(desk)
         server._faults.clear()
         await desk.project.carry_out(RetryBackground())
@@ -77,7 +77,7 @@ async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_whic
     async with opened(folder) as desk:
         for title in ("The Mill", "The Road"):
             await desk.project.carry_out(AddChapter(title))
-        first, second, third = [chapter.id for chapter in await desk.project.chapters()]
+        first, second, third = [chapter.id for chapter in await desk.project.book.chapters()]
         await desk.project.carry_out(WriteChapter(first, "It snowed, and all were asleep."))
         await desk.project.carry_out(WriteChapter(second, "The mill was dark, and Ines Marlow was gone."))
         await desk.settled()
@@ -85,7 +85,7 @@ async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_whic
         await desk.settled()
         told = [event.task for event in desk.told(BackgroundChanged) if event.task and event.task.kind == "index"]
         indexed = Counter(subject for subject, _source in {(task.subject, task.source) for task in told})
-        (ines,) = [each for each in await desk.project.entities() if each.name == "Ines Marlow"]
+        (ines,) = [each for each in await desk.project.story.entities() if each.name == "Ines Marlow"]
     assert indexed == {first: 1, second: 2, third: 2}
     assert ines.first_position == 2
 
@@ -102,7 +102,7 @@ async def test_a_mistake_that_raises_keyerror_fails_its_task_and_is_logged(
     async with opened(folder) as desk:
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
         await desk.settled()
-        failed = [task for task in await desk.project.background() if task.state == "failed"]
+        failed = [task for task in await desk.project.memory.background() if task.state == "failed"]
         assert [(task.kind, task.error) for task in failed] == [("entities", "KeyError('boom')")]
     logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
     assert "background entities of" in logged and "KeyError: 'boom'" in logged
@@ -112,7 +112,7 @@ async def test_a_task_whose_chapter_is_gone_is_done(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
     async with opened(folder) as desk:
         task = BackgroundTask(0, "l1", "nowhere", Digest("x"), "waiting")
-        await desk.project._ask(desk.project._parts.store.outbox.add([task]))
+        await desk.project._engine.call(desk.project._parts.store.outbox.add([task]))
         await desk.settled()
         told = [event.task for event in desk.told(BackgroundChanged) if event.task and event.task.subject == "nowhere"]
         assert [each.state for each in told] == ["running", "fresh"]
@@ -127,7 +127,7 @@ async def test_what_was_cancelled_stays_and_can_be_taken_up(folder: Path, server
         await desk.project.carry_out(CancelBackground())
         await server.wait_for("client_closed")
         await desk.settled()
-        states = {task.state for task in await desk.project.background()}
+        states = {task.state for task in await desk.project.memory.background()}
         assert states == {"cancelled"}
         assert calls(server) == 1
         await desk.project.carry_out(RetryBackground())
@@ -145,26 +145,26 @@ async def test_agents_that_are_switched_off_call_nobody(folder: Path, server: Fa
         assert calls(server) == 1
         (attempt,) = (await desk.view(run, "draft")).attempts
         assert (attempt.receipt, attempt.evaluation) == (None, None)
-        assert await desk.project.profiles() == ()
+        assert await desk.project.memory.profiles() == ()
 
 
 async def test_prices_add_up_to_money(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server, price_in=Decimal(2), price_out=Decimal(10), currency="EUR")))
     async with opened(folder) as desk:
         await desk.run("quick-draft", 1)
-        totals = await desk.project.totals()
+        totals = await desk.project.runs.totals()
         assert totals.calls == calls(server) > 0
         assert totals.cost == (totals.input_tokens * Decimal(2) + totals.output_tokens * Decimal(10)) / 1_000_000
         assert totals.currency == "EUR"
     async with opened(folder) as again:
-        assert await again.project.totals() == totals
+        assert await again.project.runs.totals() == totals
 
 
 async def test_an_unknown_price_stays_unknown(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
     async with opened(folder) as desk:
         await desk.run("quick-draft", 1)
-        assert (await desk.project.totals()).cost is None
+        assert (await desk.project.runs.totals()).cost is None
 
 
 async def test_a_cap_on_money_that_cannot_be_kept_stops_new_calls(folder: Path, server: FaultServer) -> None:
@@ -192,7 +192,7 @@ async def test_the_hard_cap_stops_every_new_call(
     await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(1))))
     async with opened(folder) as desk:
         await desk.run("quick-draft", 1)
-        totals = await desk.project.totals()
+        totals = await desk.project.runs.totals()
     change(folder, "budget", **cap(totals.input_tokens + totals.output_tokens))
     before = calls(server)
     async with opened(folder) as desk:

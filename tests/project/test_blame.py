@@ -19,7 +19,7 @@ async def write(desk: Desk, chapter: ChapterId, *texts: str) -> None:
 
 
 async def lines(desk: Desk, chapter: ChapterId) -> dict[str, BlamedLine]:
-    return {line.text: line for line in await desk.project.blame(chapter)}
+    return {line.text: line for line in await desk.project.book.blame(chapter)}
 
 
 async def test_each_line_is_laid_to_the_version_that_brought_it(folder: Path) -> None:
@@ -28,7 +28,7 @@ async def test_each_line_is_laid_to_the_version_that_brought_it(folder: Path) ->
         await write(desk, chapter, FIRST, FIRST.replace("The rain stopped.", "The rain went on.\nNobody came."))
         found = await lines(desk, chapter)
         assert [(line.number, line.origin.version) for line in found.values()] == [(1, 1), (3, 1), (4, 2), (5, 2)]
-        text = await desk.project.chapter_text(chapter)
+        text = await desk.project.book.chapter_text(chapter)
         assert all(text[line.start :].startswith(words) for words, line in found.items())
 
 
@@ -47,7 +47,7 @@ async def test_a_line_that_was_restored_is_not_laid_to_the_restoring(folder: Pat
     async with opened(await make_one(folder)) as desk:
         chapter = await desk.chapter(1)
         await write(desk, chapter, FIRST, "Nothing of it is left.", FIRST)
-        assert {line.origin.version for line in await desk.project.blame(chapter)} == {1}
+        assert {line.origin.version for line in await desk.project.book.blame(chapter)} == {1}
 
 
 async def test_a_line_is_followed_from_one_chapter_into_another(folder: Path) -> None:
@@ -71,20 +71,20 @@ async def test_a_line_is_followed_from_one_chapter_into_another(folder: Path) ->
 async def test_a_model_s_line_leads_to_the_attempt_that_wrote_it_first_and_what_it_was_given(folder: Path) -> None:
     async with opened(await make_demo(folder)) as desk:
         await desk.settled()
-        last = (await desk.project.chapters())[-1]
+        last = (await desk.project.book.chapters())[-1]
         run = await desk.run("chapter", last.position)
         await desk.project.carry_out(PersistOutput(run, NodeId("polish"), chapter=last.id))
         draft = (await desk.view(run, "draft")).attempts
-        kept = await desk.project.blame(last.id)
+        kept = await desk.project.book.blame(last.id)
         assert {(line.origin.run, line.origin.node, line.origin.author) for line in kept} == {(run, "polish", "model")}
         same = next(line for line in kept if line.text in draft[0].text.split("\n"))
-        provenance = await desk.project.provenance(last.id, same.number)
+        provenance = await desk.project.book.provenance(last.id, same.number)
         assert provenance.written is not None
         assert (provenance.written.run, provenance.written.node) == (run, "draft")
         assert provenance.written.receipt is not None and provenance.written.receipt.sources
         only = next((line for line in kept if line.text not in draft[0].text.split("\n")), None)
         if only is not None:
-            found = await desk.project.provenance(last.id, only.number)
+            found = await desk.project.book.provenance(last.id, only.number)
             assert found.written is not None and found.written.node == "polish"
 
 
@@ -92,8 +92,8 @@ async def test_what_was_typed_has_no_run_and_a_line_that_is_not_there_is_refused
     async with opened(await make_one(folder)) as desk:
         chapter = await desk.chapter(1)
         await write(desk, chapter, FIRST)
-        assert (await desk.project.provenance(chapter, 1)).written is None
+        assert (await desk.project.book.provenance(chapter, 1)).written is None
         with pytest.raises(RunError):
-            await desk.project.provenance(chapter, 2)
+            await desk.project.book.provenance(chapter, 2)
         empty = ChapterId(await desk.project.carry_out(AddChapter("Empty")))
-        assert await desk.project.blame(empty) == ()
+        assert await desk.project.book.blame(empty) == ()

@@ -54,8 +54,8 @@ async def test_an_import_costs_nothing_and_a_reading_asks_as_often_as_was_quoted
     await imported(folder, server, **PRICE)
     assert calls(server) == 0
     async with opened(folder) as desk:
-        assert await desk.project.bootstrap() is None
-        quote = await desk.project.quote_bootstrap()
+        assert await desk.project.memory.bootstrap() is None
+        quote = await desk.project.memory.quote_bootstrap()
         assert quote.chapters == 3 and quote.cost is not None and quote.cost > 0
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
@@ -73,10 +73,10 @@ async def test_what_a_model_has_read_is_read_by_it_from_then_on(folder: Path, se
     async with opened(folder) as desk:
         await desk.project.carry_out(StartBootstrap(last=2))
         await ended(desk)
-        read = await desk.project.quote_bootstrap()
+        read = await desk.project.memory.quote_bootstrap()
         assert read.chapters == 1, "one chapter is left"
     async with opened(folder) as desk:
-        assert (await desk.project.quote_bootstrap()).chapters == 1
+        assert (await desk.project.memory.quote_bootstrap()).chapters == 1
         with pytest.raises(RunError, match="No imported chapter"):
             await desk.project.carry_out(StartBootstrap(last=2))
 
@@ -114,9 +114,9 @@ async def test_a_pause_lets_what_is_under_way_end_and_is_gone_on_with_by_the_nex
         before = calls(server)
         assert paused.reason == "" and 0 < paused.done < paused.total
     async with opened(folder) as desk:
-        status = await desk.project.bootstrap()
+        status = await desk.project.memory.bootstrap()
         assert status is not None and (status.state, status.done) == ("paused", paused.done)
-        assert (await desk.project.quote_bootstrap()).calls > 0
+        assert (await desk.project.memory.quote_bootstrap()).calls > 0
         await desk.project.carry_out(StartBootstrap())
         await ended(desk)
     assert calls(server) > before
@@ -134,7 +134,7 @@ async def test_an_overview_that_could_not_be_read_is_not_asked_for_again_for_its
         status = await ended(desk)
         assert status.failed == 1
         assert max(asked(server).values()) == 1
-        (failed,) = await desk.project.background("failed")
+        (failed,) = await desk.project.memory.background("failed")
         assert failed.kind == "l1"
         uri = f"manuscript/{await desk.chapter(1)}"
         by_rule = await desk.levels(uri)
@@ -145,10 +145,10 @@ async def test_an_overview_that_could_not_be_read_is_not_asked_for_again_for_its
         await desk.project.carry_out(StartBootstrap())  # the step that failed is done again, and its line follows
         await ended(desk)
         await desk.settled()
-        assert not await desk.project.background("failed")
+        assert not await desk.project.memory.background("failed")
         levels = await desk.levels(uri)
         assert levels["L1"].method == "model" and levels["L0"].source != by_rule["L0"].source
-        assert [row for row in await desk.project.background() if row.subject == failed.subject] == []
+        assert [row for row in await desk.project.memory.background() if row.subject == failed.subject] == []
 
 
 async def test_nothing_is_told_as_running_after_the_process_that_read_was_killed(
@@ -160,16 +160,16 @@ async def test_nothing_is_told_as_running_after_the_process_that_read_was_killed
         await desk.project.carry_out(StartBootstrap())
         await until(lambda: calls(server) == 1)
         async with opened(folder, read_only=True) as reader:
-            status = await reader.project.bootstrap()
+            status = await reader.project.memory.bootstrap()
             assert status is not None and status.state == "running"
-            assert [task.kind for task in await reader.project.background("running")] == ["story"]
+            assert [task.kind for task in await reader.project.memory.background("running")] == ["story"]
         killed = shutil.copytree(folder, tmp_path / "killed")  # as a kill leaves it
     async with opened(killed, read_only=True) as reader:
-        status = await reader.project.bootstrap()
+        status = await reader.project.memory.bootstrap()
         assert status is not None and (status.state, status.reason != "") == ("paused", True)
-        assert await reader.project.background("running") == ()
-        assert "story" in {task.kind for task in await reader.project.background("waiting")}
-        assert "running" not in await reader.project.background_counts()
+        assert await reader.project.memory.background("running") == ()
+        assert "story" in {task.kind for task in await reader.project.memory.background("waiting")}
+        assert "running" not in await reader.project.memory.background_counts()
 
 
 async def test_a_project_that_is_closed_in_the_midst_pauses_and_asks_no_answered_question_again(
@@ -181,7 +181,7 @@ async def test_a_project_that_is_closed_in_the_midst_pauses_and_asks_no_answered
             await desk.project.carry_out(StartBootstrap())
             await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
     async with opened(folder) as desk:
-        status = await desk.project.bootstrap()
+        status = await desk.project.memory.bootstrap()
         assert status is not None
         if status.state == "paused":
             assert status.reason
@@ -201,11 +201,11 @@ async def test_what_is_left_of_a_paused_reading_is_given_up_and_what_was_read_st
         await desk.project.carry_out(StartBootstrap())
         await ended(desk, "paused")
         with pytest.raises(RunError, match="paused"):
-            await desk.project.quote_bootstrap(2, 3)
+            await desk.project.memory.quote_bootstrap(2, 3)
         await desk.project.carry_out(PauseBootstrap(drop=True))
-        status = await desk.project.bootstrap()
+        status = await desk.project.memory.bootstrap()
         assert status is not None and status.state == "dropped"
-        assert [task for task in await desk.project.background() if task.job] == []
+        assert [task for task in await desk.project.memory.background() if task.job] == []
         await desk.settled()
         for number in (1, 2, 3):
             levels = await desk.levels(f"manuscript/{await desk.chapter(number)}")
@@ -214,10 +214,10 @@ async def test_what_is_left_of_a_paused_reading_is_given_up_and_what_was_read_st
             await desk.project.carry_out(PauseBootstrap(drop=True))
     server._faults.clear()
     async with opened(folder) as desk:
-        assert (await desk.project.quote_bootstrap()).chapters == 2
+        assert (await desk.project.memory.quote_bootstrap()).chapters == 2
         await desk.project.carry_out(StartBootstrap(3, 3))
         await ended(desk)
-        assert (await desk.project.quote_bootstrap()).chapters == 1
+        assert (await desk.project.memory.quote_bootstrap()).chapters == 1
 
 
 async def test_a_reading_that_goes_on_is_given_up_when_what_is_under_way_has_ended(
@@ -254,7 +254,7 @@ async def test_a_key_that_is_refused_pauses_all_and_a_text_that_is_refused_fails
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
         assert (status.failed, status.done) == (0, status.total)
-        assert (await desk.project.quote_bootstrap()).chapters == 0
+        assert (await desk.project.memory.quote_bootstrap()).chapters == 0
 
 
 async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: Path) -> None:
@@ -262,7 +262,7 @@ async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: 
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
         await desk.settled()
-        assert (await desk.project.quote_bootstrap()).chapters == 0
+        assert (await desk.project.memory.quote_bootstrap()).chapters == 0
 
 
 async def test_the_offline_model_reads_what_was_imported_before_it_was_chosen(folder: Path) -> None:
@@ -271,25 +271,25 @@ async def test_the_offline_model_reads_what_was_imported_before_it_was_chosen(fo
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", chapters))))
         await desk.settled()
-        assert (await desk.project.story()).facts == ()
+        assert (await desk.project.story.all()).facts == ()
     change(folder, "models", user=OFFLINE, agent=OFFLINE)
     async with opened(folder) as desk:
-        quote = await desk.project.quote_bootstrap(2)
+        quote = await desk.project.memory.quote_bootstrap(2)
         assert quote.chapters == 3 and quote.cost == 0 and quote.seconds < 60
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
         assert (status.done, status.failed) == (status.total, 0)
-        (fact,) = (await desk.project.story()).facts
+        (fact,) = (await desk.project.story.all()).facts
         assert fact.text == "Ines Marlow moved to Saltreach."
-        assert f"story/{fact.since}" in {task.subject for task in await desk.project.background()}
-        assert (await desk.project.quote_bootstrap()).chapters == 0
+        assert f"story/{fact.since}" in {task.subject for task in await desk.project.memory.background()}
+        assert (await desk.project.memory.quote_bootstrap()).chapters == 0
 
 
 async def test_without_a_curator_nothing_is_read(folder: Path, server: FaultServer) -> None:
     await imported(folder, server)
     change(folder, "agents", curator=False)
     async with opened(folder) as desk:
-        assert (await desk.project.quote_bootstrap()).calls == 0
+        assert (await desk.project.memory.quote_bootstrap()).calls == 0
         with pytest.raises(RunError, match="No imported chapter"):
             await desk.project.carry_out(StartBootstrap())
 
@@ -314,7 +314,7 @@ async def test_a_reading_that_goes_on_elsewhere_is_seen_as_running(folder: Path,
     async with opened(folder) as desk:
         await desk.project.carry_out(StartBootstrap())
         async with opened(folder, read_only=True) as other:
-            status = await other.project.bootstrap()
+            status = await other.project.memory.bootstrap()
             assert status is not None and status.state == "running"
 
 
@@ -328,7 +328,7 @@ async def test_a_reading_whose_answers_are_all_cut_stays_within_the_most_of_its_
         await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", long))))
         await desk.settled()
         server.push({"content": '{"entities": [], "relations": []', "finish": "length", "times": -1})
-        quote = await desk.project.quote_bootstrap()
+        quote = await desk.project.memory.quote_bootstrap()
         assert quote.likely_calls < quote.calls and (quote.likely_cost or 0) < (quote.cost or 0)
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)
@@ -357,11 +357,11 @@ async def test_a_quote_names_a_time_only_when_a_reading_has_shown_how_fast_the_m
 ) -> None:
     await imported(folder, server)
     async with opened(folder) as desk:
-        before = await desk.project.quote_bootstrap()
+        before = await desk.project.memory.quote_bootstrap()
         assert before.seconds is None and "about" not in quoted(before)
         await desk.project.carry_out(StartBootstrap(last=2))
         await ended(desk)
-        after = await desk.project.quote_bootstrap()
+        after = await desk.project.memory.quote_bootstrap()
         assert after.seconds is not None and "about" in quoted(after)
 
 

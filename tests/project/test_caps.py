@@ -88,7 +88,7 @@ def model_of(desk: Desk) -> ModelPort:
 
 
 async def ask(desk: Desk) -> Any:
-    return await desk.project._ask(model_of(desk).structured(REQUEST, Cast))
+    return await desk.project._engine.call(model_of(desk).structured(REQUEST, Cast))
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -99,11 +99,11 @@ async def test_answers_that_miss_the_shape_are_booked(folder: Path, server: Faul
         with pytest.raises(ModelError) as caught:
             await ask(desk)
         assert (caught.value.fault, calls(server)) == (ModelFault.SCHEMA, 3)
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         assert spent.output_tokens == 3 * len(WORDS)
         assert spent.cost == (spent.input_tokens + 2 * spent.output_tokens) / Decimal(1_000_000)
     async with opened(folder) as again:
-        assert await again.project.totals() == spent
+        assert await again.project.runs.totals() == spent
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -116,7 +116,7 @@ async def test_an_answer_that_misses_the_shape_and_reaches_the_cap_is_booked_and
             with pytest.raises(BudgetExceeded):
                 await ask(desk)
             assert calls(server) == 1
-            assert (await desk.project.totals()).output_tokens == len(WORDS)
+            assert (await desk.project.runs.totals()).output_tokens == len(WORDS)
 
 
 async def test_what_failed_teaches_the_counter_nothing(folder: Path, server: FaultServer) -> None:
@@ -138,15 +138,15 @@ async def test_the_counter_does_not_learn_from_the_sum_of_several_tries(
     request = ModelRequest((Message("user", "Who is in it? " * 20),))
     async with opened(folder) as desk:
         counter, model = desk.project._parts.models.counter, model_of(desk)
-        await desk.project._ask(model.answer(request))
+        await desk.project._engine.call(model.answer(request))
         learned = counter.calibration
         assert learned.samples == 1
         if how == "repeated":
             server.push({"raw": OVERLOADED})
-            await desk.project._ask(model.answer(request))
+            await desk.project._engine.call(model.answer(request))
         else:
             server.push(NOT_JSON | {"times": 1}, {"content": '{"names": []}'})
-            await desk.project._ask(model.structured(request, Cast))
+            await desk.project._engine.call(model.structured(request, Cast))
         assert (calls(server), counter.calibration.factor) == (3, learned.factor)
 
 
@@ -157,8 +157,8 @@ async def test_a_whole_answer_of_no_use_is_booked(folder: Path, server: FaultSer
     async with opened(await capped(folder, server)) as desk:
         server.push(fault)
         with pytest.raises(ModelError):
-            await desk.project._ask(model_of(desk).answer(REQUEST))
-        assert ((await desk.project.totals()).cost or 0) > CAP
+            await desk.project._engine.call(model_of(desk).answer(REQUEST))
+        assert ((await desk.project.runs.totals()).cost or 0) > CAP
 
 
 @pytest.mark.parametrize(("fault", "counted"), [({"eof_after": 6}, False), ({"raw": COUNTED}, True)], ids=["no", "yes"])
@@ -168,9 +168,9 @@ async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
     async with opened(await capped(folder, server)) as desk:
         server.push(fault)
         with pytest.raises(ModelError) as caught:
-            await desk.project._ask(model_of(desk).answer(REQUEST))
+            await desk.project._engine.call(model_of(desk).answer(REQUEST))
         assert (caught.value.fault, bool(caught.value.partial)) == (ModelFault.TRUNCATED, True)
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         if counted:
             assert (spent.cost, spent.estimated_calls, spent.about) == (Decimal("0.000011"), 0, "")
         else:
@@ -183,7 +183,7 @@ async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
                 "≈ ",
             )
         with pytest.raises(BudgetExceeded):
-            await desk.project._ask(model_of(desk).answer(REQUEST))
+            await desk.project._engine.call(model_of(desk).answer(REQUEST))
         assert spent == desk.project._parts.models.spending.totals, "what is shown at once is what was written"
 
 
@@ -191,8 +191,8 @@ async def test_a_call_of_which_nothing_arrived_is_not_booked(folder: Path, serve
     async with opened(await capped(folder, server, retries=0)) as desk:
         server.push({"status": 503})
         with pytest.raises(ModelError):
-            await desk.project._ask(model_of(desk).answer(REQUEST))
-        assert (await desk.project.totals()).calls == 0
+            await desk.project._engine.call(model_of(desk).answer(REQUEST))
+        assert (await desk.project.runs.totals()).calls == 0
 
 
 def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
@@ -200,7 +200,7 @@ def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
 
 
 async def embedded(desk: Desk, *texts: str) -> None:
-    await desk.project._ask(desk.project._parts.models.embedder().embed(texts))
+    await desk.project._engine.call(desk.project._parts.models.embedder().embed(texts))
 
 
 async def test_vectors_that_have_a_price_are_booked_and_held_under_the_cap(folder: Path, server: FaultServer) -> None:
@@ -210,7 +210,7 @@ async def test_vectors_that_have_a_price_are_booked_and_held_under_the_cap(folde
         knowledge = desk.project._parts.knowledge
         await embedded(desk, *["ab"] * 12)
         knowledge.require_paid()
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         assert (spent.calls, spent.input_tokens, spent.output_tokens) == (2, 24, 0)
         assert (spent.cost, spent.estimated_calls) == (Decimal("0.000024"), 0)
         await embedded(desk, "abcdef")
@@ -223,7 +223,7 @@ async def test_vectors_that_nobody_counted_are_booked_by_an_estimate(folder: Pat
     async with opened(folder) as desk:
         server.push({"body": {"data": [{"index": 0, "embedding": [1.0] * 8}]}})
         await embedded(desk, "The river rose all night.")
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         assert (spent.calls, spent.estimated_calls, spent.about) == (1, 1, "≈ ")
         assert spent.cost == spent.input_tokens / Decimal(1_000_000) > 0
 
@@ -234,7 +234,7 @@ async def test_vectors_without_a_price_leave_the_sum_known(folder: Path, server:
     async with opened(folder) as desk:
         await embedded(desk, "ab")
         desk.project._parts.knowledge.require_paid()
-        assert (await desk.project.totals()).calls == 0
+        assert (await desk.project.runs.totals()).calls == 0
 
 
 async def test_a_node_that_is_stopped_while_it_writes_is_booked_by_an_estimate(
@@ -247,7 +247,7 @@ async def test_a_node_that_is_stopped_while_it_writes_is_booked_by_an_estimate(
         await desk.until(NodeStreaming)
         await desk.project.carry_out(CancelRun(run))
         assert await desk.follow(run) == "cancelled"
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (1, 1)
         assert spent.input_tokens > 0 < spent.output_tokens
         assert (spent.cost or 0) > CAP, "the cap holds for what was stopped too"
@@ -264,15 +264,15 @@ async def test_a_node_that_was_writing_when_the_process_was_killed_is_booked_whe
         server.push({"stall_after": 6})
         run = await desk.start("quick-draft", 1)
         await desk.until(NodeStreaming)
-        said = await desk.project._ask(desk.project._parts.store.runs.partial_text(run, NodeId("draft"), 1))
+        said = await desk.project._engine.call(desk.project._parts.store.runs.partial_text(run, NodeId("draft"), 1))
         assert said
         confirmed(shutil.copytree(folder, killed))  # the files as a kill would leave them
     for where in (killed, folder):  # stopped in an orderly way, it was booked then
         async with opened(where) as desk:
-            assert (await desk.project.totals()).estimated_calls == 1
+            assert (await desk.project.runs.totals()).estimated_calls == 1
             await desk.project.carry_out(ResumeRun(run))
             assert await desk.follow(run) == "done"
-            spent = await desk.project.totals()
+            spent = await desk.project.runs.totals()
             assert (spent.calls, spent.estimated_calls) == (2, 1)
 
 
@@ -291,8 +291,8 @@ async def test_an_agent_that_is_stopped_while_it_answers_is_booked_by_an_estimat
             with pytest.raises(asyncio.CancelledError):
                 await asked
 
-        await desk.project._ask(stopped())
-        spent = await desk.project.totals()
+        await desk.project._engine.call(stopped())
+        spent = await desk.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (1, 1)
         assert spent.output_tokens == models.counter.count("".join(HALF))
 
@@ -303,8 +303,8 @@ async def test_a_node_whose_stream_breaks_off_is_booked_and_reaches_the_cap(fold
         server.push({"raw": COUNTED})
         run = await desk.start("quick-draft", 1)
         assert await desk.follow(run) == "failed"
-        assert (await desk.project.totals()).cost == Decimal("0.000011")
-        assert (await desk.project.run_details(run)).totals.output_tokens == 2
+        assert (await desk.project.runs.totals()).cost == Decimal("0.000011")
+        assert (await desk.project.runs.run_details(run)).totals.output_tokens == 2
         assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
         assert calls(server) == 1, "the cap is reached"
 
@@ -315,7 +315,7 @@ async def test_a_node_whose_first_try_reaches_the_cap_is_not_tried_again(folder:
         server.push({"raw": OVERLOADED, "times": -1})
         assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
         assert calls(server) == 1
-        assert (await desk.project.totals()).output_tokens == 5
+        assert (await desk.project.runs.totals()).output_tokens == 5
 
 
 @pytest.mark.parametrize("how", ["answer", "structured"])
@@ -327,9 +327,9 @@ async def test_an_agent_whose_first_try_reaches_the_cap_does_not_try_again(
         model = model_of(desk)
         asked: Any = model.answer(REQUEST) if how == "answer" else model.structured(REQUEST, Cast)
         with pytest.raises(BudgetExceeded):
-            await desk.project._ask(asked)
+            await desk.project._engine.call(asked)
         assert calls(server) == 1
-        assert (await desk.project.totals()).output_tokens == 5
+        assert (await desk.project.runs.totals()).output_tokens == 5
 
 
 async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(folder: Path, server: FaultServer) -> None:
@@ -340,11 +340,11 @@ async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(fol
         run = await desk.start("quick-draft", 1)
         assert await desk.follow(run) == "done"
         node = await desk.view(run, "draft")
-        assert (await desk.project.totals()).output_tokens == 5 + (node.attempts[-1].usage.output_tokens or 0)
+        assert (await desk.project.runs.totals()).output_tokens == 5 + (node.attempts[-1].usage.output_tokens or 0)
     async with opened(await make(folder.parent / "other", both(endpoint(server, retries=1, **PRICE)))) as desk:
         server.push({"raw": OVERLOADED})
-        answer = await desk.project._ask(model_of(desk).answer(REQUEST))
-        assert (await desk.project.totals()).output_tokens == 5 + len(answer.text)
+        answer = await desk.project._engine.call(model_of(desk).answer(REQUEST))
+        assert (await desk.project.runs.totals()).output_tokens == 5 + len(answer.text)
 
 
 @pytest.mark.parametrize("how", ["answer", "structured"])
@@ -360,7 +360,7 @@ async def test_calls_that_wait_for_a_place_are_not_sent_once_the_cap_is_reached(
             ]
             return await asyncio.gather(*waiting, return_exceptions=True)
 
-        first, *later = await desk.project._ask(three())
+        first, *later = await desk.project._engine.call(three())
         assert not isinstance(first, Exception)
         assert [type(each) for each in later] == [BudgetExceeded] * 2
         assert calls(server) == 1

@@ -34,11 +34,11 @@ async def desk(folder: Path) -> AsyncIterator[Desk]:
 
 
 async def texts(desk: Desk) -> list[str]:
-    return [await desk.project.chapter_text(chapter.id) for chapter in await desk.project.chapters()]
+    return [await desk.project.book.chapter_text(chapter.id) for chapter in await desk.project.book.chapters()]
 
 
 async def replace(desk: Desk, words: str, by: str, *, only: int | None = None) -> Generation:
-    found = [each.place for each in await desk.project.occurrences(words)]
+    found = [each.place for each in await desk.project.book.occurrences(words)]
     return Generation(int(await desk.project.carry_out(ReplaceText(words, by, tuple(found[:only])))))
 
 
@@ -46,8 +46,8 @@ async def test_words_are_replaced_at_the_chosen_places_as_one_new_version_of_eac
     before = await texts(desk)
     await replace(desk, "Ines Marlow", "Ines Marlowe")
     assert await texts(desk) == [text.replace("Ines Marlow", "Ines Marlowe") for text in before]
-    assert {chapter.version for chapter in await desk.project.chapters()} == {2}
-    version = (await desk.project.chapter_versions(await desk.chapter(1)))[0]
+    assert {chapter.version for chapter in await desk.project.book.chapters()} == {2}
+    version = (await desk.project.book.chapter_versions(await desk.chapter(1)))[0]
     assert (version.author, version.note) == ("human", "replaced: Ines Marlow by Ines Marlowe")
 
 
@@ -64,12 +64,12 @@ async def test_a_replacement_is_taken_back_in_one_go(desk: Desk) -> None:
     made = await replace(desk, "Saltreach", "Tarn")
     await desk.project.carry_out(RevertChange(made))
     assert await texts(desk) == before
-    assert {chapter.version for chapter in await desk.project.chapters()} == {3}
+    assert {chapter.version for chapter in await desk.project.book.chapters()} == {3}
 
 
 async def test_nothing_is_taken_back_or_replaced_when_one_chapter_was_changed_since(desk: Desk) -> None:
     made = await replace(desk, "Saltreach", "Tarn")
-    places = tuple(each.place for each in await desk.project.occurrences("Tarn"))
+    places = tuple(each.place for each in await desk.project.book.occurrences("Tarn"))
     await desk.project.carry_out(WriteChapter(await desk.chapter(2), "Another text."))
     before = await texts(desk)
     with pytest.raises(VersionConflict):
@@ -86,10 +86,10 @@ async def test_nothing_is_taken_back_or_replaced_when_one_chapter_was_changed_si
 
 async def test_a_chapter_is_split_behind_itself_and_keeps_its_id(desk: Desk) -> None:
     first = await desk.chapter(1)
-    text = await desk.project.chapter_text(first)
+    text = await desk.project.book.chapter_text(first)
     at = text.index("Ines Marlow did not wave")
     new = ChapterId(await desk.project.carry_out(SplitChapter(first, at, "The River", 1)))
-    found = await desk.project.chapters()
+    found = await desk.project.book.chapters()
     assert [chapter.title for chapter in found] == [next(iter(CHAPTERS)), "The River", *list(CHAPTERS)[1:]]
     assert [chapter.position for chapter in found] == [1, 2, 3, 4]
     assert (found[0].id, found[1].id) == (first, new)
@@ -101,7 +101,7 @@ async def test_a_split_with_an_empty_part_or_of_a_changed_text_changes_nothing(d
     for at, version, error in ((0, 1, ManuscriptError), (10_000, 1, ManuscriptError), (20, 7, VersionConflict)):
         with pytest.raises(error):
             await desk.project.carry_out(SplitChapter(first, at, "New", version))
-    assert len(await desk.project.chapters()) == 3
+    assert len(await desk.project.book.chapters()) == 3
 
 
 async def test_chapters_are_merged_and_the_second_can_come_back(desk: Desk) -> None:
@@ -111,7 +111,7 @@ async def test_chapters_are_merged_and_the_second_can_come_back(desk: Desk) -> N
         await desk.project.carry_out(MergeChapters(first, await desk.chapter(3)))
     await desk.project.carry_out(MergeChapters(first, second))
     assert await texts(desk) == [f"{one}\n\n{two}", three]
-    assert [chapter.position for chapter in await desk.project.chapters()] == [1, 2]
+    assert [chapter.position for chapter in await desk.project.book.chapters()] == [1, 2]
     await desk.project.carry_out(EditChapter(second, deleted=False))
     assert (await texts(desk))[1] == two
 
@@ -122,40 +122,40 @@ async def test_the_overview_tells_lengths_goals_and_what_was_written_today(folde
     change(folder, "goals", book=500, day=10)
     async with opened(folder, clock=lambda: now) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "texts"))))
-        seen = await desk.project.overview()
+        seen = await desk.project.book.overview()
         assert (seen.today, seen.goals.book, seen.goals.day) == (0, 500, 10), "what is imported was not written today"
         chapter = ChapterId(await desk.project.carry_out(AddChapter("New")))
         await desk.project.carry_out(WriteChapter(chapter, "one two three"))
-        assert (await desk.project.overview()).today == 3
+        assert (await desk.project.book.overview()).today == 3
         now += timedelta(days=1)
         await desk.project.carry_out(WriteChapter(chapter, "one two"))
-        seen = await desk.project.overview()
+        seen = await desk.project.book.overview()
         assert seen.today == -1
         assert seen.length == sum(standing.chapter.length for standing in seen.chapters)
 
 
 async def test_a_chapter_whose_memory_has_not_followed_says_so(desk: Desk) -> None:
-    assert all(not standing.left for standing in (await desk.project.overview()).chapters)
+    assert all(not standing.left for standing in (await desk.project.book.overview()).chapters)
     await desk.project.carry_out(WriteChapter(await desk.chapter(2), "A new text about Ines Marlow."))
-    assert [bool(standing.left) for standing in (await desk.project.overview()).chapters] == [False, True, False]
+    assert [bool(standing.left) for standing in (await desk.project.book.overview()).chapters] == [False, True, False]
 
 
 async def test_a_chapter_says_so_when_a_summary_was_made_from_words_that_it_no_longer_has(desk: Desk) -> None:
-    assert not any(standing.is_stale for standing in (await desk.project.overview()).chapters)
+    assert not any(standing.is_stale for standing in (await desk.project.book.overview()).chapters)
     await desk.project.carry_out(WriteChapter(await desk.chapter(2), "Ines Marlow left Saltreach for ever."))
     await desk.project.carry_out(CancelBackground())
-    assert [standing.is_stale for standing in (await desk.project.overview()).chapters] == [False, True, False]
+    assert [standing.is_stale for standing in (await desk.project.book.overview()).chapters] == [False, True, False]
 
 
 async def test_scenes_lie_side_by_side_over_the_whole_text(desk: Desk) -> None:
     long = "\n".join(f"Paragraph {number} tells of the river and the bell." for number in range(300))
     await desk.project.carry_out(WriteChapter(await desk.chapter(1), long))
-    scenes = await desk.project.scenes(await desk.chapter(1))
+    scenes = await desk.project.book.scenes(await desk.chapter(1))
     assert len(scenes) > 2
     assert "".join(scene.text for scene in scenes) == long
 
 
 async def test_a_chapter_goes_into_another_volume(desk: Desk) -> None:
     await desk.project.carry_out(EditChapter(await desk.chapter(2), volume="Part Two"))
-    assert [chapter.volume for chapter in await desk.project.chapters()] == ["", "Part Two", ""]
-    assert [chapter.title for chapter in await desk.project.chapters()] == list(CHAPTERS)
+    assert [chapter.volume for chapter in await desk.project.book.chapters()] == ["", "Part Two", ""]
+    assert [chapter.title for chapter in await desk.project.book.chapters()] == list(CHAPTERS)

@@ -45,7 +45,7 @@ async def test_a_text_that_broke_off_is_continued_and_joined(folder: Path, serve
     await make_one(folder, both(endpoint(server, provider)))
     async with opened(folder) as desk:
         run, partial = await cut_off(desk, server)
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         server.push({"content": REST})
         await desk.project.carry_out(ResumeRun(run, continues=True))
         assert await desk.follow(run) == "done"
@@ -57,7 +57,7 @@ async def test_a_text_that_broke_off_is_continued_and_joined(folder: Path, serve
         assert asked[2][0] == "user"
         assert asked[2][1].endswith(partial[-40:])
         assert len(server.log) == 2
-        assert (await desk.project.totals()).calls == spent.calls + 1
+        assert (await desk.project.runs.totals()).calls == spent.calls + 1
 
 
 async def test_the_text_so_far_is_shown_at_once_when_it_is_continued(folder: Path, server: FaultServer) -> None:
@@ -96,7 +96,7 @@ async def test_a_continued_text_has_a_key_of_its_own_and_is_not_paid_for_again(
         assert (await desk.view(again, "a")).attempts[-1].text == partial + REST
         parts = desk.project._parts
         key = (await desk.view(run, "a")).attempts[-1].key
-        assert (await desk.project._ask(parts.store.runs.result(key))).text == partial + REST
+        assert (await desk.project._engine.call(parts.store.runs.result(key))).text == partial + REST
 
 
 async def test_without_the_wish_it_is_written_from_the_start(folder: Path, server: FaultServer) -> None:
@@ -118,12 +118,12 @@ async def test_a_cut_off_text_is_kept_as_it_is_only_when_that_is_meant(folder: P
         with pytest.raises(RunError, match="cut off"):
             await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter))
         await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
-        assert await desk.project.chapter_text(chapter) == partial
-        (kept,) = await desk.project.kept(chapter)
+        assert await desk.project.book.chapter_text(chapter) == partial
+        (kept,) = await desk.project.book.kept(chapter)
         assert (kept.tags, kept.run, kept.attempt) == (("partial",), run, 1)
-        (version,) = await desk.project.chapter_versions(chapter)
+        (version,) = await desk.project.book.chapter_versions(chapter)
         assert version.note.startswith("partial")
-        found = await desk.project.provenance(chapter, 1)
+        found = await desk.project.book.provenance(chapter, 1)
         assert found.written is not None
         assert (found.written.run, found.written.model) == (run, "mock")
 
@@ -155,17 +155,17 @@ async def test_a_text_that_the_end_of_the_program_cut_off_can_be_kept_and_contin
         run = await desk.start("flow", 1)
         await desk.until(NodeStreaming)
     async with opened(folder) as desk:
-        (summary,) = await desk.project.runs()
+        (summary,) = await desk.project.runs.summaries()
         assert (summary.state, summary.nodes) == ("interrupted", ((NodeId("a"), "cancelled"),))
         view = await desk.view(run, "a")
         assert view.state == "cancelled"
-        details = await desk.project.run_details(run)
+        details = await desk.project.runs.run_details(run)
         assert [node.state for node in details.nodes] == ["cancelled"], "nothing runs after the program has ended"
         (cut,) = view.attempts
         assert cut.text and not cut.complete
         chapter = await desk.chapter(1)
         await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
-        assert await desk.project.chapter_text(chapter) == cut.text
+        assert await desk.project.book.chapter_text(chapter) == cut.text
         await desk.project.carry_out(ResumeRun(run, continues=True))
         assert await desk.follow(run) == "done"
         (whole,) = (await desk.view(run, "a")).attempts

@@ -20,8 +20,8 @@ __all__ = ["tiny"]
 
 async def counted_by(desk: Desk) -> str:
     request = RunRequest("quick-draft", await desk.chapter(1))
-    (node,) = (await desk.project.workflow("quick-draft")).nodes
-    return (await desk.project.preview_context(request, NodeId(node.id))).counted_by
+    (node,) = (await desk.project.workflows.get("quick-draft")).nodes
+    return (await desk.project.runs.preview_context(request, NodeId(node.id))).counted_by
 
 
 async def test_a_vocabulary_that_arrives_counts_from_the_next_change_of_the_book_on(

@@ -97,7 +97,7 @@ class Play:
             "rebuild": self._rebuild,
         }
         if second % 2:  # what follows is done; else it is only asked for
-            await self.project.settled()
+            await self.project.memory.settled()
         await steps[name](first, second)
 
     def _at(self, at: int) -> ChapterId | None:
@@ -109,8 +109,8 @@ class Play:
         text = self._new_text()
         parts = self.project._parts
         keeping = Keeping(text, "chapter", mode, chapter)  # type: ignore[arg-type]  # one of the two modes
-        kept = await self.project._ask(parts.store.book.keep(keeping, following(AFTER_KEEP)))
-        again = await self.project._ask(parts.store.book.keep(keeping, following(AFTER_KEEP)))
+        kept = await self.project._engine.call(parts.store.book.keep(keeping, following(AFTER_KEEP)))
+        again = await self.project._engine.call(parts.store.book.keep(keeping, following(AFTER_KEEP)))
         assert kept.created and not again.created and kept.output.id == again.output.id
         self.model.parts[chapter].append((mode, text, kept.output.id))
 
@@ -182,18 +182,18 @@ class Play:
             self.model.order.remove(chapter)
 
     async def _rebuild(self, _first: int, _second: int) -> None:
-        await self.project.settled()
+        await self.project.memory.settled()
         before = await self.derived()
         await self.project.carry_out(Rebuild())
-        await self.project.settled()
+        await self.project.memory.settled()
         assert await self.derived() == before
 
     async def look(self) -> None:
         """Nothing approved is lost; nothing that was taken out can be read anywhere, also before the work is done."""
-        chapters = await self.project.chapters()
+        chapters = await self.project.book.chapters()
         assert [chapter.id for chapter in chapters] == self.model.order
         for chapter in self.model.order:
-            assert await self.project.chapter_text(chapter) == self.model.text(chapter)
+            assert await self.project.book.chapter_text(chapter) == self.model.text(chapter)
         read = str(await self.derived()).split()
         assert [word for word in read if any(mark in word for mark in self.model.forbidden())] == []
 

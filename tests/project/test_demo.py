@@ -34,7 +34,7 @@ def correct(question: Question) -> Decision:
 
 async def whole_run(desk: Desk) -> RunId:
     """The demo's run as the tour leads through it."""
-    wish = await desk.project.draft("instruction") or ""
+    wish = await desk.project.drafts.draft("instruction") or ""
     return await desk.run("chapter", 7, correct, inputs=(("instruction", wish),))
 
 
@@ -46,7 +46,7 @@ async def findings(desk: Desk, run: RunId) -> list[CheckFinding]:
 async def test_the_first_stop_is_the_plan(desk: Desk) -> None:
     run = await desk.start("chapter", 7)
     assert await desk.follow(run, leave) == "waiting"
-    (question,) = await desk.project.questions()
+    (question,) = await desk.project.runs.questions()
     assert (question.node, question.required, question.kind) == ("plan", True, "review")
     assert (await desk.view(run, "plan")).attempts[0].text.strip()
     assert (await desk.view(run, "draft")).state == "pending"
@@ -59,7 +59,7 @@ async def test_the_planted_contradiction_is_shown_with_two_quotations_and_correc
     polished = await desk.view(run, "polish")
     for each in found:
         assert each.draft.text in polished.attempts[0].text
-        source = await desk.project.source(each.source.uri)
+        source = await desk.project.memory.source(each.source.uri)
         assert source.text[each.source.start : each.source.end] == each.source.text
     assert len(polished.attempts) > 1
     stands = polished.attempts[polished.chosen - 1]
@@ -80,17 +80,17 @@ async def test_the_planted_contradiction_is_mended_in_its_paragraph_and_the_rest
     assert second.evaluation.verdict == "approve"
     pairs = zip(paragraphs(first.text), paragraphs(second.text), strict=True)
     assert [n for n, (old, new) in enumerate(pairs, 1) if old != new] == list(second.paragraphs)
-    trace = await desk.project.version_trace(run, NodeId("polish"), 2)
+    trace = await desk.project.runs.version_trace(run, NodeId("polish"), 2)
     assert trace.exact and [each.role for each in trace.messages[-3:]] == ["user", "assistant", "user"]
     assert trace.messages[-2].content == first.text
 
 
 async def test_keeping_the_draft_changes_a_profile(desk: Desk) -> None:
-    before = {row.uri: row.versions for row in await desk.project.profiles()}
+    before = {row.uri: row.versions for row in await desk.project.memory.profiles()}
     run = await whole_run(desk)
     await desk.keep(run, "polish")
     await desk.settled()
-    after = {row.uri: row.versions for row in await desk.project.profiles()}
+    after = {row.uri: row.versions for row in await desk.project.memory.profiles()}
     changed = {uri for uri, versions in after.items() if versions > before.get(uri, 0)}
     assert any(uri.startswith("profiles/characters/") for uri in changed)
     assert f"manuscript/{await desk.chapter(7)}" in after
@@ -101,7 +101,7 @@ async def test_keeping_the_draft_changes_a_profile(desk: Desk) -> None:
 async def test_the_demo_costs_nothing_and_says_that_it_is_offline(desk: Desk) -> None:
     await whole_run(desk)
     assert desk.project.info.offline
-    assert (await desk.project.totals()).calls == 0
+    assert (await desk.project.runs.totals()).calls == 0
 
 
 async def test_a_note_of_the_writer_makes_another_plan(desk: Desk) -> None:
@@ -117,7 +117,7 @@ async def test_a_note_of_the_writer_makes_another_plan(desk: Desk) -> None:
 
 
 async def test_an_edit_of_the_plan_is_what_the_draft_is_written_from(desk: Desk) -> None:
-    names = [entity.name for entity in await desk.project.entities() if entity.kind == "character"]
+    names = [entity.name for entity in await desk.project.story.entities() if entity.kind == "character"]
     plan = f"{names[0]}\n1. {names[0]} finds a brass key under the stairs."
 
     def edit(question: Question) -> Decision:
@@ -130,4 +130,4 @@ async def test_an_edit_of_the_plan_is_what_the_draft_is_written_from(desk: Desk)
 
 
 async def test_what_came_with_the_sample_was_not_written_today(desk: Desk) -> None:
-    assert (await desk.project.overview()).today == 0
+    assert (await desk.project.book.overview()).today == 0

@@ -16,11 +16,11 @@ from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.shared import SharedEmbedder
-from flowcabal_tui.project.consent import EmbeddingsNotAgreed
-from flowcabal_tui.project.embeddings import Embeddings
 from flowcabal_tui.project.memory.finder import RememberingFinder
-from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
-from flowcabal_tui.project.spending import PAYING_RUN
+from flowcabal_tui.project.models.consent import EmbeddingsNotAgreed
+from flowcabal_tui.project.models.embeddings import Embeddings
+from flowcabal_tui.project.models.kept_vectors import KeptEmbedder
+from flowcabal_tui.project.models.spending import PAYING_RUN
 from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.protocol.memory import KnowledgeStatus, Purge
 from flowcabal_tui.protocol.models import AnswerEmbeddings
@@ -59,12 +59,12 @@ async def test_opening_a_book_sends_nothing_before_the_answer(
     async with opened(folder, knowledge=True) as desk:
         status = await desk.until(KnowledgeStatus)
         assert (status.state, server.log) == ("asks", [])
-        asked = await desk.project.embedding_question()
+        asked = await desk.project.models.embedding_question()
         assert asked is not None and asked.texts >= 3 and asked.tokens > 50
         assert asked.cost == asked.tokens
         assert f"{asked.tokens:,} tokens" in asked.words
         with pytest.raises(EmbeddingsNotAgreed) as caught:
-            await desk.project._ask(embeddings(desk).embedder().embed(["The ferry."]))
+            await desk.project._engine.call(embeddings(desk).embedder().embed(["The ferry."]))
         assert (caught.value.exit_code, server.log) == (3, [])
 
 
@@ -72,18 +72,18 @@ async def test_the_answer_is_the_users_and_is_asked_for_once(folder: Path, tmp_p
     await written(folder, tmp_path, server)
     async with opened(folder) as desk:
         await desk.project.carry_out(AnswerEmbeddings(True))
-        assert await desk.project.embedding_question() is None
+        assert await desk.project.models.embedding_question() is None
     (record,) = (paths.state_folder() / "embeddings").iterdir()
     assert record.stat().st_mode & 0o777 == 0o600
     async with opened(folder) as desk:
-        assert await desk.project.embedding_question() is None
+        assert await desk.project.models.embedding_question() is None
         assert isinstance(embeddings(desk).embedder(), KeptEmbedder)
     copied = shutil.copytree(folder, tmp_path / "copy")
     async with opened(copied) as desk:
-        assert await desk.project.embedding_question() is not None, "a copy brings no answer along"
+        assert await desk.project.models.embedding_question() is not None, "a copy brings no answer along"
     change(folder, "models", embedding=endpoint(server, dimensions=16, price_in=Decimal(1)))
     async with opened(folder) as desk:
-        assert await desk.project.embedding_question() is not None, "nor does the answer hold for other vectors"
+        assert await desk.project.models.embedding_question() is not None, "nor does the answer hold for other vectors"
 
 
 async def test_saying_no_makes_vectors_here(folder: Path, tmp_path: Path, server: FaultServer) -> None:
@@ -92,15 +92,15 @@ async def test_saying_no_makes_vectors_here(folder: Path, tmp_path: Path, server
         await desk.project.carry_out(AnswerEmbeddings(False))
         embedder = embeddings(desk).embedder()
         assert isinstance(embedder, LexicalEmbedder)
-        assert await desk.project.embedding_question() is None
+        assert await desk.project.models.embedding_question() is None
     assert server.log == []
 
 
 async def test_a_free_server_of_this_machine_needs_no_answer(folder: Path, tmp_path: Path, server: FaultServer) -> None:
     await written(folder, tmp_path, server, price_in=None)
     async with opened(folder) as desk:
-        assert await desk.project.embedding_question() is None
-        await desk.project._ask(embeddings(desk).embedder().embed(["The ferry."]))
+        assert await desk.project.models.embedding_question() is None
+        await desk.project._engine.call(embeddings(desk).embedder().embed(["The ferry."]))
     assert sent(server) == ["The ferry."]
 
 
@@ -111,14 +111,14 @@ async def test_a_text_is_paid_for_once_in_the_life_of_the_project(
     texts = [f"Passage {number}." for number in range(23)]
     async with opened(folder) as desk:
         await desk.project.carry_out(AnswerEmbeddings(True))
-        first = await desk.project._ask(embeddings(desk).embedder().embed([*texts, *texts[:3]]))
+        first = await desk.project._engine.call(embeddings(desk).embedder().embed([*texts, *texts[:3]]))
         assert sent(server) == texts
-        paid = await desk.project.totals()
+        paid = await desk.project.runs.totals()
     async with opened(folder) as desk:
-        again = await desk.project._ask(embeddings(desk).embedder().embed([*texts[::-1], "A new one."]))
+        again = await desk.project._engine.call(embeddings(desk).embedder().embed([*texts[::-1], "A new one."]))
         assert again[:-1] == first[:23][::-1]
         assert sent(server) == [*texts, "A new one."]
-        assert (await desk.project.totals()).input_tokens == paid.input_tokens + len("A new one.")
+        assert (await desk.project.runs.totals()).input_tokens == paid.input_tokens + len("A new one.")
 
 
 async def test_a_purge_removes_the_vectors(folder: Path, tmp_path: Path, server: FaultServer) -> None:
@@ -126,12 +126,12 @@ async def test_a_purge_removes_the_vectors(folder: Path, tmp_path: Path, server:
     async with opened(folder) as desk:
         await desk.project.carry_out(AnswerEmbeddings(True))
         embedder = embeddings(desk).embedder()
-        await desk.project._ask(embedder.embed(["The ferry."]))
+        await desk.project._engine.call(embedder.embed(["The ferry."]))
         store = desk.project._parts.store.vectors
-        assert await desk.project._ask(store.count(embedder.identity)) == 1
+        assert await desk.project._engine.call(store.count(embedder.identity)) == 1
         chapter = await desk.chapter(1)
         await desk.project.carry_out(Purge(chapter=chapter))
-        assert await desk.project._ask(store.count(embedder.identity)) == 0
+        assert await desk.project._engine.call(store.count(embedder.identity)) == 0
 
 
 class Counted:
@@ -176,17 +176,17 @@ async def test_a_look_sends_no_query_and_a_run_sends_one(folder: Path, tmp_path:
         kept = embeddings(desk).embedder()
         assert isinstance(kept, KeptEmbedder)
         knowledge = Counted(kept)
-        generation = await desk.project._ask(parts.store.memory.generation())
+        generation = await desk.project._engine.call(parts.store.memory.generation())
 
         def finder(*, remember: bool) -> RememberingFinder:
-            return RememberingFinder(knowledge, parts.store, parts.queries, generation, remember=remember)  # type: ignore[arg-type]  # a fake
+            return RememberingFinder(knowledge, parts.store, parts.sources, generation, remember=remember)  # type: ignore[arg-type]  # a fake
 
         with pytest.raises(KnowledgePending):
-            await desk.project._ask(finder(remember=False).find("the ferry", 3, 10))
+            await desk.project._engine.call(finder(remember=False).find("the ferry", 3, 10))
         assert server.log == []
-        await desk.project._ask(finder(remember=True).find("the ferry", 3, 10))
+        await desk.project._engine.call(finder(remember=True).find("the ferry", 3, 10))
         assert sent(server) == ["the ferry"]
-        await desk.project._ask(finder(remember=False).find("the ferry", 2, 10))
+        await desk.project._engine.call(finder(remember=False).find("the ferry", 2, 10))
         assert sent(server) == ["the ferry"], "its vector is there now"
 
 
@@ -196,15 +196,15 @@ async def test_the_vector_of_a_query_is_booked_to_its_run(folder: Path, tmp_path
         await desk.project.carry_out(AnswerEmbeddings(True))
         parts, kept = desk.project._parts, embeddings(desk).embedder()
         assert isinstance(kept, KeptEmbedder)
-        generation = await desk.project._ask(parts.store.memory.generation())
-        finder = RememberingFinder(Counted(kept), parts.store, parts.queries, generation, remember=True)  # type: ignore[arg-type]  # a fake
+        generation = await desk.project._engine.call(parts.store.memory.generation())
+        finder = RememberingFinder(Counted(kept), parts.store, parts.sources, generation, remember=True)  # type: ignore[arg-type]  # a fake
 
         async def search() -> None:
             PAYING_RUN.set(RunId("run-1"))
             await finder.find("the ferry", 3, 10)
 
-        await desk.project._ask(search())
-        totals = await desk.project._ask(parts.store.usage.totals(RunId("run-1")))
+        await desk.project._engine.call(search())
+        totals = await desk.project._engine.call(parts.store.usage.totals(RunId("run-1")))
         assert (totals.calls, sent(server)) == (1, ["the ferry"])
 
 
@@ -216,7 +216,7 @@ async def test_a_preview_names_the_search_as_pending(folder: Path, tmp_path: Pat
         assert isinstance(kept, KeptEmbedder)
         desk.project._parts.knowledge = Counted(kept)  # type: ignore[assignment]  # a fake
         request = RunRequest("chapter", await desk.chapter(3), (("instruction", "The bell."),))
-        receipt = await desk.project.preview_context(request, _first(await desk.project.workflow("chapter")))
+        receipt = await desk.project.runs.preview_context(request, _first(await desk.project.workflows.get("chapter")))
         assert [each for each in receipt.pending if each.startswith("similar places")]
         assert server.log == []
 
@@ -231,7 +231,7 @@ async def test_a_local_model_embeds_the_query_and_no_passage(
         assert isinstance(kept, KeptEmbedder)
         knowledge = desk.project._parts.knowledge
         knowledge._stored = KeptEmbedder(kept._embedder, kept._vectors, lambda: None, costs=False)
-        assert await desk.project._ask(knowledge.known_vectors(["the ferry", "a passage"])) is None
+        assert await desk.project._engine.call(knowledge.known_vectors(["the ferry", "a passage"])) is None
         assert server.log == [], "what a model on this machine costs is time"
 
 
@@ -247,8 +247,8 @@ async def test_the_search_for_actions_sends_nothing_past_the_cap(
     async with opened(folder) as desk:
         assert isinstance(embeddings(desk).for_search(), LexicalEmbedder), "nobody has answered"
         await desk.project.carry_out(AnswerEmbeddings(True))
-        await desk.project._ask(embeddings(desk).for_search().embed(["The ferry."]))
-        assert (await desk.project.totals()).cost == 10
+        await desk.project._engine.call(embeddings(desk).for_search().embed(["The ferry."]))
+        assert (await desk.project.runs.totals()).cost == 10
         assert isinstance(embeddings(desk).for_search(), LexicalEmbedder), "the cap is used up"
 
 
@@ -264,5 +264,5 @@ async def test_an_answer_that_cannot_be_saved_sends_nothing(
         )
         with pytest.raises(FlowCabalError, match="could not be saved"):
             await desk.project.carry_out(AnswerEmbeddings(True))
-        assert await desk.project.embedding_question() is not None
+        assert await desk.project.models.embedding_question() is not None
     assert server.log == []

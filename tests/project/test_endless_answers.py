@@ -12,7 +12,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Decision, Quote, RunRequest, SpendLimit
 from flowcabal_tui.models.bounds import USUAL_OUTPUT
-from flowcabal_tui.project.spending import COUNTED_AT_ONCE
+from flowcabal_tui.project.models.spending import COUNTED_AT_ONCE
 from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.runs import NodeNeedsHuman, ResumeRun
 from flowcabal_tui.protocol.workflows import SaveWorkflow
@@ -29,7 +29,7 @@ ENDLESS = "She crossed the wet street. " * 6_000
 async def quoted(desk: Desk, *nodes: str) -> tuple[str, Quote]:
     workflow = chain(*nodes)
     await desk.project.carry_out(SaveWorkflow(workflow))
-    return workflow.id, await desk.project.quote(RunRequest(workflow.id))
+    return workflow.id, await desk.project.runs.quote(RunRequest(workflow.id))
 
 
 async def test_a_priced_model_without_limits_has_a_finite_quote_that_says_what_it_assumes(
@@ -63,7 +63,7 @@ async def test_an_endless_answer_is_stopped_at_the_most_of_the_quote_and_the_per
         assert await desk.follow(run, leave) == "waiting"
         (asked,) = [each.question for each in desk.told(NodeNeedsHuman)]
         assert (asked.kind, asked.node, asked.required) == ("limit", "a", True)
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         assert spent.cost is not None
         assert spent.cost <= quote.most.cost + COUNTED_AT_ONCE * TOKEN, "a piece of a batch, then it is looked at"
         assert spent.output_tokens > quote.most.output_tokens // 2, "it had all the room that was agreed to"
@@ -92,7 +92,7 @@ async def test_after_yes_a_stopped_answer_is_continued_and_paid_for_once(folder:
         (attempt,) = (await desk.view(run, "a")).attempts
         begun = attempt.text.removesuffix("Then it ended.")
         assert len(begun) < len(attempt.text) and begun and ENDLESS.startswith(begun)
-        assert (calls(server), (await desk.project.totals()).calls) == (2, 2)
+        assert (calls(server), (await desk.project.runs.totals()).calls) == (2, 2)
 
 
 async def test_a_stopped_answer_is_continued_after_the_program_was_closed(folder: Path, server: FaultServer) -> None:
@@ -106,7 +106,7 @@ async def test_a_stopped_answer_is_continued_after_the_program_was_closed(folder
         assert await desk.follow(run) == "done"
         (attempt,) = (await desk.view(run, "a")).attempts
         assert attempt.text.endswith("Then it ended.") and len(attempt.text) > 1_000
-        assert (calls(server), (await desk.project.totals()).calls) == (2, 2)
+        assert (calls(server), (await desk.project.runs.totals()).calls) == (2, 2)
 
 
 async def test_saying_no_keeps_what_had_arrived(folder: Path, server: FaultServer) -> None:
@@ -117,7 +117,7 @@ async def test_saying_no_keeps_what_had_arrived(folder: Path, server: FaultServe
         assert await desk.follow(run, lambda _question: Decision("reject")) == "failed"
         (attempt,) = (await desk.view(run, "a")).attempts
         assert attempt.text and not attempt.complete
-        assert (calls(server), (await desk.project.totals()).calls) == (1, 1)
+        assert (calls(server), (await desk.project.runs.totals()).calls) == (1, 1)
 
 
 async def test_an_endless_answer_of_the_agents_is_stopped_at_a_cap_too(folder: Path, server: FaultServer) -> None:
@@ -134,8 +134,8 @@ async def test_an_endless_answer_of_the_agents_is_stopped_at_a_cap_too(folder: P
                 return error
             return None
 
-        assert "stopped while it arrived" in str(await desk.project._ask(answered()))
-        assert (await desk.project.totals()).output_tokens < USUAL_OUTPUT + COUNTED_AT_ONCE
+        assert "stopped while it arrived" in str(await desk.project._engine.call(answered()))
+        assert (await desk.project.runs.totals()).output_tokens < USUAL_OUTPUT + COUNTED_AT_ONCE
 
 
 @pytest.mark.parametrize("curator", [True, False])
@@ -145,7 +145,7 @@ async def test_a_quote_says_what_keeping_the_chapter_likely_costs_beside_the_run
     await make_one(folder, both(endpoint(server, **PRICED)))
     change(folder, "agents", curator=curator, profiles=2)
     async with opened(folder) as desk:
-        quote = await desk.project.quote(RunRequest("chapter", await desk.chapter(1)))
+        quote = await desk.project.runs.quote(RunRequest("chapter", await desk.chapter(1)))
         said = [words for words in spend_lines(quote) if words.startswith("When the output is kept")]
         if not curator:
             assert quote.keeping is None and said == []

@@ -37,7 +37,7 @@ async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def owed(desk: Desk) -> dict[str, BackgroundTask]:
     """What the knowledge server, which is not there, will be told."""
-    return {task.subject: task for task in await desk.project.background() if task.kind == "knowledge"}
+    return {task.subject: task for task in await desk.project.memory.background() if task.kind == "knowledge"}
 
 
 def files(folder: Path) -> list[str]:
@@ -57,7 +57,7 @@ async def test_a_character_written_by_hand_is_owed_to_the_knowledge_server(desk:
 async def test_a_name_by_hand_is_found_in_every_chapter_at_once(desk: Desk) -> None:
     await desk.project.carry_out(PutEntity(Entity(EntityId("bell"), "item", "The bell", ("bell",))))
     await desk.settled()
-    first = {entity.id: entity.first_position for entity in await desk.project.entities()}
+    first = {entity.id: entity.first_position for entity in await desk.project.story.entities()}
     assert first[EntityId("bell")] == 3
 
 
@@ -100,8 +100,8 @@ async def test_text_from_outside_is_kept_below_what_is_written_without_looking_a
     await desk.until(OutsideEdit)
     await desk.project.carry_out(WriteChapter(chapter, "Written here."))
     await desk.settled()
-    versions = await desk.project.chapter_versions(chapter)
-    texts = [await desk.project.chapter_text(chapter, version.version) for version in versions]
+    versions = await desk.project.book.chapter_versions(chapter)
+    texts = [await desk.project.book.chapter_text(chapter, version.version) for version in versions]
     assert [version.author for version in versions] == ["human", "outside", "import"]
     assert texts[0] == "Written here." and "From elsewhere." in texts[1] and texts[2] == CHAPTERS["Chapter 1 The Ferry"]
     assert len(desk.told(OutsideEdit)) == 1, "offered once"
@@ -109,11 +109,11 @@ async def test_text_from_outside_is_kept_below_what_is_written_without_looking_a
 
 async def test_questions_about_what_is_not_there_name_it(desk: Desk) -> None:
     for question in (
-        desk.project.workflow("nothing"),
-        desk.project.run_workflow(RunId("nothing")),
-        desk.project.node(RunId("nothing"), NodeId("draft")),
-        desk.project.source("manuscript/nothing"),
-        desk.project.quote(RunRequest("nothing")),
+        desk.project.workflows.get("nothing"),
+        desk.project.runs.run_workflow(RunId("nothing")),
+        desk.project.runs.node(RunId("nothing"), NodeId("draft")),
+        desk.project.memory.source("manuscript/nothing"),
+        desk.project.runs.quote(RunRequest("nothing")),
     ):
         with pytest.raises(RunError, match="nothing named"):
             await question
@@ -149,12 +149,12 @@ class FakeTree:
 
 async def test_what_the_story_says_is_in_the_servers_tree_as_long_as_it_is_said(desk: Desk) -> None:
     parts, tree = desk.project._parts, FakeTree()
-    steps = KnowledgeSteps(parts.store, parts.queries, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
-    first, second, _third = [chapter.id for chapter in await desk.project.chapters()]
+    steps = KnowledgeSteps(parts.store, parts.sources, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
+    first, second, _third = [chapter.id for chapter in await desk.project.book.chapters()]
 
     async def told() -> dict[str, str]:
         for task in (await owed(desk)).values():
-            await desk.project._ask(steps.do(task))
+            await desk.project._engine.call(steps.do(task))
         return {name: text for name, text in tree.held.items() if name.startswith("story/")}
 
     await desk.project.carry_out(PutEntity(INES))
@@ -189,11 +189,11 @@ async def test_what_the_story_says_is_in_the_servers_tree_as_long_as_it_is_said(
 
 async def test_the_servers_tree_follows_the_book(desk: Desk) -> None:
     parts, tree = desk.project._parts, FakeTree()
-    steps = KnowledgeSteps(parts.store, parts.queries, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
+    steps = KnowledgeSteps(parts.store, parts.sources, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
 
     async def told() -> None:
         for task in (await owed(desk)).values():
-            await desk.project._ask(steps.do(task))
+            await desk.project._engine.call(steps.do(task))
 
     await desk.project.carry_out(PutEntity(INES))
     await told()

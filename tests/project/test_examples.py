@@ -33,23 +33,23 @@ def first(_question: Question) -> Decision:
 
 
 async def wish(desk: Desk) -> tuple[tuple[str, str], ...]:
-    return (("instruction", await desk.project.draft("instruction") or ""),)
+    return (("instruction", await desk.project.drafts.draft("instruction") or ""),)
 
 
 async def test_openings_are_chosen_across_two_programs_and_kept(desk: Desk, folder: Path) -> None:
     inputs = await wish(desk)
-    quoted = await desk.project.quote(RunRequest("five-openings", await desk.chapter(7), inputs))
+    quoted = await desk.project.runs.quote(RunRequest("five-openings", await desk.chapter(7), inputs))
     assert (quoted.would_run, quoted.likely.calls) == (("openings",), 2 * (5 + 5 * 2 + 1))
     run = await desk.start("five-openings", 7, inputs=inputs)
     assert await desk.follow(run, leave) == "waiting"
-    (question,) = await desk.project.questions()
+    (question,) = await desk.project.runs.questions()
     assert len({choice.text for choice in question.choices}) == 5
     for number in (0, 9):
         with pytest.raises(StaleQuestion):
             await desk.project.carry_out(Decide(question.id, Decision("choose", attempt=number)))
     await desk.project.close()
     async with opened(folder) as again:
-        (kept,) = await again.project.questions()
+        (kept,) = await again.project.runs.questions()
         assert kept.choices == question.choices
         await again.project.carry_out(Decide(question.id, Decision("choose", attempt=2)))
         assert await again.follow(run, first) == "done"
@@ -75,4 +75,4 @@ async def test_a_chapter_is_drafted_criticised_and_approved(desk: Desk) -> None:
     (ended,) = desk.told(WorkflowCompleted)
     assert len(dict(ended.outputs)[NodeId("polish")]) > 100
     await desk.keep(run, "polish", kind="chapter")
-    assert await desk.project.chapter_text(await desk.chapter(7)) == dict(ended.outputs)[NodeId("polish")]
+    assert await desk.project.book.chapter_text(await desk.chapter(7)) == dict(ended.outputs)[NodeId("polish")]

@@ -19,8 +19,8 @@ from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId,
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.sources import entity_text
 from flowcabal_tui.project.memory.story_told import subject, told
-from flowcabal_tui.project.queries import entity_text
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, WriteChapter
 from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveRecord
 from flowcabal_tui.settings.project_file import OFFLINE
@@ -77,16 +77,16 @@ async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 async def found(desk: Desk, knowledge: FakeKnowledge, before: int = 3, *, remember: bool = False) -> list[Found]:
-    store, queries = desk.project._parts.store, desk.project._parts.queries
-    generation = await desk.project._ask(store.memory.generation())
+    store, queries = desk.project._parts.store, desk.project._parts.sources
+    generation = await desk.project._engine.call(store.memory.generation())
     finder = RememberingFinder(knowledge, store, queries, generation, remember=remember)  # type: ignore[arg-type]  # a fake
-    return list(await desk.project._ask(finder.find("the river", before, 10)))
+    return list(await desk.project._engine.call(finder.find("the river", before, 10)))
 
 
 async def hit(desk: Desk, number: int = 1, **how: Any) -> KnowledgeHit:
     """The first forty characters of a chapter."""
     chapter = await desk.chapter(number)
-    text = (await desk.project.chapter_text(chapter))[:40]
+    text = (await desk.project.book.chapter_text(chapter))[:40]
     made = KnowledgeHit(
         f"manuscript/main/{number}/scene-001.md",
         "L2",
@@ -132,9 +132,9 @@ async def test_a_chapter_that_was_deleted_or_moved_behind_the_target_is_left_out
 
 async def test_a_profile_of_another_state_than_the_servers_is_left_out(desk: Desk) -> None:
     store, uri = desk.project._parts.store, "profiles/characters/ines"
-    generation = await desk.project._ask(store.memory.generation())
+    generation = await desk.project._engine.call(store.memory.generation())
     for position, text in ((1, "She rows."), (2, "She drowned.")):
-        await desk.project._ask(
+        await desk.project._engine.call(
             store.memory.put_derived(Derived(uri, "L1", text, Digest(text), position, generation, "hand"))
         )
     told = KnowledgeHit(f"{uri}-1", "L1", 0.8, 2, uri, digest("She drowned."))
@@ -144,9 +144,9 @@ async def test_a_profile_of_another_state_than_the_servers_is_left_out(desk: Des
 
 async def test_a_profile_as_of_a_chapter_that_was_moved_behind_the_target_is_left_out(desk: Desk) -> None:
     store, uri = desk.project._parts.store, "profiles/characters/ines"
-    generation = await desk.project._ask(store.memory.generation())
+    generation = await desk.project._engine.call(store.memory.generation())
     state = Derived(uri, "L1", "She drowned.", Digest("a"), 1, generation, "model")
-    await desk.project._ask(store.memory.put_derived(state))
+    await desk.project._engine.call(store.memory.put_derived(state))
     told = FakeKnowledge([KnowledgeHit(f"{uri}-1", "L1", 0.8, 1, uri, digest("She drowned."))])
     assert [item.position for item in await found(desk, told)] == [1]
     await desk.project.carry_out(EditChapter(await desk.chapter(1), position=3))
@@ -165,8 +165,8 @@ async def told_of(desk: Desk, number: int, *, apart: bool = True, head: bool = F
     """The records that begin in a chapter, as the server has them: each in a file of its own, all in one, or only whom
     they are about."""
     place = subject(await desk.chapter(number))
-    view = await desk.project._ask(desk.project._parts.store.memory.view(None))
-    here = (await desk.project._ask(told(view)))[place]
+    view = await desk.project._engine.call(desk.project._parts.store.memory.view(None))
+    here = (await desk.project._engine.call(told(view)))[place]
     if head:
         return [KnowledgeHit(f"{place}-1", "L0", 0.9, number, place, digest(here.head))]
     spans = [(line.start, line.end) for line in here.lines] if apart else [(0, len(here.text))]
@@ -177,7 +177,7 @@ async def told_of(desk: Desk, number: int, *, apart: bool = True, head: bool = F
 
 
 async def test_of_what_the_story_says_only_what_holds_before_the_target_is_found(desk: Desk) -> None:
-    first, second, third = [chapter.id for chapter in await desk.project.chapters()]
+    first, second, third = [chapter.id for chapter in await desk.project.book.chapters()]
     for name in ("Ines", "Tobias"):
         await desk.project.carry_out(PutEntity(Entity(EntityId(name.lower()), "character", name)))
     who = EntityId("ines"), EntityId("tobias")
@@ -209,16 +209,16 @@ async def read(desk: Desk, number: int, *records: StoryRecord, ends: RecordId | 
     place = await desk.chapter(number)
     sequels = (Sequel(RecordId(f"{ends}-ends"), ends, place),) if ends else ()
     reading = Reading(place, number, Digest(""), Digest("read"), records, sequels)
-    await desk.project._ask(desk.project._parts.store.records.put_reading(reading))
+    await desk.project._engine.call(desk.project._parts.store.records.put_reading(reading))
 
 
 async def test_what_a_later_chapter_changes_hides_nothing_of_an_earlier_one(desk: Desk) -> None:
-    first, second = [chapter.id for chapter in await desk.project.chapters()][:2]
+    first, second = [chapter.id for chapter in await desk.project.book.chapters()][:2]
     ines, tobias = [Entity(EntityId(name.lower()), "character", name) for name in ("Ines", "Tobias")]
     late = Entity(EntityId("late"), "character", "Whom nobody named yet", by="agent")
     await desk.project.carry_out(PutEntity(ines))
     await desk.project.carry_out(PutEntity(tobias))
-    await desk.project._ask(desk.project._parts.store.memory.put_entity(late))
+    await desk.project._engine.call(desk.project._parts.store.memory.put_entity(late))
     ally = Relation(RecordId("r1"), ines.id, tobias.id, "ally of", since=first, by="agent")
     moment = Moment(RecordId("m1"), "The ferry sank.", second, about=(late.id, ines.id))
     text = "At night Whom nobody named yet came to the ferry."
@@ -235,7 +235,7 @@ async def test_what_a_later_chapter_changes_hides_nothing_of_an_earlier_one(desk
 
 
 async def test_before_a_chapter_that_is_not_written_yet_nothing_later_is_known(desk: Desk) -> None:
-    first, *_rest, third = [chapter.id for chapter in await desk.project.chapters()]
+    first, *_rest, third = [chapter.id for chapter in await desk.project.book.chapters()]
     await desk.project.carry_out(PutRecord(Promise(RecordId("p1"), "The bell will ring.", first, paid=third)))
     await desk.project.carry_out(PutRecord(Moment(RecordId("m1"), "The bell rings.", third)))
     await desk.project.carry_out(AddChapter("Not written", position=2))
@@ -251,7 +251,7 @@ async def test_of_a_chapters_records_the_nearest_are_found_and_opened_at_their_s
     knowledge = FakeKnowledge(await told_of(desk, 1, apart=False), vectors=LexicalEmbedder())
     items = await found(desk, knowledge)
     assert {item.text for item in items} == {"The river, the river!", "By the river."}
-    assert (await desk.project.source(items[0].uri)).text == items[0].text
+    assert (await desk.project.memory.source(items[0].uri)).text == items[0].text
 
 
 async def test_records_leave_room_for_passages(desk: Desk) -> None:
@@ -281,9 +281,9 @@ async def test_through_the_eyes_of_somebody_no_record_is_found_that_rests_on_a_s
         async def find(self, query: str, before: int, limit: int) -> list[Found]:
             return items
 
-    view = await desk.project._ask(desk.project._parts.store.memory.view(await desk.chapter(3)))
-    eyes = await desk.project._ask(look_through(view, "Ines"))
-    veiled = await desk.project._ask(VeiledFinder(Finds(), VeiledView(view, eyes), eyes).find("", 3, 9))
+    view = await desk.project._engine.call(desk.project._parts.store.memory.view(await desk.chapter(3)))
+    eyes = await desk.project._engine.call(look_through(view, "Ines"))
+    veiled = await desk.project._engine.call(VeiledFinder(Finds(), VeiledView(view, eyes), eyes).find("", 3, 9))
     assert {item.uri for item in veiled} == {"moments/m2"}
 
 

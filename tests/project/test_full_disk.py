@@ -21,7 +21,9 @@ from tests.project.test_project_faults import LITTLE_DISK
 async def disk(desk: Desk, *, full: bool) -> None:
     """The store takes nothing any more, or takes everything again."""
     database = desk.project._parts.store._database
-    await desk.project._ask(database.alone(lambda connection: connection.execute(f"PRAGMA query_only={full}").close()))
+    await desk.project._engine.call(
+        database.alone(lambda connection: connection.execute(f"PRAGMA query_only={full}").close())
+    )
 
 
 async def test_who_waits_for_the_memory_hears_that_there_is_no_room_and_it_follows_later(
@@ -30,13 +32,13 @@ async def test_who_waits_for_the_memory_hears_that_there_is_no_room_and_it_follo
     await make(folder, both(OFFLINE))
     async with opened(folder) as desk:
         parts = desk.project._parts
-        await desk.project._ask(parts.background.close())
+        await desk.project._engine.call(parts.background.close())
         await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
         await disk(desk, full=True)
         desk.project._engine.soon(parts.background.start)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DiskFull):
-                await desk.project.settled()
+                await desk.project.memory.settled()
         await desk.until(Status, lambda status: status.status == "error")
         with pytest.raises(DiskFull):
             await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Not this."))
@@ -44,11 +46,11 @@ async def test_who_waits_for_the_memory_hears_that_there_is_no_room_and_it_follo
         async with asyncio.timeout(PATIENCE):
             while True:
                 try:
-                    await desk.project.settled()
+                    await desk.project.memory.settled()
                     break
                 except DiskFull:  # until the lane has tried again
                     await asyncio.sleep(0.05)
-        assert len(await desk.project.chapters()) == 3
+        assert len(await desk.project.book.chapters()) == 3
         assert len(list((folder / "manuscript").glob("*.md"))) == 3
 
 
@@ -84,13 +86,13 @@ async def test_a_reading_that_cannot_be_written_down_pauses_with_the_error_and_p
         await disk(desk, full=True)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DiskFull):
-                await desk.project.bootstrap_ended()
+                await desk.project.memory.bootstrap_ended()
         paused = await desk.until(BootstrapChanged, lambda event: event.status.state == "paused")
         assert paused.status.reason
         assert calls(server) == 1
         await disk(desk, full=False)
         await desk.project.carry_out(StartBootstrap())
-        await desk.project.bootstrap_ended()
+        await desk.project.memory.bootstrap_ended()
         await desk.until(BootstrapChanged, lambda event: event.status.state == "done")
 
 
@@ -117,6 +119,6 @@ async def test_an_import_on_a_little_disk_ends_with_the_error_and_all_or_nothing
     assert ran.returncode == 1, out + err
     assert b"Make room" in err and b"Traceback" not in err
     async with opened(folder) as desk:
-        assert len(await desk.project.chapters()) == (9 if b"Imported" in out else 0)
+        assert len(await desk.project.book.chapters()) == (9 if b"Imported" in out else 0)
         await desk.project.check()
         await desk.settled()

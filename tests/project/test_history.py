@@ -24,7 +24,7 @@ async def test_a_replay_tells_the_same_in_the_same_order_and_calls_nobody(desk: 
     run = await desk.run("tree")
     before = calls(server)
     told = [event for event in desk.events if isinstance(event, NodeCompleted)]
-    again = [event for event in await desk.project.replay(run) if isinstance(event, NodeCompleted)]
+    again = [event for event in await desk.project.runs.replay(run) if isinstance(event, NodeCompleted)]
     assert [(event.node, event.output, event.cached) for event in again] == [
         (event.node, event.output, event.cached) for event in told
     ]
@@ -37,8 +37,8 @@ async def test_the_log_folds_to_what_was_seen(desk: Desk, server: FaultServer, f
         server.push({"status": 401})
     run = await desk.start("tree")
     state = await desk.follow(run)
-    events = await desk.project.replay(run)
-    details = await desk.project.run_details(run)
+    events = await desk.project.runs.replay(run)
+    details = await desk.project.runs.run_details(run)
     assert {node: known.state for node, known in folds_to(events).nodes.items()} == {
         node.node: node.state for node in details.nodes
     }
@@ -52,29 +52,29 @@ async def test_questions_and_answers_are_replayed(folder: Path):
     async with opened(folder) as demo:
         run = await demo.start("chapter", 7)
         await demo.follow(run, rain_first)
-        events = await demo.project.replay(run)
+        events = await demo.project.runs.replay(run)
         kinds = [type(event).__name__ for event in events]
         assert kinds.count("NodeNeedsHuman") == kinds.count("QuestionAnswered") >= 2
         shown = {event.question: event.decision.note for event in events if type(event).__name__ == "QuestionAnswered"}
         assert "more rain" in shown.values()
         view = await demo.view(run, "plan")
-        trace = await demo.project.version_trace(run, NodeId("plan"), 2)
+        trace = await demo.project.runs.version_trace(run, NodeId("plan"), 2)
         assert (trace.exact, "more rain" in trace.messages[-1].content) == (True, True)
         assert trace.receipt == view.attempts[1].receipt
 
 
 async def test_the_details_of_a_run_tell_tokens_and_what_was_served(desk: Desk):  # noqa: F811
     first = await desk.run("tree")
-    details = await desk.project.run_details(first)
+    details = await desk.project.runs.run_details(first)
     assert details.totals.calls == 4 and details.totals.cost is None
     assert all(node.attempts == 1 and node.usage.output_tokens and node.models == ("mock",) for node in details.nodes)
-    second = await desk.project.run_details(await desk.run("tree"))
+    second = await desk.project.runs.run_details(await desk.run("tree"))
     assert all(node.served for node in second.nodes) and second.totals.calls == 0
-    assert [run.id for run in await desk.project.runs()] == [second.summary.id, first]
+    assert [run.id for run in await desk.project.runs.summaries()] == [second.summary.id, first]
 
 
 async def test_a_run_that_is_not_there(desk: Desk):  # noqa: F811
     with pytest.raises(RunError, match="no run x"):
-        await desk.project.replay(RunId("x"))
+        await desk.project.runs.replay(RunId("x"))
     with pytest.raises(RunError, match="nothing named x"):
-        await desk.project.run_details(RunId("x"))
+        await desk.project.runs.run_details(RunId("x"))

@@ -38,13 +38,13 @@ async def used(desk: Desk) -> None:
     request, node = RunRequest("prompt", chapter), NodeId("n")
     send = project.carry_out
     await tried(
-        project.profiles(),
-        project.actions("own"),
-        project.search("ferry"),
-        project.quote(request),
-        project.preview_context(request, node),
-        project.quote_bootstrap(),
-        project.check_models(),
+        project.memory.profiles(),
+        project.workflows.actions("own"),
+        project.book.search("ferry"),
+        project.runs.quote(request),
+        project.runs.preview_context(request, node),
+        project.memory.quote_bootstrap(),
+        project.models.check_models(),
         *(desk.run(name, 1) for name in ("command", "action", "prompt", "call", "prompt@1", "quick-draft")),
         send(WriteChapter(chapter, "Ines Marlow left Saltreach for good, and the river rose.")),
         send(RewriteSelection(chapter, 0, 4, "Ines", "longer")),
@@ -60,7 +60,7 @@ async def test_a_folder_that_is_opened_on_the_screen_and_used_in_every_way_gains
     async with opened(prey.folder, knowledge=True) as desk:
         await desk.until(KnowledgeStatus)
         await used(desk)
-        assert "left Saltreach for good" in await desk.project.chapter_text(await desk.chapter(1))
+        assert "left Saltreach for good" in await desk.project.book.chapter_text(await desk.chapter(1))
     assert prey.gained() == []
 
 

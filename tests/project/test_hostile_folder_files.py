@@ -165,9 +165,9 @@ async def test_the_engine_takes_nothing_from_outside_into_the_book(trap: Trap, m
     monkeypatch.syspath_prepend(str(trap.root))
     project = await Project.open(trap.folder)
     try:
-        await project.settled()
-        for chapter in await project.chapters():
-            assert SECRET not in await project.chapter_text(chapter.id)
+        await project.memory.settled()
+        for chapter in await project.book.chapters():
+            assert SECRET not in await project.book.chapter_text(chapter.id)
         events = [repr(event) for event in project.take()]
     finally:
         await project.close()

@@ -59,10 +59,10 @@ async def test_parameters_that_a_stranger_wrote_into_a_run_are_not_sent(folder: 
         await desk.confirm()
         with pytest.raises(ProjectNotConfirmed):
             await desk.project.carry_out(ResumeRun(run))
-        copied = (await desk.project.run_details(run)).request.another(NodeId("n"))
+        copied = (await desk.project.runs.run_details(run)).request.another(NodeId("n"))
         with pytest.raises(ProjectNotConfirmed):
             await desk.project.carry_out(RunWorkflow(copied))
-        asked = (await desk.project.trust()).asked
+        asked = (await desk.project.models.trust()).asked
         assert [SAID in item.text for item in asked.items] == [True], "it is shown, and can be confirmed"
         await desk.confirm()
         await desk.project.carry_out(ResumeRun(run))
@@ -74,7 +74,7 @@ async def test_parameters_that_the_user_gave_hold_after_the_program_has_ended(fo
     async with opened(folder) as desk:
         run = await left(desk, ASKS, overrides=given)
     async with opened(folder) as desk:
-        assert (await desk.project.trust()).state == "trusted"
+        assert (await desk.project.models.trust()).state == "trusted"
         await desk.project.carry_out(ResumeRun(run))
         assert await desk.follow(run, leave) == "waiting"
 

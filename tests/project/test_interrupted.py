@@ -80,7 +80,7 @@ async def test_names_are_indexed_although_the_project_was_closed_when_they_had_j
             await gate.reached.wait()
     async with opened(folder) as desk:
         await desk.settled()
-        found = await desk.project.entities()
+        found = await desk.project.story.entities()
         assert found and {each.first_position for each in found} == {1}
 
 
@@ -98,9 +98,9 @@ async def test_the_server_is_told_the_story_although_the_project_was_closed_when
             await gate.reached.wait()
     async with opened(folder) as desk:
         await desk.settled()
-        assert (await desk.project.story()).facts
-        await desk.project._ask(desk.project._parts._knowledge_ready({}))
-        told = {task.subject for task in await desk.project.background() if task.kind == "knowledge"}
+        assert (await desk.project.story.all()).facts
+        await desk.project._engine.call(desk.project._parts._knowledge_ready({}))
+        told = {task.subject for task in await desk.project.memory.background() if task.kind == "knowledge"}
         assert f"story/{await desk.chapter(1)}" in told
 
 
@@ -115,11 +115,11 @@ async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
         resumed = asyncio.create_task(desk.project.carry_out(ResumeRun(run)))
         await gate.reached.wait()
         stopped = asyncio.create_task(desk.project.carry_out(CancelRun(run)))
-        await desk.project.runs()
+        await desk.project.runs.summaries()
         gate.open()
         await asyncio.gather(resumed, stopped)
         assert await desk.follow(run, leave) == "cancelled"
-        assert await desk.project.questions() == ()
+        assert await desk.project.runs.questions() == ()
         assert desk.project._parts.runs.idle
 
 
@@ -141,7 +141,7 @@ async def test_a_step_whose_end_could_not_be_written_is_done_again_when_there_is
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
         await desk.settled()
         assert failed
-        assert {task.state for task in await desk.project.background() if task.kind != "knowledge"} <= {"fresh"}
+        assert {task.state for task in await desk.project.memory.background() if task.kind != "knowledge"} <= {"fresh"}
 
 
 async def test_a_chapter_that_goes_while_it_is_read_leaves_the_reading_and_the_rest_is_read(
@@ -201,7 +201,7 @@ async def test_a_pause_that_overtakes_the_start_of_a_reading_holds(
         gate.open()
         await begun
         await desk.until(BootstrapChanged, lambda event: event.status.state in ("paused", "done"))
-        status = await desk.project.bootstrap()
+        status = await desk.project.memory.bootstrap()
         assert status is not None and (status.state, calls(server)) == ("paused", 0)
 
 
@@ -219,7 +219,7 @@ async def test_a_pause_holds_that_overtakes_the_start_of_a_reading_in_the_queue(
         gate.open()
         refused = await desk.until(CommandFailed)
         assert refused.command == started and "paused before it began" in refused.title
-        assert (await desk.project.bootstrap(), calls(server)) == (None, 0)
+        assert (await desk.project.memory.bootstrap(), calls(server)) == (None, 0)
         await desk.project.carry_out(StartBootstrap())
         assert (await ended(desk)).failed == 0
 
@@ -229,7 +229,7 @@ async def test_a_manuscript_that_is_imported_twice_at_once_stands_in_the_book_on
     command = ImportManuscript(str(write_chapters(folder.parent / "novel")))
     async with opened(folder) as desk:
         both_ways = await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
-        assert len(await desk.project.chapters()) == 3
+        assert len(await desk.project.book.chapters()) == 3
         assert [type(each) for each in both_ways].count(RunError) == 1
 
 
@@ -238,7 +238,7 @@ async def test_a_book_is_put_on_the_shelf_once_although_it_is_imported_twice_at_
     command = ImportManuscript(str(write_chapters(folder.parent / "novel")), reference="The Ferry")
     async with opened(folder) as desk:
         await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
-        assert len(await desk.project.references()) == 1
+        assert len(await desk.project.book.references()) == 1
 
 
 async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_cancelled_then(
@@ -260,9 +260,9 @@ async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_can
             gate.open()
             await asyncio.wait([asking])
 
-        await desk.project._ask(cancelled())
+        await desk.project._engine.call(cancelled())
         assert models.spending.totals.calls == 1 and models.spending.totals.cost != Decimal(0)
-        assert (await desk.project._ask(models.agent().answer(ask))).cached
+        assert (await desk.project._engine.call(models.agent().answer(ask))).cached
         assert calls(server) == 1
 
 
@@ -272,10 +272,10 @@ async def test_words_that_are_replaced_by_themselves_leave_the_chapter_in_the_in
         chapter, memory = await desk.chapter(1), desk.project._parts.store.memory
         await desk.project.carry_out(WriteChapter(chapter, TEXT))
         await desk.settled()
-        places = tuple(each.place for each in await desk.project.occurrences("river"))
+        places = tuple(each.place for each in await desk.project.book.occurrences("river"))
         await desk.project.carry_out(ReplaceText("river", "river", places))
         await desk.settled()
-        assert await desk.project._ask((await memory.view(None)).passages(chapter))
+        assert await desk.project._engine.call((await memory.view(None)).passages(chapter))
 
 
 async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
@@ -300,7 +300,7 @@ async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
             while not failed:  # noqa: ASYNC110  # the engine's loop sets it
                 await asyncio.sleep(0.005)
         assert await desk.follow(run) == "done"
-        standing = await desk.project.standing("flow", await desk.chapter(1))
+        standing = await desk.project.workflows.standing("flow", await desk.chapter(1))
         assert [each.node for each in standing if each.output] == ["a", "b"]
 
 
@@ -317,7 +317,7 @@ async def test_a_name_that_a_hand_has_written_is_indexed_although_the_project_wa
         await gate.reached.wait()
     async with opened(folder) as desk:
         await desk.settled()
-        (water,) = await desk.project.entities()
+        (water,) = await desk.project.story.entities()
         assert water.first_position == 1
 
 

@@ -48,10 +48,10 @@ def mirrored(folder: Path) -> list[str]:
 
 
 async def test_a_folder_is_imported_in_the_order_of_its_files(desk: Desk, folder: Path) -> None:
-    chapters = await desk.project.chapters()
+    chapters = await desk.project.book.chapters()
     assert [chapter.title for chapter in chapters[:3]] == list(CHAPTERS)
     for chapter, text in zip(chapters, CHAPTERS.values(), strict=False):
-        assert await desk.project.chapter_text(chapter.id) == text
+        assert await desk.project.book.chapter_text(chapter.id) == text
     assert len(mirrored(folder)) == 3
     assert CHAPTERS["Chapter 2 The Ledger"] in (folder / "manuscript" / mirrored(folder)[1]).read_text("utf-8")
 
@@ -61,7 +61,7 @@ async def test_an_import_of_nothing_says_so(desk: Desk, tmp_path: Path) -> None:
     for source in (tmp_path / "empty", tmp_path / "not there.txt"):
         with pytest.raises(ManuscriptError):
             await desk.project.carry_out(ImportManuscript(str(source)))
-    assert len(await desk.project.chapters()) == 4
+    assert len(await desk.project.book.chapters()) == 4
 
 
 async def test_keeping_twice_does_nothing(desk: Desk) -> None:
@@ -71,19 +71,19 @@ async def test_keeping_twice_does_nothing(desk: Desk) -> None:
     second = await desk.keep(run, "draft")
     assert first == second
     assert [event.created for event in desk.told(OutputPersisted)] == [True, False]
-    assert len(await desk.project.chapter_versions(await desk.chapter(4))) == 1
-    assert not [task for task in await desk.project.background() if task.kind != "knowledge"]
+    assert len(await desk.project.book.chapter_versions(await desk.chapter(4))) == 1
+    assert not [task for task in await desk.project.memory.background() if task.kind != "knowledge"]
 
 
 async def test_a_deleted_output_leaves_the_book_and_comes_back(desk: Desk) -> None:
     run = await desk.run("quick-draft", 4)
     output = await desk.keep(run, "draft")
     chapter = await desk.chapter(4)
-    text = await desk.project.chapter_text(chapter)
+    text = await desk.project.book.chapter_text(chapter)
     await desk.project.carry_out(DeleteOutput(output))
-    assert await desk.project.chapter_text(chapter) == ""
+    assert await desk.project.book.chapter_text(chapter) == ""
     await desk.project.carry_out(DeleteOutput(output, restore=True))
-    assert await desk.project.chapter_text(chapter) == text
+    assert await desk.project.book.chapter_text(chapter) == text
 
 
 async def test_append_puts_the_output_behind_what_is_there(desk: Desk) -> None:
@@ -92,7 +92,7 @@ async def test_append_puts_the_output_behind_what_is_there(desk: Desk) -> None:
     run = await desk.run("quick-draft", 4)
     draft = (await desk.view(run, "draft")).attempts[0].text
     await desk.keep(run, "draft", mode="append")
-    text = await desk.project.chapter_text(chapter)
+    text = await desk.project.book.chapter_text(chapter)
     assert text.startswith("It began quietly.")
     assert text.endswith(draft)
 
@@ -110,13 +110,13 @@ async def test_an_edit_on_an_old_version_is_refused_and_loses_nothing(desk: Desk
     assert await desk.project.carry_out(WriteChapter(chapter, "One.", expected_version=0)) == "1"
     with pytest.raises(VersionConflict):
         await desk.project.carry_out(WriteChapter(chapter, "Another one.", expected_version=0))
-    assert await desk.project.chapter_text(chapter) == "One."
+    assert await desk.project.book.chapter_text(chapter) == "One."
 
 
 async def test_a_moved_and_renamed_chapter_takes_its_file_along(desk: Desk, folder: Path) -> None:
     await desk.project.carry_out(EditChapter(await desk.chapter(3), title="The Silent Bell", position=1))
     await desk.settled()
-    assert [chapter.title for chapter in await desk.project.chapters()][:2] == [
+    assert [chapter.title for chapter in await desk.project.book.chapters()][:2] == [
         "The Silent Bell",
         "Chapter 1 The Ferry",
     ]
@@ -157,11 +157,11 @@ async def test_an_edit_made_outside_is_offered_and_never_overwritten(desk: Desk,
     offered = await desk.until(OutsideEdit)
     assert offered.chapter == chapter
     assert "two blue gloves" in path.read_text("utf-8")
-    outside = await desk.project.outside_text(chapter)
+    outside = await desk.project.book.outside_text(chapter)
     assert outside is not None
     await desk.project.carry_out(WriteChapter(chapter, outside))
     await desk.settled()
-    assert "two blue gloves" in await desk.project.chapter_text(chapter)
+    assert "two blue gloves" in await desk.project.book.chapter_text(chapter)
     assert "two blue gloves" in path.read_text("utf-8")
 
 
@@ -172,7 +172,7 @@ async def test_an_edit_made_while_the_project_was_closed_is_found_at_the_next_st
     async with opened(folder) as again:
         offered = await again.until(OutsideEdit)
         assert offered.chapter == await again.chapter(2)
-        assert "A line from elsewhere." in (await again.project.outside_text(offered.chapter) or "")
+        assert "A line from elsewhere." in (await again.project.book.outside_text(offered.chapter) or "")
 
 
 async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_rests(
@@ -189,11 +189,11 @@ async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_r
         path.write_text(before + "\nA line from elsewhere.\n", encoding="utf-8")
         offered = await desk.until(OutsideEdit)
         assert offered.chapter == await desk.chapter(2)
-        assert "A line from elsewhere." in (await desk.project.outside_text(offered.chapter) or "")
+        assert "A line from elsewhere." in (await desk.project.book.outside_text(offered.chapter) or "")
         assert len(desk.told(OutsideEdit)) == 1, "what the program itself wrote is not offered"
         path.write_text(before, encoding="utf-8")
         async with asyncio.timeout(PATIENCE):
-            while await desk.project.outside_text(offered.chapter) is not None:  # noqa: ASYNC110  # told by no event of its own
+            while await desk.project.book.outside_text(offered.chapter) is not None:  # noqa: ASYNC110  # told by no event of its own
                 await asyncio.sleep(0.005)
 
 
@@ -210,7 +210,7 @@ async def test_an_edit_in_another_encoding_is_an_edit_too(desk: Desk, folder: Pa
     await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Something else altogether."))
     await desk.settled()
     assert (await desk.until(OutsideEdit)).chapter == await desk.chapter(1)
-    assert "渡口的灯灭了" in (await desk.project.outside_text(await desk.chapter(1)) or "")
+    assert "渡口的灯灭了" in (await desk.project.book.outside_text(await desk.chapter(1)) or "")
     assert "渡口的灯灭了" in path.read_bytes().decode("gb18030")
 
 
@@ -230,7 +230,7 @@ async def test_a_title_never_becomes_a_path(desk: Desk, folder: Path) -> None:
     await desk.settled()
     assert len(mirrored(folder)) == 4
     assert not (folder.parent.parent / "etc").exists()
-    assert "\x1b" not in (await desk.project.chapters())[4].title
+    assert "\x1b" not in (await desk.project.book.chapters())[4].title
 
 
 async def test_kept_from_two_places_at_once_it_is_kept_once(desk: Desk) -> None:
@@ -242,21 +242,23 @@ async def test_kept_from_two_places_at_once_it_is_kept_once(desk: Desk) -> None:
     assert len(set(outputs)) == 1
     await desk.settled()
     assert [event.created for event in desk.told(OutputPersisted)].count(True) == 1
-    assert len(await project.chapter_versions(chapter)) == 1
-    assert await project.chapter_text(chapter) == draft
-    tasks = await project._ask(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed")))
+    assert len(await project.book.chapter_versions(chapter)) == 1
+    assert await project.book.chapter_text(chapter) == draft
+    tasks = await project._engine.call(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed")))
     mine = [(task.kind, task.source) for task in tasks if task.subject == chapter]
     assert len(mine) == len(set(mine))
-    before = await project.totals()
+    before = await project.runs.totals()
     await project.carry_out(keep)
     await desk.settled()
-    assert await project._ask(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed"))) == tasks
-    assert await project.totals() == before
+    assert (
+        await project._engine.call(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed"))) == tasks
+    )
+    assert await project.runs.totals() == before
 
 
 async def raced(project: Project, keep: PersistOutput) -> str:
     """The same on the engine's own loop, past the queue of commands."""
-    return await project._ask(project._parts.curation.persist(keep))
+    return await project._engine.call(project._parts.curation.persist(keep))
 
 
 async def test_who_only_reads_can_keep_nothing(desk: Desk, folder: Path) -> None:
@@ -264,7 +266,7 @@ async def test_who_only_reads_can_keep_nothing(desk: Desk, folder: Path) -> None
     async with opened(folder, read_only=True) as reader:
         with pytest.raises(ProjectReadOnly):
             await reader.keep(run, "draft")
-    assert await desk.project.kept() == ()
+    assert await desk.project.book.kept() == ()
 
 
 async def test_a_chapter_stays_in_the_index_when_what_stands_is_kept_once_more(desk: Desk) -> None:
@@ -297,12 +299,12 @@ async def test_an_output_that_is_kept_as_an_entity_is_of_the_kind_and_the_name_t
     run = await desk.run("sheet@1", inputs=(("name", "The Heron Inn"),))
     await desk.keep(run, "draft")
     await desk.settled()
-    (inn,) = [each for each in await desk.project.entities() if each.name == "The Heron Inn"]
+    (inn,) = [each for each in await desk.project.story.entities() if each.name == "The Heron Inn"]
     (attempt,) = (await desk.view(run, "draft")).attempts
     assert (inn.kind, inn.by, inn.note) == ("location", "agent", attempt.text)
     again = await desk.run("sheet@1", inputs=(("name", "The Heron Inn"),), again=(NodeId("draft"),))
     await desk.keep(again, "draft")
-    assert [each.id for each in await desk.project.entities() if each.name == "The Heron Inn"] == [inn.id]
+    assert [each.id for each in await desk.project.story.entities() if each.name == "The Heron Inn"] == [inn.id]
 
 
 @pytest.mark.parametrize("keep", [{"kind": "entity"}, {"kind": "entity", "name": "x"}, {"kind": "chapter"}])
@@ -311,11 +313,11 @@ async def test_without_a_declared_entity_the_keep_is_refused_and_nothing_is_chan
 ) -> None:
     undeclared = Workflow.model_validate({**SHEET.model_dump(mode="json"), "keep": keep})
     await desk.project.carry_out(SaveWorkflow(undeclared))
-    run, known = await desk.run("sheet@1", inputs=(("name", "x"),)), await desk.project.entities()
+    run, known = await desk.run("sheet@1", inputs=(("name", "x"),)), await desk.project.story.entities()
     with pytest.raises(RunError, match="which entity") as refused:
         await desk.keep(run, "draft", kind="entity")
     assert '"entity": "character"' in refused.value.advice
-    assert (await desk.project.entities(), await desk.project.kept()) == (known, ())
+    assert (await desk.project.story.entities(), await desk.project.book.kept()) == (known, ())
 
 
 async def test_a_name_that_is_empty_or_cannot_be_filled_in_is_refused(desk: Desk) -> None:

@@ -84,7 +84,7 @@ async def book(folder: Path, tmp_path: Path, models: ModelsSettings, chapters: i
 
 
 async def receipt(desk: Desk) -> Receipt:
-    return await desk.project.preview_context(RunRequest("plain", await desk.chapter(13)), NodeId("draft"))
+    return await desk.project.runs.preview_context(RunRequest("plain", await desk.chapter(13)), NodeId("draft"))
 
 
 def cited(receipt: Receipt) -> set[tuple[str, str]]:
@@ -105,7 +105,7 @@ async def test_an_item_that_only_the_server_brought_in_is_in_the_receipt(
             lamp = min(near, key=lambda source: source.rank)
             assert (lamp.uri, lamp.level) == (third, "L2") and "near in meaning" in lamp.reason
             await desk.project.carry_out(EditChapter(await desk.chapter(3), position=13))
-            late = await desk.project.preview_context(RunRequest("plain", await desk.chapter(3)), NodeId("draft"))
+            late = await desk.project.runs.preview_context(RunRequest("plain", await desk.chapter(3)), NodeId("draft"))
             assert (third, "L2") not in cited(late), "from later in the story"
             await desk.project.carry_out(EditChapter(await desk.chapter(13), position=3))
             assert (await receipt(desk)).digest == served.digest
@@ -133,7 +133,7 @@ async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was
 
             async def cited_at(number: int) -> set[str]:
                 request = RunRequest("plain", await desk.chapter(number))
-                receipt = await desk.project.preview_context(request, NodeId("draft"))
+                receipt = await desk.project.runs.preview_context(request, NodeId("draft"))
                 return {each.uri for each in receipt.sources if each.budget_class == "knowledge"}
 
             assert {"promises/p1", "moments/m1"} <= await cited_at(13)
@@ -164,7 +164,7 @@ async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was
 async def forget_vectors(desk: Desk) -> None:
     """Takes the vectors out that the project keeps, so that the embedder is asked again."""
     database = desk.project._parts.store._database
-    await desk.project._ask(database.do(lambda connection: connection.execute("DELETE FROM vector").close()))
+    await desk.project._engine.call(database.do(lambda connection: connection.execute("DELETE FROM vector").close()))
 
 
 async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedder(
@@ -181,8 +181,8 @@ async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedde
                 """Begins to send everything once more; returns how many states were told before."""
                 told = len(desk.told(KnowledgeStatus))
                 await forget_vectors(desk)
-                await desk.project._ask(knowledge(desk).rebuild())
-                await desk.project._ask(desk.project._parts.background.heal({}))
+                await desk.project._engine.call(knowledge(desk).rebuild())
+                await desk.project._engine.call(desk.project._parts.background.heal({}))
                 model.asked.clear()
                 await soon(model.asked.wait())
                 return told
@@ -200,7 +200,7 @@ async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedde
             model.broken = True
             await anew()
             async with asyncio.timeout(PATIENCE):
-                while not any(task.error for task in await desk.project.background()):  # noqa: ASYNC110  # it is polled
+                while not any(task.error for task in await desk.project.memory.background()):  # noqa: ASYNC110  # it is polled
                     await asyncio.sleep(0.05)
             model.broken = False
             await whole(desk)
@@ -216,7 +216,7 @@ async def test_a_folder_lost_while_closed_and_another_embedder_are_made_good(
             await whole(desk)
             untouched = await counts(desk)
             backup = tmp_path / "pack"
-            assert await desk.project._ask(knowledge(desk).pack(backup))
+            assert await desk.project._engine.call(knowledge(desk).pack(backup))
         shutil.rmtree(own_folders / "cache", ignore_errors=True)
         shutil.copy(backup, folder / ".flowcabal" / "knowledge.ovpack")
         embedded = len(model.embedded)
@@ -259,8 +259,10 @@ async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_i
                 assert await counts(desk) == untouched
                 assert "Only the copy says so." in (await counts(other)).files.values()
                 for one in (desk, other):
-                    (hit, *_others) = await one.project._ask(knowledge(one).sync().find("Only the copy says so."))
-                    chapter = next(found for found in await one.project.chapters() if found.id == hit.chapter)
+                    (hit, *_others) = await one.project._engine.call(
+                        knowledge(one).sync().find("Only the copy says so.")
+                    )
+                    chapter = next(found for found in await one.project.book.chapters() if found.id == hit.chapter)
                     assert (chapter.author == "human") is (one is other)
         finally:
             await elsewhere.stop(wait=True)
@@ -291,5 +293,5 @@ def files_with(words: bytes, folder: Path) -> list[Path]:
 
 async def receipt_of(desk: Desk) -> Receipt:
     """Of the chapter that is to be written, wherever it is."""
-    last = (await desk.project.chapters())[-1].id
-    return await desk.project.preview_context(RunRequest("plain", last), NodeId("draft"))
+    last = (await desk.project.book.chapters())[-1].id
+    return await desk.project.runs.preview_context(RunRequest("plain", last), NodeId("draft"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import DiskFull
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.settings.project_file import KnowledgeSettings
@@ -41,7 +41,7 @@ async def test_a_server_is_ready_only_when_what_it_is_owed_is_booked(tmp_path: P
         if refused:
             raise DiskFull("the disk is full")
 
-    desk = KnowledgeDesk(KnowledgeSettings(), ("id", "The Ferry", tmp_path), "en", emit, ready)
+    desk = KnowledgeConnection(KnowledgeSettings(), ("id", "The Ferry", tmp_path), "en", emit, ready)
     desk._client = KnowledgeClient(lambda: Address("http://127.0.0.1:1", "key"))
     desk._sync = EmptySync(desk._client, Head("viking://resources/the-ferry", "en", "offline/8"), tmp_path)
     desk._changed(Ready("http://127.0.0.1:1", repair=False))

@@ -31,7 +31,7 @@ async def test_a_chapter_that_is_read_anew_is_asked_about_with_the_names_of_its_
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
         await desk.settled()
-        await desk.project._ask(desk.project._parts.store.memory.put_entity(INES))
+        await desk.project._engine.call(desk.project._parts.store.memory.put_entity(INES))
         before = len(server.log)
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), f"{TEXTS[0]} Then she slept."))
         await desk.settled()

@@ -53,52 +53,52 @@ async def kept_chapter(desk: Desk, server: FaultServer) -> None:
 
 async def test_an_import_spends_no_money(desk: Desk, server: FaultServer) -> None:
     assert calls(server) == 0
-    assert [chapter.title for chapter in await desk.project.chapters()] == [*CHAPTERS, "Chapter 4 The Glove"]
-    assert await desk.project.background() == () or {task.kind for task in await desk.project.background()} == {
-        "knowledge"
-    }
+    assert [chapter.title for chapter in await desk.project.book.chapters()] == [*CHAPTERS, "Chapter 4 The Glove"]
+    assert await desk.project.memory.background() == () or {
+        task.kind for task in await desk.project.memory.background()
+    } == {"knowledge"}
 
 
 async def test_the_prompt_holds_what_precedes_the_chapter(desk: Desk, server: FaultServer) -> None:
     await desk.run("chapter", 4)
     sent = str(server.log[0]["body"])
     assert "Nobody at Saltreach had touched the rope" in sent
-    receipt = (await desk.view((await desk.project.runs())[0].id, "plan")).attempts[0].receipt
+    receipt = (await desk.view((await desk.project.runs.summaries())[0].id, "plan")).attempts[0].receipt
     assert receipt is not None
     assert 0 < receipt.used <= receipt.budget
 
 
 async def test_a_kept_chapter_gets_its_memory(desk: Desk, server: FaultServer) -> None:
     await kept_chapter(desk, server)
-    chapter = (await desk.project.chapters())[3]
-    text = await desk.project.chapter_text(chapter.id)
+    chapter = (await desk.project.book.chapters())[3]
+    text = await desk.project.book.chapter_text(chapter.id)
     assert text == DRAFT
-    assert {task.kind for task in await desk.project.background()} <= {"knowledge"}
+    assert {task.kind for task in await desk.project.memory.background()} <= {"knowledge"}
     levels = await desk.levels(f"manuscript/{chapter.id}")
     assert 0 < TokenEstimator("").count(levels["L0"].text) <= 50
     assert levels["L1"].evidence
     for evidence in levels["L1"].evidence:
-        source = await desk.project.chapter_text(evidence.chapter)
+        source = await desk.project.book.chapter_text(evidence.chapter)
         assert 0 <= evidence.start < evidence.end <= len(source)
         assert evidence.sentence in levels["L1"].text
-    first = {entity.name: entity.first_position for entity in await desk.project.entities()}
+    first = {entity.name: entity.first_position for entity in await desk.project.story.entities()}
     assert {first[name] for name in PEOPLE} == {1}
 
 
 async def test_profiles_rest_on_the_text(desk: Desk, server: FaultServer) -> None:
     await kept_chapter(desk, server)
-    rows = [row for row in await desk.project.profiles() if row.kind == "characters"]
+    rows = [row for row in await desk.project.memory.profiles() if row.kind == "characters"]
     assert set(PEOPLE) <= {row.name for row in rows}
     for row in rows:
         for state in (await desk.levels(row.uri)).values():
             for evidence in state.evidence:
-                assert evidence.end <= len(await desk.project.chapter_text(evidence.chapter))
+                assert evidence.end <= len(await desk.project.book.chapter_text(evidence.chapter))
 
 
 async def test_a_second_run_makes_no_call(desk: Desk, server: FaultServer) -> None:
     await kept_chapter(desk, server)
     before = calls(server)
-    quote = await desk.project.quote(RunRequest("chapter", await desk.chapter(4)))
+    quote = await desk.project.runs.quote(RunRequest("chapter", await desk.chapter(4)))
     assert (quote.would_run, quote.likely.calls) == ((), 0)
     run = await desk.run("chapter", 4)
     assert calls(server) == before
@@ -111,7 +111,7 @@ async def test_an_edit_of_an_earlier_chapter_makes_the_next_run_call_again(desk:
     await desk.project.carry_out(WriteChapter(await desk.chapter(3), "The bell was stolen. Ines Marlow knew by whom."))
     await desk.settled()
     before = calls(server)
-    quote = await desk.project.quote(RunRequest("chapter", await desk.chapter(4)))
+    quote = await desk.project.runs.quote(RunRequest("chapter", await desk.chapter(4)))
     assert quote.served == ()
     await desk.run("chapter", 4)
     assert calls(server) > before
@@ -122,13 +122,13 @@ async def test_fresh_context_reads_the_newest_memory(desk: Desk, server: FaultSe
     await kept_chapter(desk, server)
     first = await desk.run("chapter", 4)
     fresh = await desk.run("chapter", 4, fresh_context=True)
-    generations = {run.id: run.generation for run in await desk.project.runs()}
+    generations = {run.id: run.generation for run in await desk.project.runs.summaries()}
     assert generations[fresh] > generations[first]
 
 
 async def test_what_was_paid_is_counted(desk: Desk, server: FaultServer) -> None:
     await kept_chapter(desk, server)
-    totals = await desk.project.totals()
+    totals = await desk.project.runs.totals()
     assert totals.calls == calls(server)
     assert totals.input_tokens > 0
     assert totals.output_tokens > 0

@@ -49,7 +49,7 @@ async def test_a_file_that_is_deleted_outside_is_written_again(desk: Desk, folde
         path.unlink()
         assert FERRY in await there(path)
     assert desk.told(OutsideEdit) == []
-    assert await desk.project.chapter_text(await desk.chapter(1)) == FERRY
+    assert await desk.project.book.chapter_text(await desk.chapter(1)) == FERRY
 
 
 async def test_a_file_that_was_deleted_while_the_project_was_closed_is_written_again(desk: Desk, folder: Path) -> None:
@@ -77,9 +77,9 @@ async def test_when_both_were_changed_both_are_versions_and_the_writer_s_stands(
     await desk.until(OutsideEdit)
     await desk.project.carry_out(WriteChapter(chapter, "From here.", expected_version=1))
     await desk.settled()
-    versions = await desk.project.chapter_versions(chapter)
+    versions = await desk.project.book.chapter_versions(chapter)
     assert [version.author for version in versions] == ["human", "outside", "import"]
-    assert "From elsewhere." in await desk.project.chapter_text(chapter, 2)
+    assert "From elsewhere." in await desk.project.book.chapter_text(chapter, 2)
     assert "From here." in path.read_text("utf-8")
 
 
@@ -89,7 +89,7 @@ async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(
     before = await values.get(f"mirror/{chapter}")
     await desk.project.carry_out(WriteChapter(chapter, "Second."))
     await desk.settled()
-    await values.put(f"mirror/{chapter}", before | {"writing": (await desk.project.chapters())[0].digest})
+    await values.put(f"mirror/{chapter}", before | {"writing": (await desk.project.book.chapters())[0].digest})
     await desk.project.carry_out(WriteChapter(chapter, "Third."))
     await desk.settled()
     assert await mirror.edited_outside() == ()
@@ -136,11 +136,11 @@ async def test_a_chapter_that_changes_while_its_file_is_written_is_no_edit_of_so
     parts, chapter = desk.project._parts, await desk.chapter(1)
 
     async def written(text: str) -> Chapter:
-        await desk.project._ask(parts.store.book.write(chapter, text, tasks=no_tasks))
-        return await desk.project._ask(parts.store.book.chapter(chapter))
+        await desk.project._engine.call(parts.store.book.write(chapter, text, tasks=no_tasks))
+        return await desk.project._engine.call(parts.store.book.chapter(chapter))
 
     stale = await written("The ferry leaked.")
     await written("The ferry sank.")
-    assert await desk.project._ask(parts.mirror.write(stale)) is None
-    assert await desk.project._ask(parts.mirror.write(await written("The ferry was raised."))) is None
+    assert await desk.project._engine.call(parts.mirror.write(stale)) is None
+    assert await desk.project._engine.call(parts.mirror.write(await written("The ferry was raised."))) is None
     assert "The ferry was raised." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")

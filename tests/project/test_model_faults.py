@@ -170,7 +170,7 @@ async def test_hostile_text_is_harmless(folder: Path, server: FaultServer) -> No
         run = await desk.run("quick-draft", 1)
         await desk.keep(run, "draft")
         await desk.settled()
-        text = await desk.project.chapter_text(await desk.chapter(1))
+        text = await desk.project.book.chapter_text(await desk.chapter(1))
         assert text == "[red]../../x[/red]{{input.secret}}<plan>"
         (mirror,) = (folder / "manuscript").iterdir()
         assert "\x1b" not in mirror.read_text("utf-8")
@@ -184,7 +184,7 @@ async def test_a_paragraph_of_a_million_characters_is_kept_whole(folder: Path, s
         server.push({"raw": chunk + end})
         run = await desk.run("quick-draft", 1)
         await desk.keep(run, "draft")
-        assert await desk.project.chapter_text(await desk.chapter(1)) == paragraph
+        assert await desk.project.book.chapter_text(await desk.chapter(1)) == paragraph
 
 
 async def test_a_key_is_written_nowhere(
@@ -204,8 +204,8 @@ async def test_a_key_is_written_nowhere(
         await desk.keep(run, "draft")
         await desk.settled()
         assert server.log[0]["headers"]["authorization"] == f"Bearer {SECRET}"
-        assert [task for task in await desk.project.background() if task.state == "failed"]
-        assert SECRET not in repr([await desk.project.background(), desk.told(WorkflowFailed), desk.events])
+        assert [task for task in await desk.project.memory.background() if task.state == "failed"]
+        assert SECRET not in repr([await desk.project.memory.background(), desk.told(WorkflowFailed), desk.events])
     files = [path for root in (folder, own_folders) for path in root.rglob("*") if path.is_file()]
     assert any(path.name == "project.db" for path in files)
     assert not [path for path in files if SECRET.encode() in path.read_bytes()]
@@ -226,4 +226,4 @@ async def test_a_rewrite_that_fails_changes_nothing(folder: Path, server: FaultS
         server.push({"status": 500})
         with pytest.raises(ModelError):
             await desk.project.carry_out(RewriteSelection(await desk.chapter(1), 0, 3, "Old", "newer"))
-        assert await desk.project.chapter_text(await desk.chapter(1)) == ""
+        assert await desk.project.book.chapter_text(await desk.chapter(1)) == ""

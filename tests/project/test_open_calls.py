@@ -47,7 +47,7 @@ async def killed(folder: Path, server: FaultServer, copy: Path) -> RunId:
             await asyncio.gather(asked, return_exceptions=True)
 
         server.push({"stall_after": 0})
-        await desk.project._ask(ask_the_agents())
+        await desk.project._engine.call(ask_the_agents())
     confirmed(copy)
     return run
 
@@ -57,21 +57,21 @@ async def test_what_was_open_is_booked_at_the_next_opening_and_never_again(
 ) -> None:
     run = await killed(folder, server, tmp_path / "killed")
     async with opened(tmp_path / "killed", read_only=True) as desk:
-        assert (await desk.project.totals()).calls == 0
+        assert (await desk.project.runs.totals()).calls == 0
     async with opened(tmp_path / "killed") as desk:
         counter = desk.project._parts.models.counter
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (2, 2)
         assert spent.output_tokens == counter.count(TEXT[:ARRIVED])
         assert spent.cost == (spent.input_tokens + spent.output_tokens) * Decimal("0.0001")
-        of_run = await desk.project._ask(desk.project._parts.store.usage.totals(run))
+        of_run = await desk.project._engine.call(desk.project._parts.store.usage.totals(run))
         assert (of_run.calls, of_run.output_tokens) == (1, spent.output_tokens)
     async with opened(tmp_path / "killed") as desk:
-        assert await desk.project.totals() == spent, "once"
+        assert await desk.project.runs.totals() == spent, "once"
         server.clear()
         await desk.project.carry_out(ResumeRun(run))
         assert await desk.follow(run) == "done"
-        assert (await desk.project.totals()).calls == 3, "resuming books its own call and no other"
+        assert (await desk.project.runs.totals()).calls == 3, "resuming books its own call and no other"
 
 
 async def test_a_call_that_ended_leaves_nothing_open(folder: Path, server: FaultServer) -> None:
@@ -80,7 +80,7 @@ async def test_a_call_that_ended_leaves_nothing_open(folder: Path, server: Fault
         await desk.project.carry_out(SaveWorkflow(chain("a")))
         run = await desk.start("chain")
         assert await desk.follow(run) == "done"
-        spent = await desk.project.totals()
+        spent = await desk.project.runs.totals()
     async with opened(folder) as desk:
-        assert await desk.project.totals() == spent
-        assert await desk.project._ask(desk.project._parts.store.usage.left_open()) == ()
+        assert await desk.project.runs.totals() == spent
+        assert await desk.project._engine.call(desk.project._parts.store.usage.left_open()) == ()

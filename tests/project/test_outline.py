@@ -22,4 +22,4 @@ async def test_an_outline_is_written_for_the_whole_book_and_kept_as_its_outline(
         text = (await desk.view(run, "outline")).attempts[-1].text
         assert text.strip()
         await desk.keep(run, "outline")
-        assert await desk.project.meta("outline") == text
+        assert await desk.project.book.meta("outline") == text

@@ -31,7 +31,7 @@ TWO = ("## Chapter 1\n- A\n\n## Chapter 3\n- C\n", "Chapter 1\nA\nChapter 3\nC")
 
 
 async def beats(desk: Desk) -> dict[str, str]:
-    outline, _version = await desk.project.outline()
+    outline, _version = await desk.project.book.outline()
     return {chapter.title: outline.beats(chapter.id) for chapter in outline.chapters}
 
 
@@ -46,16 +46,16 @@ async def test_the_text_of_an_old_project_is_kept_byte_for_byte(folder: Path) ->
     async with opened(folder) as desk:
         await begin(desk)
         assert await beats(desk) == {"Rain": "- A1\n- A2", "Snow": "- B", "Wind": "- C"}
-        assert await desk.project.meta("outline") == TEXT
+        assert await desk.project.book.meta("outline") == TEXT
 
 
 async def test_the_beats_of_a_chapter_are_edited_and_nothing_else(folder: Path) -> None:
     await make(folder)
     async with opened(folder) as desk:
         await begin(desk)
-        _outline, version = await desk.project.outline()
+        _outline, version = await desk.project.book.outline()
         await desk.project.carry_out(WriteOutlinePart("- new\n", "Chapter 2", expected_version=version))
-        assert await desk.project.meta("outline") == TEXT.replace("- B", "- new")
+        assert await desk.project.book.meta("outline") == TEXT.replace("- B", "- new")
         assert (await beats(desk))["Snow"] == "- new"
 
 
@@ -63,7 +63,7 @@ async def test_another_part_may_change_meanwhile_and_the_same_part_may_not(folde
     await make(folder)
     async with opened(folder) as desk:
         await begin(desk)
-        _outline, version = await desk.project.outline()
+        _outline, version = await desk.project.book.outline()
         await desk.project.carry_out(WriteMeta("outline", TEXT.replace("- C", "- changed")))
         await desk.project.carry_out(WriteOutlinePart("- new", "Chapter 2", expected_version=version))
         assert await beats(desk) == {"Rain": "- A1\n- A2", "Snow": "- new", "Wind": "- changed"}
@@ -81,7 +81,7 @@ async def test_a_chapter_without_beats_gets_a_heading_at_its_place(folder: Path,
         await begin(desk, text)
         await desk.project.carry_out(WriteOutlinePart("- B", chapter=await desk.chapter(2)))
         assert (await beats(desk))["Snow"] == "- B"
-        written = await desk.project.meta("outline")
+        written = await desk.project.book.meta("outline")
         assert all(line in written.split("\n") for line in text.split("\n"))
         if "Chapter 3" in text:
             assert written.index("Chapter 1") < written.index("- B") < written.index("Chapter 3")
@@ -92,7 +92,7 @@ async def test_a_part_that_fits_no_chapter_is_assigned_and_let_go_again(folder: 
     await make(folder)
     async with opened(folder) as desk:
         await begin(desk)
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert [each.part.title for each in outline.unassigned] == ["Ideas"]
         await desk.project.carry_out(AssignOutline("Ideas", 1, await desk.chapter(2)))
         assert (await beats(desk))["Snow"] == "- B\n\n- Someone dies."
@@ -100,7 +100,7 @@ async def test_a_part_that_fits_no_chapter_is_assigned_and_let_go_again(folder: 
         assert (await beats(desk))["Snow"] == "- B"
         await desk.project.carry_out(AssignOutline("Chapter 2", 1, ChapterId("")))
         assert (await beats(desk))["Snow"] == ""
-        assert await desk.project.meta("outline") == TEXT
+        assert await desk.project.book.meta("outline") == TEXT
         for wrong in (AssignOutline("No", 1, None), AssignOutline("Ideas", 1, ChapterId("gone"))):
             with pytest.raises(RunError):
                 await desk.project.carry_out(wrong)
@@ -117,7 +117,7 @@ async def test_beats_follow_their_chapter_when_it_moves_and_when_one_comes_betwe
         assert await beats(desk) == {**before, "Between": ""}
         gone = await desk.chapter(1)
         await desk.project.carry_out(EditChapter(gone, deleted=True))
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert [each.part.title for each in outline.unassigned] == ["Chapter 2", "Ideas"]
         await desk.project.carry_out(EditChapter(gone, deleted=False))
         assert await beats(desk) == {**before, "Between": ""}
@@ -145,12 +145,12 @@ async def test_a_part_that_was_emptied_keeps_its_heading(folder: Path, text: str
     await make(folder)
     async with opened(folder) as desk:
         await begin(desk, text)
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         part, following = outline.placed[1].part, outline.placed[2].part
         kept = outline.outline.body(following)
         for words in ("", "", "new"):
             await desk.project.carry_out(WriteOutlinePart(words, part.title, part.nth))
-            after, _version = await desk.project.outline()
+            after, _version = await desk.project.book.outline()
             assert [each.part.title for each in after.placed] == [each.part.title for each in outline.placed]
             assert [each.chapters for each in after.placed] == [each.chapters for each in outline.placed]
             assert after.outline.body(after.placed[1].part).strip() == words
@@ -185,14 +185,14 @@ async def test_each_volume_and_chapter_without_a_part_gets_one_at_its_place(fold
     await make(folder)
     async with opened(folder) as desk:
         await begin_volumes(desk, text)
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         known, lacking = await beats(desk), [each for each in outline.chapters if not outline.of(each.id)]
         for volume in ("Dawn", "Dusk"):
             if outline.part_of_volume(volume) is None:
                 await desk.project.carry_out(WriteOutlinePart(f"{volume} comes.", volume=volume))
         for chapter in lacking:
             await desk.project.carry_out(WriteOutlinePart(f"- {chapter.title}", chapter=chapter.id))
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert await beats(desk) == known | {each.title: f"- {each.title}" for each in lacking}
         assert all(line in outline.text.split("\n") for line in text.split("\n"))
         volumes = [outline.part_of_volume(name) for name in ("Dusk", "Dawn")]
@@ -213,7 +213,7 @@ async def test_words_for_a_volume_that_only_its_chapters_name_get_a_heading(fold
         await desk.project.carry_out(WriteMeta("outline", text))
         known = await beats(desk)
         await desk.project.carry_out(WriteOutlinePart("总纲", "第一卷"))
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert [outline.outline.body(each.part) for each in outline.placed if each.part.kind == "volume"] == ["总纲"]
         assert await beats(desk) == known and outline.text.endswith(text)
 
@@ -223,11 +223,11 @@ async def test_a_volume_is_written_once_and_only_one_of_the_book(folder: Path) -
     async with opened(folder) as desk:
         await begin_volumes(desk, "")
         await desk.project.carry_out(WriteOutlinePart("Early.", volume="Dusk"))
-        text = await desk.project.meta("outline")
+        text = await desk.project.book.meta("outline")
         for volume in ("Dusk", "Noon"):
             with pytest.raises(RunError):
                 await desk.project.carry_out(WriteOutlinePart("Twice.", volume=volume))
-        assert await desk.project.meta("outline") == text
+        assert await desk.project.book.meta("outline") == text
 
 
 async def test_a_new_heading_moves_no_other_part_to_another_chapter(folder: Path) -> None:
@@ -252,8 +252,8 @@ async def hand_made(desk: Desk) -> ChapterId:
 
 
 async def split(desk: Desk, chapter: ChapterId) -> None:
-    known = next(each for each in await desk.project.chapters() if each.id == chapter)
-    text = await desk.project.chapter_text(chapter)
+    known = next(each for each in await desk.project.book.chapters() if each.id == chapter)
+    text = await desk.project.book.chapter_text(chapter)
     await desk.project.carry_out(SplitChapter(chapter, text.index("It melted"), "Thaw", known.version))
 
 
@@ -272,7 +272,7 @@ async def delete_and_undelete(desk: Desk, chapter: ChapterId) -> None:
 
 async def split_and_merge(desk: Desk, chapter: ChapterId) -> None:
     await split(desk, chapter)
-    made = next(each for each in await desk.project.chapters() if each.title == "Thaw")
+    made = next(each for each in await desk.project.book.chapters() if each.title == "Thaw")
     await desk.project.carry_out(MergeChapters(chapter, made.id))
 
 
@@ -285,7 +285,7 @@ async def test_an_assignment_by_hand_holds_whatever_becomes_of_the_chapter(folde
     async with opened(folder) as desk:
         second = await hand_made(desk)
         await change(desk, second)
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert outline.beats(second) == "- B\n\n- Someone dies."
         assert outline.of(second)[-1].by == "hand"
         others = {each.title: outline.beats(each.id) for each in outline.chapters if each.id != second}
@@ -302,7 +302,7 @@ async def test_an_assignment_holds_when_first_the_words_and_then_the_heading_cha
         assert (await beats(desk))["Snow"] == "- B\n\n- Nobody dies."
         await desk.project.carry_out(WriteOutlinePart("- Everybody dies.", "Thoughts"))
         await desk.project.carry_out(WriteMeta("outline", TEXT.replace("Ideas\n- Someone", "Ends\n- Everybody")))
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert outline.beats(second) == "- B\n\n- Everybody dies."
 
 
@@ -327,7 +327,7 @@ async def test_all_ways_of_writing_give_the_same_clean_text(
     async with opened(folder) as desk:
         await begin_volumes(desk, "")
         await desk.project.carry_out(command(await desk.chapter(1)))
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert [outline.outline.body(part).strip() for part in outline.outline.parts if outline.outline.body(part)] == [
             "- A\n- B\n- C."
         ]

@@ -7,7 +7,7 @@ import pytest
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.project.runs.overrides import overridden
+from flowcabal_tui.project.workflows.overrides import overridden
 
 A = NodeId("a")
 FLOW = Workflow(id="f", nodes=(Node(id=A, params={"draft": {"model": "m"}, "role": "user"}), Node(id=NodeId("b"))))

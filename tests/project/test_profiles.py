@@ -75,7 +75,7 @@ async def test_every_kind_gets_its_profiles_and_each_has_three_levels(desk: Desk
         if number > 4:
             await desk.project.carry_out(AddChapter(f"Chapter {number}"))
         await write(desk, number, FOURTH.replace("the king", f"king number {number}"))
-    rows = await desk.project.profiles()
+    rows = await desk.project.memory.profiles()
     kinds = list(dict.fromkeys(row.kind for row in rows))
     assert kinds == ["characters", "emotional-arcs", "style", "themes", "world-state", "chapters"]
     assert {row.kind_title for row in rows if row.kind == "emotional-arcs"} == {"Emotional arcs"}
@@ -84,24 +84,26 @@ async def test_every_kind_gets_its_profiles_and_each_has_three_levels(desk: Desk
             levels = await desk.levels(row.uri)
             assert set(levels) == {"L0", "L1", "L2"}, row.uri
             for evidence in (*levels["L1"].evidence, *levels["L2"].evidence):
-                text = await desk.project.chapter_text(evidence.chapter)
+                text = await desk.project.book.chapter_text(evidence.chapter)
                 assert evidence.sentence in text[evidence.start : evidence.end] or levels["L1"].method == "model"
     whole = (await desk.levels(INES))["L2"]
-    assert [each.chapter for each in whole.evidence][::2] == [chapter.id for chapter in await desk.project.chapters()]
+    assert [each.chapter for each in whole.evidence][::2] == [
+        chapter.id for chapter in await desk.project.book.chapters()
+    ]
 
 
 async def test_what_the_writer_wrote_stands_and_what_is_made_later_is_offered_beside_it(desk: Desk) -> None:
     await desk.project.carry_out(WriteProfile(INES, "L1", "Ines Marlow cannot swim."))
     assert await texts(desk) | {"L2": ""} == (await texts(desk)) | {"L1": "Ines Marlow cannot swim.", "L2": ""}
     await write(desk, 4, FOURTH)
-    view = await desk.project.profile(INES)
+    view = await desk.project.memory.profile(INES)
     assert (await texts(desk))["L1"] == "Ines Marlow cannot swim."
     (offered,) = [state for state in view.offered if state.level == "L1"]
     assert offered.position == 4
     assert offered.text != "Ines Marlow cannot swim."
     await desk.project.carry_out(TakeProfile(INES))
     assert (await texts(desk))["L1"] == offered.text
-    assert (await desk.project.profile(INES)).offered == ()
+    assert (await desk.project.memory.profile(INES)).offered == ()
 
 
 async def test_sentences_that_the_writer_keeps_keep_their_evidence(desk: Desk) -> None:
@@ -113,10 +115,10 @@ async def test_sentences_that_the_writer_keeps_keep_their_evidence(desk: Desk) -
 
 async def test_a_pinned_state_is_what_contexts_read_until_it_is_unpinned(desk: Desk) -> None:
     await desk.project.carry_out(WriteProfile(INES, "L1", "Ines Marlow cannot swim."))
-    by_hand = newest(await desk.project.profile(INES), "hand")
+    by_hand = newest(await desk.project.memory.profile(INES), "hand")
     await desk.project.carry_out(WriteProfile(INES, "L1", "Ines Marlow swims well."))
     await desk.project.carry_out(PinProfile(INES, by_hand))
-    view = await desk.project.profile(INES)
+    view = await desk.project.memory.profile(INES)
     assert (view.pinned, (await texts(desk))["L1"]) == (by_hand, "Ines Marlow cannot swim.")
     await desk.project.carry_out(PinProfile(INES))
     assert (await texts(desk))["L1"] == "Ines Marlow swims well."
@@ -124,15 +126,15 @@ async def test_a_pinned_state_is_what_contexts_read_until_it_is_unpinned(desk: D
 
 
 async def test_a_profile_is_made_again_when_the_writer_asks(desk: Desk) -> None:
-    before = (await desk.project.profile(INES)).history
+    before = (await desk.project.memory.profile(INES)).history
     await desk.project.carry_out(RegenerateProfile(INES))
     await desk.settled()
-    after = (await desk.project.profile(INES)).history
+    after = (await desk.project.memory.profile(INES)).history
     assert len(after) == len(before) + 2
     assert after[0].position == before[0].position
     await desk.project.carry_out(RetryBackground())
     await desk.settled()
-    assert (await desk.project.profile(INES)).history == after
+    assert (await desk.project.memory.profile(INES)).history == after
 
 
 async def test_what_is_no_profile_is_refused_and_changes_nothing(desk: Desk) -> None:
@@ -159,13 +161,13 @@ async def test_a_kind_that_the_writer_added_is_made_and_one_that_is_wrong_says_s
     await desk.project.carry_out(RegenerateProfile("profiles/ropes/book"))
     await desk.settled()
     assert "untied the rope" in (await texts(desk, "profiles/ropes/book"))["L1"]
-    (row,) = [row for row in await desk.project.profiles() if row.kind == "ropes"]
+    (row,) = [row for row in await desk.project.memory.profiles() if row.kind == "ropes"]
     assert (row.name, row.kind_title) == ("Ropes", "Ropes")
-    assert (await desk.project.profile(row.uri)).name == "Ropes"
-    assert (await desk.project.source(row.uri)).title == "Ropes"
-    assert (await desk.project.source("meta/style-guide")).title == "Style guide"
+    assert (await desk.project.memory.profile(row.uri)).name == "Ropes"
+    assert (await desk.project.memory.source(row.uri)).title == "Ropes"
+    assert (await desk.project.memory.source("meta/style-guide")).title == "Style guide"
     (folder / "profiles" / "ropes" / "kind.toml").write_text("subject = 1", encoding="utf-8")
-    receipt = await desk.project.preview_context(RunRequest("chapter", await desk.chapter(4)), NodeId("plan"))
+    receipt = await desk.project.runs.preview_context(RunRequest("chapter", await desk.chapter(4)), NodeId("plan"))
     assert any("ropes" in note for note in receipt.notes)
 
 
@@ -179,14 +181,14 @@ async def test_contexts_read_the_old_state_while_a_new_one_is_made(
         await desk.project.carry_out(AddChapter("Chapter 4 The Bell"))
         old = await texts(desk)
         request = RunRequest("chapter", await desk.chapter(4), inputs=(("instruction", "Ines Marlow rows."),))
-        before = await desk.project.preview_context(request, NodeId("plan"))
+        before = await desk.project.runs.preview_context(request, NodeId("plan"))
         assert INES in {source.uri for source in before.sources}
         server.push({"header_delay": 1_000})
         desk.told(BackgroundChanged)
         desk.events.clear()
         await desk.project.carry_out(RegenerateProfile(INES))
         await desk.until(BackgroundChanged, lambda event: event.task is not None and event.task.state == "running")
-        during = await desk.project.preview_context(request, NodeId("plan"))
+        during = await desk.project.runs.preview_context(request, NodeId("plan"))
         assert during.digest == before.digest
         assert await texts(desk) == old
         await desk.project.carry_out(CancelBackground())
@@ -195,7 +197,7 @@ async def test_contexts_read_the_old_state_while_a_new_one_is_made(
         await desk.project.carry_out(RetryBackground())
         await desk.settled()
         assert (await texts(desk))["L1"] == "Ines left."
-        assert (await desk.project.preview_context(request, NodeId("plan"))).digest != before.digest
+        assert (await desk.project.runs.preview_context(request, NodeId("plan"))).digest != before.digest
 
 
 async def test_arcs_and_the_work_follow_the_chapters_and_only_what_changed_is_told_anew(
@@ -205,25 +207,27 @@ async def test_arcs_and_the_work_follow_the_chapters_and_only_what_changed_is_to
     book = {f"Chapter {n:02}": f"Ines Marlow sold boat number {n}. Tobias Crane paid {n} coins." for n in range(1, 33)}
     async with opened(folder) as desk:
         await imported(desk, tmp_path, book)
-        first, whole = [await desk.project.profile(uri) for uri in ("summaries/arcs/part-1", "summaries/work")]
+        first, whole = [await desk.project.memory.profile(uri) for uri in ("summaries/arcs/part-1", "summaries/work")]
         assert [(state.level, state.position) for state in first.history] == [
             (level, position) for position in (30, 20, 10) for level in ("L0", "L1")
         ]
         assert {state.position for state in whole.history} == {30}
         assert (first.name, whole.name) == ("Chapters 1-30", "The whole work")
-        assert [row.uri for row in await desk.project.profiles() if row.kind == "arcs"] == [whole.uri, first.uri]
+        assert [row.uri for row in await desk.project.memory.profiles() if row.kind == "arcs"] == [whole.uri, first.uri]
         request = RunRequest("chapter", await desk.chapter(32), inputs=(("instruction", "Ines Marlow rows."),))
-        receipt = await desk.project.preview_context(request, NodeId("plan"))
+        receipt = await desk.project.runs.preview_context(request, NodeId("plan"))
         assert first.uri in {source.uri for source in receipt.sources}
-        receipt = await desk.project.preview_context(replace(request, chapter=await desk.chapter(15)), NodeId("plan"))
+        receipt = await desk.project.runs.preview_context(
+            replace(request, chapter=await desk.chapter(15)), NodeId("plan")
+        )
         summaries = {source.uri for source in receipt.sources if source.uri.startswith("summaries/")}
         assert summaries <= {"summaries/quoted"}, "no arc of chapters that come later"
         await write(desk, 25, "Ines Marlow burned the last boat. Tobias Crane wept.")
-        again = await desk.project.profile(first.uri)
+        again = await desk.project.memory.profile(first.uri)
         new = again.history[: len(again.history) - len(first.history)]
         assert {state.position for state in new} == {30}, "the arc as of chapters 10 and 20 does not know chapter 25"
         assert len(new) == 2
-        assert len((await desk.project.profile(whole.uri)).history) == 2 * len(whole.history)
+        assert len((await desk.project.memory.profile(whole.uri)).history) == 2 * len(whole.history)
 
 
 async def test_chapters_that_move_have_their_arcs_told_anew(folder: Path, tmp_path: Path, server: FaultServer) -> None:
@@ -256,25 +260,25 @@ async def test_a_profile_as_of_a_chapter_that_is_deleted_is_told_as_of_the_one_b
     async with opened(folder) as desk:
         few = "Tobias Crane swept the tower. Ines Marlow sold her last boat to the miller."
         await imported(desk, tmp_path, {"Chapter 1": FOURTH, "Chapter 2": few, "Chapter 3": FOURTH})
-        assert {state.position for state in (await desk.project.profile(INES)).history} == {1, 3}
+        assert {state.position for state in (await desk.project.memory.profile(INES)).history} == {1, 3}
         await desk.project.carry_out(EditChapter(await desk.chapter(3), deleted=True))
         await desk.settled()
         levels = await desk.levels(INES)
         assert levels["L1"].position == 2
         assert "sold her last boat" in levels["L1"].text
-        assert await desk.project.stale() == ()
+        assert await desk.project.memory.stale() == ()
 
 
 async def test_a_profile_that_rests_on_a_deleted_chapter_is_stale_until_it_is_made_again(desk: Desk) -> None:
     await write(desk, 4, FOURTH.replace("the king", "the queen"))
     await desk.project.carry_out(EditChapter(await desk.chapter(3), deleted=True))
     await desk.settled()
-    stale = await desk.project.stale()
+    stale = await desk.project.memory.stale()
     assert INES in {text.uri for text in stale}
     assert (await desk.levels(INES))["L1"].position == 2, "what was told before it stands"
     await desk.project.carry_out(Rebuild("stale"))
     await desk.settled()
-    assert await desk.project.stale() == ()
+    assert await desk.project.memory.stale() == ()
     assert (await desk.levels(INES))["L1"].position == 3
 
 

@@ -121,7 +121,7 @@ async def test_a_project_open_elsewhere_names_its_holder_and_can_be_read(folder:
             await Project.open(folder)
         async with opened(folder, read_only=True) as desk:
             assert str(holder.pid) in desk.project.info.holder
-            assert len(await desk.project.chapters()) == 1
+            assert len(await desk.project.book.chapters()) == 1
             with pytest.raises(ProjectReadOnly):
                 await desk.project.carry_out(AddChapter("Another"))
     finally:
@@ -143,13 +143,13 @@ async def test_who_only_reads_sees_a_run_as_running_while_its_writer_lives_and_t
         assert writer.stdout is not None
         assert await asyncio.wait_for(writer.stdout.readline(), PATIENCE) == b"running\n"
         async with opened(folder, read_only=True) as desk:
-            assert [run.state for run in await desk.project.runs()] == ["running"]
+            assert [run.state for run in await desk.project.runs.summaries()] == ["running"]
             writer.kill()
             await writer.communicate()
-            assert [run.state for run in await desk.project.runs()] == ["interrupted"]
+            assert [run.state for run in await desk.project.runs.summaries()] == ["interrupted"]
             lock = ProjectLock(folder / ".flowcabal" / "lock", datetime.now(UTC) + timedelta(seconds=1))
             try:  # another writer, which did not take the run up
-                assert [run.state for run in await desk.project.runs()] == ["interrupted"]
+                assert [run.state for run in await desk.project.runs.summaries()] == ["interrupted"]
             finally:
                 lock.release()
     finally:
@@ -217,7 +217,7 @@ async def test_a_workflow_that_cannot_run_is_not_saved(folder: Path, document: W
     async with opened(folder) as desk:
         with pytest.raises(WorkflowError, match=said):
             await desk.project.carry_out(SaveWorkflow(document))
-        assert "mine" not in [known.id for known in await desk.project.workflows()]
+        assert "mine" not in [known.id for known in await desk.project.workflows.newest()]
 
 
 async def test_names_that_are_not_there_are_errors_and_begin_no_run(folder: Path) -> None:
@@ -232,7 +232,7 @@ async def test_names_that_are_not_there_are_errors_and_begin_no_run(folder: Path
         ):
             with pytest.raises(RunError):
                 await desk.project.carry_out(RunWorkflow(request))
-        assert await desk.project.runs() == ()
+        assert await desk.project.runs.summaries() == ()
         with pytest.raises(RunError):
             await desk.project.carry_out(WriteChapter("nowhere", "text"))  # type: ignore[arg-type]
 
@@ -260,7 +260,7 @@ async def test_a_full_disk_loses_nothing_and_ends(folder: Path, room: int) -> No
     assert b"Traceback" not in out + err
     async with opened(folder) as desk:
         await desk.project.check()
-        assert await desk.project.chapter_text(await desk.chapter(1)) == "What was kept."
+        assert await desk.project.book.chapter_text(await desk.chapter(1)) == "What was kept."
         await desk.run("quick-draft", 1)
 
 
@@ -272,7 +272,7 @@ async def test_a_mirror_that_cannot_be_written_harms_no_chapter(folder: Path) ->
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Safe."))
         with pytest.raises(DiskFull):
             await desk.settled()
-        assert await desk.project.chapter_text(await desk.chapter(1)) == "Safe."
-        (task,) = [task for task in await desk.project.background() if task.kind == "mirror"]
+        assert await desk.project.book.chapter_text(await desk.chapter(1)) == "Safe."
+        (task,) = [task for task in await desk.project.memory.background() if task.kind == "mirror"]
         assert task.state == "failed"
         assert task.error

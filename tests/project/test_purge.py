@@ -80,7 +80,7 @@ async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(desk: Desk,
     await desk.project.carry_out(WriteChapter(chapter, SECRET))
     await desk.settled()
     assert left(folder) and "Zyxwold" in everything(folder), "or this test could not fail"
-    assert "Zyxwold" in [entity.name for entity in await desk.project.entities()]
+    assert "Zyxwold" in [entity.name for entity in await desk.project.story.entities()]
     await desk.project.carry_out(Purge(chapter=chapter))
     await desk.settled()
     (told,) = desk.told(TextPurged)
@@ -88,31 +88,31 @@ async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(desk: Desk,
     assert left(folder) == []
     found = everything(folder)
     assert [word for word in WORDS if word in found] == []
-    assert "Zyxwold" not in [entity.name for entity in await desk.project.entities()]
-    assert [chapter.title for chapter in await desk.project.chapters()] == ["The Glove"]
+    assert "Zyxwold" not in [entity.name for entity in await desk.project.story.entities()]
+    assert [chapter.title for chapter in await desk.project.book.chapters()] == ["The Glove"]
     assert len(list((folder / "manuscript").glob("*.md"))) == 1
-    assert [task for task in await desk.project.background() if task.kind != "knowledge"] == []
-    assert await desk.project.chapter_text(await desk.chapter(1)) == "Ines Marlow waited at Saltreach all night."
+    assert [task for task in await desk.project.memory.background() if task.kind != "knowledge"] == []
+    assert await desk.project.book.chapter_text(await desk.chapter(1)) == "Ines Marlow waited at Saltreach all night."
 
 
 async def test_what_was_found_by_meaning_of_a_purged_chapters_records_is_forgotten(desk: Desk) -> None:
-    chapters, values = await desk.project.chapters(), desk.project._parts.store.values
+    chapters, values = await desk.project.book.chapters(), desk.project._parts.store.values
     await desk.project.carry_out(WriteChapter(chapters[1].id, SECRET))
     for number, chapter in enumerate(chapters, 1):
         await desk.project.carry_out(PutRecord(Moment(RecordId(f"moment{number}"), "Somebody rows.", chapter.id)))
         found = {"found": [{"uri": f"moments/moment{number}", "text": "Somebody rows."}]}
-        await desk.project._ask(values.put(f"find/1/{number}", found))
+        await desk.project._engine.call(values.put(f"find/1/{number}", found))
     await desk.settled()
     await desk.project.carry_out(Purge(chapter=chapters[1].id))
-    assert await desk.project._ask(values.get("find/1/1")) is not None
-    assert await desk.project._ask(values.get("find/1/2")) is None
+    assert await desk.project._engine.call(values.get("find/1/1")) is not None
+    assert await desk.project._engine.call(values.get("find/1/2")) is None
 
 
 async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(desk: Desk, folder: Path) -> None:
     chapter = await desk.chapter(2)
     await desk.project.carry_out(WriteChapter(chapter, SECRET))
     await desk.settled()
-    await desk.project._ask(desk.project._parts.store.upkeep.purge_chapter(chapter, following(("mirror",))))
+    await desk.project._engine.call(desk.project._parts.store.upkeep.purge_chapter(chapter, following(("mirror",))))
     await desk.project.close()
     assert left(folder), "killed before the file was made anew"
     async with opened(folder) as again:
@@ -173,7 +173,7 @@ async def test_a_chapter_that_was_deleted_and_then_purged_is_nowhere(desk: Desk,
     await desk.project.carry_out(Purge(chapter=chapter))
     await desk.settled()
     assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
-    assert await desk.project.deleted_chapters() == ()
+    assert await desk.project.book.deleted_chapters() == ()
 
 
 async def test_what_a_kill_left_in_the_manuscript_folder_goes_with_a_purge(desk: Desk, folder: Path) -> None:
@@ -207,7 +207,7 @@ async def test_files_of_others_and_backups_that_hold_a_purged_text_are_named_and
     chapter = await desk.chapter(2)
     await desk.project.carry_out(WriteChapter(chapter, SECRET))
     await desk.settled()
-    await desk.project.back_up(folder.parent / "before.zip")
+    await desk.project.book.back_up(folder.parent / "before.zip")
     (file,) = (folder / "manuscript").glob("0002*")
     file.write_text(file.read_text("utf-8") + "And a line of an editor's.\n", "utf-8")
     (folder / "notes.txt").write_text("Nothing of it.", "utf-8")
@@ -229,7 +229,7 @@ async def test_an_edit_made_outside_stays_offered_when_an_output_of_its_chapter_
     await desk.project.carry_out(Purge(output=secret))
     await desk.settled()
     await desk.until(OutsideEdit)
-    assert await desk.project.outside_text(chapter) == "An editor wrote something else."
+    assert await desk.project.book.outside_text(chapter) == "An editor wrote something else."
     assert [path.name for path in (folder / "manuscript").glob("0002*")] == [file.name]
 
 
@@ -246,7 +246,7 @@ async def test_accepted_rewrites_go_with_the_text_that_they_are_of(desk: Desk, f
                 (chapter, pack_large(body), pack_large(after)),
             )
 
-    await desk.project._ask(desk.project._parts.store._database.do(rewritten))
+    await desk.project._engine.call(desk.project._parts.store._database.do(rewritten))
     await desk.project.carry_out(Purge(output=secret))
     await desk.settled()
     found = everything(folder)
@@ -284,9 +284,9 @@ async def test_the_knowledge_server_is_told_of_derived_texts_that_went(desk: Des
     chapter = await desk.chapter(2)
     await desk.project.carry_out(WriteChapter(chapter, SECRET))
     await desk.settled()
-    (profile,) = [row.uri for row in await desk.project.profiles() if row.name == "Zyxwold"]
+    (profile,) = [row.uri for row in await desk.project.memory.profiles() if row.name == "Zyxwold"]
     await desk.project.carry_out(Purge(chapter=chapter))
-    assert profile in [task.subject for task in await desk.project.background() if task.source == PURGED]
+    assert profile in [task.subject for task in await desk.project.memory.background() if task.source == PURGED]
 
 
 async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_on_it(desk: Desk, folder: Path) -> None:
@@ -295,13 +295,13 @@ async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_o
     both_kept = [await desk.keep(run, "draft"), await desk.keep(run, "draft", kind="note")]
     await desk.settled()
     await desk.project.carry_out(Purge(output=both_kept[0]))
-    assert await desk.project.chapter_text(await desk.chapter(2)) == ""
-    assert [each.id for each in await desk.project.kept()] == [both_kept[1]]
-    assert await desk.project.runs(), "a note that is kept came from that run"
+    assert await desk.project.book.chapter_text(await desk.chapter(2)) == ""
+    assert [each.id for each in await desk.project.book.kept()] == [both_kept[1]]
+    assert await desk.project.runs.summaries(), "a note that is kept came from that run"
     await desk.project.carry_out(Purge(output=both_kept[1]))
     await desk.settled()
-    assert await desk.project.runs() == ()
-    found, other = everything(folder), await desk.project.chapter_text(await desk.chapter(1))
+    assert await desk.project.runs.summaries() == ()
+    found, other = everything(folder), await desk.project.book.chapter_text(await desk.chapter(1))
     assert [line for line in text.split("\n") if len(line) > 40 and line in found and line not in other] == []
     with pytest.raises(RunError, match="nothing named"):
         await desk.project.carry_out(DeleteOutput(both_kept[0], restore=True))
@@ -313,15 +313,17 @@ async def test_a_chinese_chapter_goes_with_the_run_that_made_it(folder: Path, de
         run = await desk.run("chapter", 7)
         await desk.keep(run, "polish")
         await desk.settled()
-        kept = {line for line in (await desk.project.chapter_text(chapter)).split("\n") if len(line) > 20}
-        others = "".join([await desk.project.chapter_text(each.id) for each in (await desk.project.chapters())[:6]])
+        kept = {line for line in (await desk.project.book.chapter_text(chapter)).split("\n") if len(line) > 20}
+        others = "".join(
+            [await desk.project.book.chapter_text(each.id) for each in (await desk.project.book.chapters())[:6]]
+        )
         own = {line for line in kept if line not in others}
         assert own and all(line in everything(folder) for line in own)
         await desk.project.carry_out(Purge(chapter=chapter))
         await desk.settled()
         found = everything(folder)
         assert [line for line in own if line in found] == []
-        assert (await desk.project.runs(), len(await desk.project.chapters())) == ((), 6)
+        assert (await desk.project.runs.summaries(), len(await desk.project.book.chapters())) == ((), 6)
         await desk.project.check()
 
 
@@ -334,7 +336,7 @@ async def test_a_purge_waits_for_no_run_and_changes_nothing_while_one_goes_on(
         assert await desk.follow(run, leave) == "waiting"
         with pytest.raises(RunError, match="running"):
             await desk.project.carry_out(Purge(chapter=await desk.chapter(1)))
-        assert len(await desk.project.chapters()) == 1
+        assert len(await desk.project.book.chapters()) == 1
 
 
 async def test_what_is_purged_must_be_named_once(desk: Desk) -> None:
@@ -343,7 +345,7 @@ async def test_what_is_purged_must_be_named_once(desk: Desk) -> None:
             await desk.project.carry_out(command)
     with pytest.raises(RunError, match="nothing named"):
         await desk.project.carry_out(Purge(output="x"))  # type: ignore[arg-type]  # an id
-    assert len(await desk.project.chapters()) == 2
+    assert len(await desk.project.book.chapters()) == 2
 
 
 HAND, FERRY, BELL = "Ines Marlow slept.", "Tobias Crane sold the ferry at noon.", "The bell at Saltreach rang twice."
@@ -352,7 +354,9 @@ HAND, FERRY, BELL = "Ines Marlow slept.", "Tobias Crane sold the ferry at noon."
 async def keep(desk: Desk, chapter: ChapterId, text: str, mode: KeepMode = "append") -> OutputId:
     """Keeps a text as a model's output."""
     keeping = Keeping(text, "chapter", mode, chapter)
-    return (await desk.project._ask(desk.project._parts.store.book.keep(keeping, following(("mirror",))))).output.id
+    return (
+        await desk.project._engine.call(desk.project._parts.store.book.keep(keeping, following(("mirror",))))
+    ).output.id
 
 
 async def test_what_was_kept_after_a_purged_output_stays_whatever_is_taken_out_later(desk: Desk, folder: Path) -> None:
@@ -363,14 +367,14 @@ async def test_what_was_kept_after_a_purged_output_stays_whatever_is_taken_out_l
     await desk.project.carry_out(Purge(output=secret))
     await desk.settled()
     assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
-    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
+    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
     await desk.project.carry_out(DeleteOutput(bell))
-    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
+    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
     await desk.project.carry_out(DeleteOutput(ferry))
-    assert await desk.project.chapter_text(chapter) == HAND
+    assert await desk.project.book.chapter_text(chapter) == HAND
     for output in (bell, ferry):
         await desk.project.carry_out(DeleteOutput(output, restore=True))
-    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
+    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
     await desk.settled()
     await desk.project.check()
 
@@ -389,14 +393,14 @@ async def test_an_output_that_a_hand_wrote_around_is_purged_only_when_it_was_edi
         await desk.project.carry_out(Purge(output=secret))
     assert everything(folder) == before
     await desk.project.carry_out(DeleteOutput(polished))
-    assert await desk.project.chapter_text(chapter) == around, "which needs what the hand wrote"
+    assert await desk.project.book.chapter_text(chapter) == around, "which needs what the hand wrote"
     with pytest.raises(RunError, match="by hand"):
         await desk.project.carry_out(Purge(output=secret))
     await desk.project.carry_out(WriteChapter(chapter, f"{HAND}\n\n{FERRY}"))
     await desk.settled()
     await desk.project.carry_out(Purge(output=secret))
     await desk.settled()
-    assert await desk.project.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
+    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
     assert [word for word in WORDS if word in everything(folder)] == []
 
 
@@ -407,7 +411,7 @@ async def test_an_output_is_not_purged_while_another_one_holds_its_words(desk: D
     with pytest.raises(RunError, match="another kept output"):
         await desk.project.carry_out(Purge(output=secret))
     await desk.project.carry_out(Purge(output=longer))
-    assert await desk.project.chapter_text(chapter) == SECRET
+    assert await desk.project.book.chapter_text(chapter) == SECRET
 
 
 async def test_a_profile_written_by_hand_stays_when_its_chapter_is_purged(desk: Desk) -> None:
@@ -444,7 +448,7 @@ async def test_what_a_hand_noted_stays_without_the_sentences_of_a_purged_chapter
     await desk.project.carry_out(Purge(chapter=chapter))
     await desk.settled()
     assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
-    story = await desk.project.story()
+    story = await desk.project.story.all()
     (noted,) = [one for one in story.facts if one.by == "hand"]
     assert (noted.text, noted.evidence, noted.known_by[0].evidence) == (fact.text, (waited,), (waited,))
     (hoped,) = [one for one in story.promises if one.by == "hand"]

@@ -31,14 +31,14 @@ async def test_a_question_outlives_the_program_and_its_answer_repeats_nothing(
     await asked(folder, server)
     assert calls(server) == 1
     async with opened(folder, read_only=True) as looking:
-        assert [run.state for run in await looking.project.runs()] == ["waiting"]
+        assert [run.state for run in await looking.project.runs.summaries()] == ["waiting"]
     async with opened(folder) as desk:
-        (question,) = await desk.project.questions()
-        (run,) = await desk.project.runs()
+        (question,) = await desk.project.runs.questions()
+        (run,) = await desk.project.runs.summaries()
         assert (await desk.view(run.id, "plan")).attempts[0].text == PLAN["content"]
         await desk.project.carry_out(Decide(question.id, Decision("approve")))
         assert await desk.follow(run.id) == "done"
-        assert await desk.project.questions() == ()
+        assert await desk.project.runs.questions() == ()
     sent = [entry["body"]["messages"][-1]["content"] for entry in server.log]
     assert len([prompt for prompt in sent if "<task>plan</task>" in prompt]) == 1
     assert PLAN["content"] in sent[1]
@@ -47,7 +47,7 @@ async def test_a_question_outlives_the_program_and_its_answer_repeats_nothing(
 async def test_a_question_is_answered_once(folder: Path, server: FaultServer) -> None:
     await asked(folder, server)
     async with opened(folder) as desk:
-        (question,) = await desk.project.questions()
+        (question,) = await desk.project.runs.questions()
         await desk.project.carry_out(Decide(question.id, Decision("reject")))
         with pytest.raises(StaleQuestion):
             await desk.project.carry_out(Decide(question.id, Decision("approve")))
@@ -65,28 +65,28 @@ async def test_a_question_that_nobody_asked_is_an_error(folder: Path, server: Fa
 async def test_read_only_shows_the_question_and_takes_no_answer(folder: Path, server: FaultServer) -> None:
     await asked(folder, server)
     async with opened(folder, read_only=True) as desk:
-        (question,) = await desk.project.questions()
+        (question,) = await desk.project.runs.questions()
         with pytest.raises(Exception, match="read-only"):
             await desk.project.carry_out(Decide(question.id, Decision("approve")))
-        assert await desk.project.questions() == (question,)
+        assert await desk.project.runs.questions() == (question,)
 
 
 async def test_a_cancelled_run_asks_nothing_any_more(folder: Path, server: FaultServer) -> None:
     await asked(folder, server)
     async with opened(folder) as desk:
-        (question,) = await desk.project.questions()
+        (question,) = await desk.project.runs.questions()
         run = await desk.start("chapter", 1, again=("plan",))
         assert await desk.follow(run, leave) == "waiting"
         await desk.project.carry_out(CancelRun(run))
         await desk.until(RunStateChanged, lambda event: (event.run, event.state) == (run, "cancelled"))
-        assert await desk.project.questions() == (question,)
+        assert await desk.project.runs.questions() == (question,)
 
 
 async def test_a_waiting_run_holds_up_no_other(folder: Path, server: FaultServer) -> None:
     await asked(folder, server)
     async with opened(folder) as desk:
         await desk.run("quick-draft", 1)
-        assert len(await desk.project.questions()) == 1
+        assert len(await desk.project.runs.questions()) == 1
 
 
 async def test_nobody_is_asked_twice_for_the_same_plan(folder: Path, server: FaultServer) -> None:

@@ -111,11 +111,11 @@ async def quoted_and_run(
             await desk.project.carry_out(SaveWorkflow(workflow))
             name = workflow.id
         request = RunRequest(name, await desk.chapter(7), (("instruction", "Let it rain."),))
-        quote = await desk.project.quote(request)
+        quote = await desk.project.runs.quote(request)
         run = await desk.start(name, 7, inputs=request.inputs)
         state = await desk.follow(run, answer)  # which has the one bound of all waits
         assert state == "done", [event for event in desk.events if "error" in event.type]
-        return quote, await desk.project._ask(desk.project._parts.store.usage.totals(RunId(run))), desk
+        return quote, await desk.project._engine.call(desk.project._parts.store.usage.totals(RunId(run))), desk
 
 
 def endpoint_of(folder: Path) -> Endpoint:

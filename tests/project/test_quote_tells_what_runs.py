@@ -17,9 +17,9 @@ async def test_a_quote_names_the_nodes_that_the_run_then_pays_for(folder: Path, 
         workflow = chain("a", "b", "c")
         await desk.project.carry_out(SaveWorkflow(workflow))
         await desk.run("chain", targets=(NodeId("a"),))
-        served = await desk.project.quote(RunRequest("chain"))
+        served = await desk.project.runs.quote(RunRequest("chain"))
         assert (served.served, served.would_run) == (("a",), ("b", "c"))
-        to_b = await desk.project.quote(RunRequest("chain", targets=(NodeId("b"),)))
+        to_b = await desk.project.runs.quote(RunRequest("chain", targets=(NodeId("b"),)))
         assert (to_b.served, to_b.would_run, to_b.likely.calls) == (("a",), ("b",), 1)
         await desk.run("chain", targets=(NodeId("b"),))
         assert calls(server) == 2
@@ -29,10 +29,10 @@ async def test_a_quote_names_the_nodes_that_the_run_then_pays_for(folder: Path, 
         )
         nodes = tuple(changed if node.id == "b" else node for node in workflow.nodes)
         await desk.project.carry_out(SaveWorkflow(workflow.model_copy(update={"nodes": nodes})))
-        edited = await desk.project.quote(RunRequest("chain"))
+        edited = await desk.project.runs.quote(RunRequest("chain"))
         assert "b" in edited.would_run and "a" in edited.served
         await desk.project.carry_out(FreezeNode("chain", NodeId("b")))
-        frozen = await desk.project.quote(RunRequest("chain"))
+        frozen = await desk.project.runs.quote(RunRequest("chain"))
         assert frozen.frozen == ("b",) and "b" not in frozen.would_run
         before = calls(server)
         await desk.run("chain")

@@ -51,22 +51,22 @@ async def dump(desk: Desk, *targets: int) -> dict[str, Any]:
     project = desk.project
     store = project._parts.store
     view = await store.memory.view(None)
-    chapters = [chapter for chapter in await project.chapters() if chapter.digest]
-    names = [name for entity in await project.entities() for name in entity.names]
+    chapters = [chapter for chapter in await project.book.chapters() if chapter.digest]
+    names = [name for entity in await project.story.entities() for name in entity.names]
     found: dict[str, Any] = {
         "profiles": [
             (row.uri, row.position, [(state.level, state.text, to_plain(state.evidence)) for state in levels])
-            for row in await project.profiles()
-            if (levels := (await project.profile(row.uri)).levels)
+            for row in await project.memory.profiles()
+            if (levels := (await project.memory.profile(row.uri)).levels)
         ],
         "passages": [to_plain(await view.passages(chapter.id)) for chapter in chapters],
         "mentions": [to_plain(await view.mentions_in(chapter.id)) for chapter in chapters],
         "found": [(name, to_plain(await view.search([name], 20))) for name in names],
-        "story": to_plain(await project.story()),
+        "story": to_plain(await project.story.all()),
     }
-    for number in targets or (3, 5, len(await project.chapters())):
+    for number in targets or (3, 5, len(await project.book.chapters())):
         request = RunRequest("chapter", await desk.chapter(number), (("instruction", "宝玉见黛玉"),))
-        receipt = await project.preview_context(request, NodeId("draft"))
+        receipt = await project.runs.preview_context(request, NodeId("draft"))
         found[f"context {number}"] = (receipt.digest, len(receipt.sources))
     return found
 
@@ -80,34 +80,34 @@ def by_hand(folder: Path, statement: str) -> None:
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_the_result_is_what_was_there(desk: Desk, folder: Path, damage: str) -> None:
     before = await dump(desk)
-    calls = (await desk.project.totals()).calls
+    calls = (await desk.project.runs.totals()).calls
     await desk.project.close()
     by_hand(folder, DAMAGES[damage])
     async with opened(folder) as again:
         await again.project.carry_out(Rebuild())
         await again.settled()
-        assert [task for task in await again.project.background() if task.kind != "knowledge"] == []
+        assert [task for task in await again.project.memory.background() if task.kind != "knowledge"] == []
         after = await dump(again)
         assert {key: digest_of(value) for key, value in after.items()} == {
             key: digest_of(value) for key, value in before.items()
         }
-        assert (await again.project.totals()).calls == calls, "nothing is paid twice"
+        assert (await again.project.runs.totals()).calls == calls, "nothing is paid twice"
 
 
 async def test_a_rebuild_says_before_what_it_would_do_and_changes_nothing(desk: Desk, folder: Path) -> None:
     await desk.project.close()
     by_hand(folder, DAMAGES["letters"])
     async with opened(folder, read_only=True) as reader:
-        plan = await reader.project.rebuild_plan("all")
-        assert plan.chapters == len([chapter for chapter in await reader.project.chapters() if chapter.digest])
+        plan = await reader.project.memory.rebuild_plan("all")
+        assert plan.chapters == len([chapter for chapter in await reader.project.book.chapters() if chapter.digest])
         assert plan.damaged and dict(plan.steps)["l1"] == plan.chapters
-        assert (await reader.project.rebuild_plan("index")).steps == ()
+        assert (await reader.project.memory.rebuild_plan("index")).steps == ()
 
 
 async def test_what_a_hand_wrote_stays(desk: Desk) -> None:
     from flowcabal_tui.protocol.memory import WriteProfile
 
-    uri = (await desk.project.profiles())[0].uri
+    uri = (await desk.project.memory.profiles())[0].uri
     await desk.project.carry_out(WriteProfile(uri, "L1", "我自己写的。"))
     await desk.project.carry_out(Rebuild())
     await desk.settled()
@@ -116,34 +116,34 @@ async def test_what_a_hand_wrote_stays(desk: Desk) -> None:
 
 async def test_only_what_rests_on_changed_text_is_stale_and_can_be_made_again(desk: Desk) -> None:
     chapter = await desk.chapter(2)
-    text = await desk.project.chapter_text(chapter)
-    assert await desk.project.stale() == ()
+    text = await desk.project.book.chapter_text(chapter)
+    assert await desk.project.memory.stale() == ()
     await desk.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
     await desk.settled()
-    stale = await desk.project.stale()
+    stale = await desk.project.memory.stale()
     assert stale and all(chapter in each.chapters for each in stale)
-    steps = dict((await desk.project.rebuild_plan("stale")).steps)
+    steps = dict((await desk.project.memory.rebuild_plan("stale")).steps)
     assert sum(steps.values()) >= len(stale)
     await desk.project.carry_out(Rebuild("stale"))
     await desk.settled()
-    assert await desk.project.stale() == ()
+    assert await desk.project.memory.stale() == ()
 
 
 async def test_of_what_is_stale_one_text_alone_can_be_made_again(desk: Desk) -> None:
     chapter = await desk.chapter(2)
-    text = await desk.project.chapter_text(chapter)
+    text = await desk.project.book.chapter_text(chapter)
     await desk.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
     await desk.settled()
-    chosen, *others = dict.fromkeys(each.uri for each in await desk.project.stale())
+    chosen, *others = dict.fromkeys(each.uri for each in await desk.project.memory.stale())
     assert others
     await desk.project.carry_out(Rebuild("stale", (chosen,)))
     await desk.settled()
-    left = {each.uri for each in await desk.project.stale()}
+    left = {each.uri for each in await desk.project.memory.stale()}
     assert chosen not in left and left
 
 
 async def test_a_rebuilt_index_tells_how_far_it_is_and_what_was_wrong(desk: Desk, folder: Path) -> None:
-    chapters = len([chapter for chapter in await desk.project.chapters() if chapter.digest])
+    chapters = len([chapter for chapter in await desk.project.book.chapters() if chapter.digest])
     await desk.project.carry_out(Rebuild("index"))
     told = desk.told(RebuildProgress)
     assert [event.done for event in told] == [*range(1, chapters + 1), chapters]

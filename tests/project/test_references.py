@@ -26,7 +26,7 @@ async def with_tides(folder: Path) -> Path:
     texts = write_chapters(folder.parent / "tides", TIDES)
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(texts), reference="Book of Tides"))
-        assert [chapter.title for chapter in await desk.project.chapters()] == ["The Glove"]
+        assert [chapter.title for chapter in await desk.project.book.chapters()] == ["The Glove"]
     return folder
 
 
@@ -46,7 +46,7 @@ async def sources(desk: Desk, question: str = "") -> set[str]:
         }
     )
     await desk.project.carry_out(SaveWorkflow(workflow))
-    receipt = await desk.project.preview_context(RunRequest("tide", await desk.chapter(1)), NodeId("draft"))
+    receipt = await desk.project.runs.preview_context(RunRequest("tide", await desk.chapter(1)), NodeId("draft"))
     return {source.uri for source in receipt.sources}
 
 
@@ -65,16 +65,16 @@ async def test_an_inquiry_reads_the_reference_book_that_it_names(folder: Path) -
         assert not any(uri.startswith("reference/") for uri in await sources(desk, "When are spring tides?"))
         named = await sources(desk, "When are spring tides, by the Book of Tides?")
         first = min(uri for uri in named if uri.startswith("reference/"))
-        assert "full moon" in (await desk.project.source(first)).text
+        assert "full moon" in (await desk.project.memory.source(first)).text
 
 
 async def test_what_was_removed_is_gone_from_the_shelf(folder: Path) -> None:
     await with_tides(folder)
     async with opened(folder) as desk:
-        (book,) = await desk.project.references()
-        assert [title for _n, title, _volume in await desk.project.reference_parts(book.id)] == list(TIDES)
-        assert [hit.title for hit in await desk.project.search_references("neap")] == ["Chapter 2"]
+        (book,) = await desk.project.book.references()
+        assert [title for _n, title, _volume in await desk.project.book.reference_parts(book.id)] == list(TIDES)
+        assert [hit.title for hit in await desk.project.book.search_references("neap")] == ["Chapter 2"]
         await desk.project.carry_out(RemoveReference(book.id))
-        assert await desk.project.references() == ()
+        assert await desk.project.book.references() == ()
         with pytest.raises(RunError):
             await desk.project.carry_out(RemoveReference(book.id))

@@ -17,8 +17,8 @@ from flowcabal_tui.domain.errors import ProjectDamaged, ProjectExists, ProjectLo
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.book.rescue import Rescue
-from flowcabal_tui.project.book.rescue_out import PROJECT, REPORT, described, take_out
+from flowcabal_tui.project.rescue import Rescue
+from flowcabal_tui.project.rescue_out import PROJECT, REPORT, described, take_out
 from flowcabal_tui.protocol.book import AddChapter, AssignOutline, EditChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
@@ -85,16 +85,16 @@ async def texts(project: Path) -> dict[str, list[str]]:
         await desk.project.check()
         return {
             chapter.title: [
-                await desk.project.chapter_text(chapter.id, version.version)
-                for version in reversed(await desk.project.chapter_versions(chapter.id))
+                await desk.project.book.chapter_text(chapter.id, version.version)
+                for version in reversed(await desk.project.book.chapter_versions(chapter.id))
             ]
-            for chapter in await desk.project.chapters()
+            for chapter in await desk.project.book.chapters()
         }
 
 
 async def read_all(project: Path) -> None:
     async with opened(project) as desk:
-        await desk.project.chapter_text(await desk.chapter(1))
+        await desk.project.book.chapter_text(await desk.chapter(1))
 
 
 WHOLE = {f"Title {number}": [words(number, 1), words(number, 2)] for number in range(1, COUNT)}
@@ -129,9 +129,9 @@ async def test_what_stands_beside_the_damage_is_whole(novel: Path, damage: Damag
     assert len(list((out / "chapters").iterdir())) == COUNT - 1
     assert len(list((out / "deleted").iterdir())) == 1
     async with opened(out / PROJECT) as desk:
-        assert await desk.project.meta("outline") == "Everybody leaves Saltreach."
-        assert ("Ines Marlow", "hand") in [(one.name, one.by) for one in await desk.project.entities()]
-        assert len(await desk.project.deleted_chapters()) == 1
+        assert await desk.project.book.meta("outline") == "Everybody leaves Saltreach."
+        assert ("Ines Marlow", "hand") in [(one.name, one.by) for one in await desk.project.story.entities()]
+        assert len(await desk.project.book.deleted_chapters()) == 1
         assert desk.project.info.trust == "trusted", "the program has made it itself"
 
 
@@ -244,7 +244,7 @@ async def test_parts_of_the_outline_stay_with_their_chapters(novel: Path) -> Non
     async with opened(novel) as desk:
         await desk.project.carry_out(WriteMeta("outline", outline))
         await desk.project.carry_out(AssignOutline("Ends", 1, await desk.chapter(7)))
-        (deleted,) = await desk.project.deleted_chapters()
+        (deleted,) = await desk.project.book.deleted_chapters()
         await desk.project.carry_out(EditChapter(deleted.id, deleted=False))
         await desk.project.carry_out(AssignOutline("Ghosts", 1, deleted.id))
         await desk.project.carry_out(EditChapter(deleted.id, deleted=True))
@@ -253,10 +253,10 @@ async def test_parts_of_the_outline_stay_with_their_chapters(novel: Path) -> Non
     out = await taken_out(novel)
     assert "assigned to chapters: 2" in (out / REPORT).read_text("utf-8")
     async with opened(out / PROJECT) as desk:
-        found, _version = await desk.project.outline()
+        found, _version = await desk.project.book.outline()
         assert (found.text, found.beats(await desk.chapter(7))) == (outline, "- Everybody leaves.")
         assert [each.part.title for each in found.unassigned] == ["Ghosts"]
-        (deleted,) = await desk.project.deleted_chapters()
+        (deleted,) = await desk.project.book.deleted_chapters()
         await desk.project.carry_out(EditChapter(deleted.id, deleted=False))
-        found, _version = await desk.project.outline()
+        found, _version = await desk.project.book.outline()
         assert found.beats(deleted.id) == "- Nobody stays."

@@ -41,7 +41,7 @@ async def rewritten(desk: Desk, server: FaultServer, text: str, old: str, new: s
 async def by_author(desk: Desk, number: int) -> list[tuple[str, str]]:
     """The pieces of a line, each with who wrote it."""
     chapter = await desk.chapter(1)
-    line = next(each for each in await desk.project.blame(chapter) if each.number == number)
+    line = next(each for each in await desk.project.book.blame(chapter) if each.number == number)
     assert "".join(line.text[span.start : span.end] for span in line.spans) == line.text
     return [(line.text[span.start : span.end], span.origin.author) for span in line.spans]
 
@@ -57,7 +57,7 @@ async def test_three_rewritten_words_are_the_models_and_the_rest_is_older(desk: 
         ("gallery", "model"),
         (".", "human"),
     ]
-    line = (await desk.project.blame(chapter))[0]
+    line = (await desk.project.book.blame(chapter))[0]
     by_model = line.spans[1].origin
     assert (by_model.model, by_model.instruction, by_model.version) == ("mock", "colder", 2)
     assert line.spans[0].origin.version == 1
@@ -98,7 +98,7 @@ async def test_a_line_written_anew_owes_no_word_to_the_one_before_it(desk: Desk)
     await desk.project.carry_out(
         WriteChapter(chapter, "Ines Marlow rowed across the river before the bell.\nNobody came.")
     )
-    line = (await desk.project.blame(chapter))[0]
+    line = (await desk.project.book.blame(chapter))[0]
     assert [span.origin.version for span in line.spans] == [2]
 
 
@@ -110,7 +110,7 @@ async def test_common_words_that_a_model_used_again_in_another_sentence_are_the_
     new = "By the time she came, the stove in the corner had gone out."
     await rewritten(desk, server, TEXT, "The old lamp burned in the hall.", new)
     assert await by_author(desk, 1) == [(new, "model")]
-    assert (await desk.project.blame(chapter))[0].origin.author == "model"
+    assert (await desk.project.book.blame(chapter))[0].origin.author == "model"
 
 
 async def versions(desk: Desk, *texts: str) -> list[tuple[str, int]]:
@@ -118,7 +118,7 @@ async def versions(desk: Desk, *texts: str) -> list[tuple[str, int]]:
     chapter = await desk.chapter(1)
     for text in texts:
         await desk.project.carry_out(WriteChapter(chapter, text))
-    line = (await desk.project.blame(chapter))[0]
+    line = (await desk.project.book.blame(chapter))[0]
     return [(line.text[span.start : span.end], span.origin.version) for span in line.spans]
 
 
@@ -204,4 +204,4 @@ async def test_a_purged_chapter_takes_its_rewrites_along(desk: Desk, server: Fau
     await desk.project.carry_out(WriteChapter(chapter, TEXT))
     await rewritten(desk, server, TEXT, "burned", "guttered")
     await desk.project.carry_out(Purge(chapter=chapter))
-    assert await desk.project._ask(desk.project._parts.store.rewrites.of(chapter)) == ()
+    assert await desk.project._engine.call(desk.project._parts.store.rewrites.of(chapter)) == ()

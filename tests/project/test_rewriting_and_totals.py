@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Usage, UsageRecord
-from flowcabal_tui.project.book.surroundings import AROUND, around_passage
+from flowcabal_tui.project.services.surroundings import AROUND, around_passage
 from flowcabal_tui.protocol.book import RewriteProposed, RewriteSelection
 from flowcabal_tui.store import Store
 from tests.faultserver import FaultServer
@@ -83,7 +83,7 @@ async def test_a_rewriting_gets_the_text_around_it_names_style_and_facts(
     server.push({"content": "Shorter."})
     async with opened(folder) as desk:
         chapter = await desk.chapter(3)
-        text = await desk.project.chapter_text(chapter)
+        text = await desk.project.book.chapter_text(chapter)
         words = text[600:900]
         await desk.project.carry_out(RewriteSelection(chapter, 600, 900, words, "Shorter."))
     (sent,) = [entry["body"] for entry in server.log if entry["path"].endswith("completions")]

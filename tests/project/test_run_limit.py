@@ -70,7 +70,7 @@ async def test_a_run_asks_before_a_call_that_could_pass_what_was_agreed(folder: 
         asked = limit_question(desk)
         assert (asked.node, asked.required, asked.options) == ("c", True, ("approve", "reject"))
         assert calls(server) == 2, "nothing was sent that could pass it"
-        assert (await desk.project.totals()).cost == 2 * CALL
+        assert (await desk.project.runs.totals()).cost == 2 * CALL
         assert await desk.follow(run) == "done"
         assert calls(server) == 3
 
@@ -112,7 +112,7 @@ async def test_the_question_waits_for_the_next_start_and_the_answer_holds(folder
         run = await desk.start(workflow, limit=SpendLimit(cost=CALL, currency="USD"))
         assert await desk.follow(run, leave) == "waiting"
     async with opened(folder) as desk:
-        (asked,) = await desk.project.questions()
+        (asked,) = await desk.project.runs.questions()
         assert (asked.kind, calls(server)) == ("limit", 1)
         await desk.project.carry_out(Decide(asked.id, Decision("approve")))
         assert await desk.follow(run, leave) == "waiting", "it was raised by what was agreed to, one call"
@@ -133,7 +133,7 @@ async def test_branches_side_by_side_are_held_together_and_ask_once(folder: Path
         limit_question(desk)
         assert await desk.follow(run) == "done"
         assert calls(server) == 4
-        assert (await desk.project.totals()).cost == 4 * CALL
+        assert (await desk.project.runs.totals()).cost == 4 * CALL
 
 
 async def test_a_run_is_held_to_its_quote_when_nobody_says_how_much(folder: Path, server: FaultServer) -> None:
@@ -141,11 +141,11 @@ async def test_a_run_is_held_to_its_quote_when_nobody_says_how_much(folder: Path
     server.push({"content": "x" * 100, "times": -1})
     async with opened(await priced(folder, server, price_in=Decimal(1000))) as desk:
         workflow = await desk_with(desk, chain("a", "b", "c", "d", "e", "f"))
-        quoted = await desk.project.quote(await desk_request(desk, workflow))
+        quoted = await desk.project.runs.quote(await desk_request(desk, workflow))
         run = await desk.start(workflow)
         await desk.follow(run, leave)
         assert quoted.limit is not None and quoted.limit.cost is not None
-        assert ((await desk.project.totals()).cost or 0) <= quoted.limit.cost + CALL * 10
+        assert ((await desk.project.runs.totals()).cost or 0) <= quoted.limit.cost + CALL * 10
 
 
 async def desk_request(_desk: Desk, workflow: str) -> Any:
@@ -177,7 +177,7 @@ async def test_agents_calls_side_by_side_hold_the_cap_on_tokens(folder: Path, se
         async def all_of_them() -> list[Any]:
             return await asyncio.gather(*(model.answer(each) for each in requests), return_exceptions=True)
 
-        answers = await desk.project._ask(all_of_them())
+        answers = await desk.project._engine.call(all_of_them())
         assert calls(server) == 1
         assert sum(isinstance(answer, BudgetExceeded) for answer in answers) == 5
 

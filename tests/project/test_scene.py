@@ -40,7 +40,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def intent(desk: Desk, chapter: int = 4) -> Intent:
     request = RunRequest("chapter", await desk.chapter(chapter), inputs=(("instruction", WISH),))
-    return (await desk.project.preview_context(request, NodeId("plan"))).intent
+    return (await desk.project.runs.preview_context(request, NodeId("plan"))).intent
 
 
 async def test_what_is_set_wins_and_what_is_forgotten_is_read_from_the_texts_again(desk: Desk) -> None:
@@ -86,5 +86,5 @@ async def test_the_scene_of_a_purged_chapter_goes_with_it(desk: Desk) -> None:
     await desk.project.carry_out(SetScene(chapter, Scene(where="the hidden vault")))
     await desk.project.carry_out(Purge(chapter=chapter))
     await desk.settled()
-    found = await desk.project._ask(desk.project._parts.store.memory.scene(chapter))
+    found = await desk.project._engine.call(desk.project._parts.store.memory.scene(chapter))
     assert found == Scene()

@@ -40,7 +40,7 @@ def answer(text: str) -> dict[str, Any]:
 
 
 async def quoted(desk: Desk) -> Quote:
-    return await desk.project.quote(RunRequest("chapter", await desk.chapter(1), **WISHES))
+    return await desk.project.runs.quote(RunRequest("chapter", await desk.chapter(1), **WISHES))
 
 
 def line(quote: Quote) -> QuoteLine | None:
@@ -81,7 +81,7 @@ async def test_a_quote_counts_it_until_it_was_asked_and_its_run_pays_for_it(fold
         assert scene is not None and (scene.likely.calls, scene.most.calls) == (1, 3 * 2)
         assert 0 < scene.likely.input_tokens < scene.most.input_tokens
         run = await desk.run("chapter", 1, **WISHES)
-        paid = await desk.project._ask(desk.project._parts.store.usage.totals(run))
+        paid = await desk.project._engine.call(desk.project._parts.store.usage.totals(run))
         assert paid.calls == 3 == quote.likely.calls, "the question, the plan and the draft"
         assert quote.most is not None and paid.input_tokens <= quote.most.input_tokens
         assert line(await quoted(desk)) is None
@@ -148,7 +148,7 @@ async def test_the_offline_model_answers_from_the_names_of_the_outline(folder: P
     change(folder, "agents", scene=True)
     async with opened(folder) as desk:
         await desk.settled()
-        chapters = await desk.project.chapters()
+        chapters = await desk.project.book.chapters()
         run = await desk.run("chapter", len(chapters), targets=(NodeId("plan"),))
         found = await receipt(desk, run, "plan")
         assert found.intent.origin("who") == "model", found.notes

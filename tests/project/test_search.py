@@ -33,13 +33,13 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 async def hits(desk: Desk, query: str, *kinds: SearchKind) -> list[SearchHit]:
-    answer = await (desk.project.search(query, kinds) if kinds else desk.project.search(query))
+    answer = await (desk.project.book.search(query, kinds) if kinds else desk.project.book.search(query))
     return list(answer.hits)
 
 
 async def test_a_hit_of_the_text_opens_at_the_characters_that_were_sought(desk: Desk) -> None:
     (hit,) = await hits(desk, "blue glove", "text")
-    source = await desk.project.source(hit.uri, hit.start, hit.end, hit.level)
+    source = await desk.project.memory.source(hit.uri, hit.start, hit.end, hit.level)
     assert source.text[source.start : source.end] == "blue glove"
     assert (hit.title, hit.position) == ("Chapter 1 The Ferry", 1)
 
@@ -61,38 +61,38 @@ async def test_chapters_are_found_by_title_names_by_alias_and_meta_texts_by_thei
     assert [hit.title for hit in await hits(desk, "ledger", "chapters")] == ["Chapter 2 The Ledger"]
     assert [hit.uri for hit in await hits(desk, "ferrywoman", "entities")] == ["entities/ines"]
     (note,) = await hits(desk, "counts the dead", "entities")
-    source = await desk.project.source(note.uri, note.start, note.end, note.level)
+    source = await desk.project.memory.source(note.uri, note.start, note.end, note.level)
     assert source.text[source.start : source.end] == "Counts the dead"
     (rule,) = await hits(desk, "low water", "meta")
-    source = await desk.project.source(rule.uri, rule.start, rule.end, rule.level)
+    source = await desk.project.memory.source(rule.uri, rule.start, rule.end, rule.level)
     assert (rule.uri, source.text[source.start : source.end]) == ("meta/world-rules", "low water")
 
 
 async def test_a_summary_opens_as_the_summary_at_its_words(desk: Desk) -> None:
     found = await hits(desk, "Saltreach", "summaries")
     assert found
-    source = await desk.project.source(found[0].uri, found[0].start, found[0].end, found[0].level)
+    source = await desk.project.memory.source(found[0].uri, found[0].start, found[0].end, found[0].level)
     assert found[0].level in ("L0", "L1")
     assert source.text[source.start : source.end].lower() == "saltreach"
-    assert source.text != await desk.project.chapter_text(await desk.chapter(1))
+    assert source.text != await desk.project.book.chapter_text(await desk.chapter(1))
 
 
 async def test_every_kind_says_how_many_there_are(desk: Desk) -> None:
-    answer = await desk.project.search("Ines", ("text", "chapters"), 2)
+    answer = await desk.project.book.search("Ines", ("text", "chapters"), 2)
     assert dict(answer.counts) == {"text": 5, "chapters": 0}
     assert len(answer.hits) == 2
 
 
 async def test_by_meaning_nothing_is_found_while_no_server_is_there(desk: Desk) -> None:
-    assert dict((await desk.project.search("river", ("similar",))).counts) == {"similar": 0}
+    assert dict((await desk.project.book.search("river", ("similar",))).counts) == {"similar": 0}
 
 
 async def test_places_to_replace_are_exact_whole_words_in_story_order(desk: Desk) -> None:
     await desk.project.carry_out(WriteChapter(await desk.chapter(3), "Inesita, INES and Ines. Ines!"))
-    found = await desk.project.occurrences("Ines")
+    found = await desk.project.book.occurrences("Ines")
     assert [place.position for place in found] == [1, 1, 2, 2, 3, 3]
     assert all(place.line[place.span.start : place.span.end] == "Ines" for place in found)
-    assert await desk.project.occurrences("") == ()
+    assert await desk.project.book.occurrences("") == ()
 
 
 async def test_places_are_looked_for_beside_the_loop(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,18 +105,20 @@ async def test_places_are_looked_for_beside_the_loop(desk: Desk, monkeypatch: py
         return matching.places(*asked, **how)
 
     monkeypatch.setattr(search, "places", places)
-    assert await desk.project.occurrences("Ines")
+    assert await desk.project.book.occurrences("Ines")
     assert threads
 
 
 async def test_what_a_receipt_cites_is_opened_as_its_run_saw_it_whatever_was_changed_since(demos, tmp_path) -> None:
     folder = confirmed(shutil.copytree(demos["en"], tmp_path / "demo"))
     async with opened(folder) as desk:
-        last = (await desk.project.chapters())[-1]
-        receipt = await desk.project.preview_context(RunRequest("chapter", last.id), NodeId("draft"))
+        last = (await desk.project.book.chapters())[-1]
+        receipt = await desk.project.runs.preview_context(RunRequest("chapter", last.id), NodeId("draft"))
         cited = next(source for source in receipt.sources if source.start >= 0)
-        before = await desk.project.source(cited.uri, cited.start, cited.end, cited.level, receipt)
+        before = await desk.project.memory.source(cited.uri, cited.start, cited.end, cited.level, receipt)
         chapter = ChapterId(cited.uri.removeprefix("manuscript/"))
-        await desk.project.carry_out(WriteChapter(chapter, "New words.\n" + await desk.project.chapter_text(chapter)))
-        assert await desk.project.source(cited.uri, cited.start, cited.end, cited.level, receipt) == before
-        assert (await desk.project.source(cited.uri, cited.start, cited.end, cited.level)).text != before.text
+        await desk.project.carry_out(
+            WriteChapter(chapter, "New words.\n" + await desk.project.book.chapter_text(chapter))
+        )
+        assert await desk.project.memory.source(cited.uri, cited.start, cited.end, cited.level, receipt) == before
+        assert (await desk.project.memory.source(cited.uri, cited.start, cited.end, cited.level)).text != before.text

@@ -62,7 +62,7 @@ async def test_the_last_requests_are_kept_whole_compressed_private_and_without_t
 
 async def test_a_purge_takes_all_kept_requests(desk: Desk, folder):
     await desk.project.carry_out(AddChapter("The Flag"))
-    chapter = (await desk.project.chapters())[-1].id
+    chapter = (await desk.project.book.chapters())[-1].id
     await desk.project.carry_out(WriteChapter(chapter, "Zyxwold hid the flag."))
     await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Zyxwold?", **PLAIN),))))
     await desk.run("one")
@@ -77,7 +77,7 @@ async def test_a_request_has_the_layers_of_its_template_and_the_turns_of_a_retry
     await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(node,))))
     run = await desk.start("one")
     await desk.follow(run, lambda question: MORE if question.attempts == (1,) else Decision("approve"))
-    trace = await desk.project.version_trace(run, LINE, 2)
+    trace = await desk.project.runs.version_trace(run, LINE, 2)
     assert trace.exact and not trace.kept
     system = trace.layers[0]
     assert (system.role, system.kind, system.template, system.sent) == ("system", "blocks", "Be brief.", "Be brief.")
@@ -87,7 +87,7 @@ async def test_a_request_has_the_layers_of_its_template_and_the_turns_of_a_retry
     by_turn = ["".join(layer.sent for layer in trace.layers if layer.turn == turn) for turn in range(1, 5)]
     assert by_turn == [message.content for message in trace.messages]
     assert [message.role for message in trace.messages] == ["system", "user", "assistant", "user"]
-    first = await desk.project.version_trace(run, LINE, 1)
+    first = await desk.project.runs.version_trace(run, LINE, 1)
     assert all(layer.kind != "retry" for layer in first.layers)
 
 
@@ -96,13 +96,13 @@ async def test_what_cannot_be_made_again_as_it_was_is_shown_as_it_went_out_while
     run = await desk.run("one")
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as connection, connection:
         connection.execute("UPDATE event SET payload=replace(payload, '\"key\":\"', '\"key\":\"x') WHERE node='line'")
-    trace = await desk.project.version_trace(run, LINE, 1)
+    trace = await desk.project.runs.version_trace(run, LINE, 1)
     assert (trace.exact, trace.kept) == (False, True)
     assert trace.messages == (Message("user", "Write a line."),)
     assert [(layer.template, layer.sent) for layer in trace.layers] == [("Write a line.", "Write a line.")]
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as connection, connection:
         connection.execute("DELETE FROM sent")
-    trace = await desk.project.version_trace(run, LINE, 1)
+    trace = await desk.project.runs.version_trace(run, LINE, 1)
     assert (trace.exact, trace.kept) == (False, False)
 
 
@@ -129,5 +129,5 @@ async def test_tokens_that_a_provider_does_not_count_are_counted_here(desk: Desk
     await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Write a line.", **PLAIN),))))
     server.push({"usage": False, "content": "The lamp went out over the water and nobody rowed."})
     await desk.run("one")
-    totals = await desk.project.totals()
+    totals = await desk.project.runs.totals()
     assert totals.output_tokens > 5 and totals.input_tokens > 0

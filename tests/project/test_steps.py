@@ -37,7 +37,7 @@ async def desk(folder: Path, server: FaultServer) -> AsyncIterator[Desk]:
 
 
 async def states(desk: Desk, run: RunId) -> dict[str, str]:
-    return dict((await desk.project.run_details(run)).summary.nodes)
+    return dict((await desk.project.runs.run_details(run)).summary.nodes)
 
 
 async def test_a_run_in_steps_waits_for_the_word_before_each_level(desk, server):
@@ -45,12 +45,12 @@ async def test_a_run_in_steps_waits_for_the_word_before_each_level(desk, server)
     for seen in (2, 3):
         await desk.until(RunStateChanged, lambda event: event.state == "paused")
         assert (calls(server), desk.project.quiet) == (seen, True)
-        assert [each.state for each in await desk.project.runs()] == ["paused"]
+        assert [each.state for each in await desk.project.runs.summaries()] == ["paused"]
         desk.events.clear()
         await desk.project.carry_out(AdvanceRun(run))
     assert await desk.follow(run) == "done"
     assert calls(server) == 4
-    assert [each.state for each in await desk.project.runs()] == ["done"]
+    assert [each.state for each in await desk.project.runs.summaries()] == ["done"]
     with pytest.raises(RunError, match="not paused"):
         await desk.project.carry_out(AdvanceRun(run))
 

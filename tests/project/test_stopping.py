@@ -41,8 +41,8 @@ async def test_a_run_that_an_earlier_process_left_can_be_stopped_with_its_questi
             await desk.project.carry_out(CancelRun(run, NodeId("a")))
         await desk.project.carry_out(CancelRun(run))
         assert [event.state for event in desk.told(RunStateChanged)] == ["cancelled"]
-        assert await desk.project.questions() == ()
-        assert [known.state for known in await desk.project.runs()] == ["cancelled"]
+        assert await desk.project.runs.questions() == ()
+        assert [known.state for known in await desk.project.runs.summaries()] == ["cancelled"]
         assert (await desk.view(run, "a")).state == "cancelled"
         with pytest.raises(RunError, match="not running"):
             await desk.project.carry_out(CancelRun(run))
@@ -51,7 +51,7 @@ async def test_a_run_that_an_earlier_process_left_can_be_stopped_with_its_questi
 async def test_an_attempt_that_was_never_made_cannot_be_approved(folder: Path) -> None:
     run = await left_waiting(folder)
     async with opened(folder) as desk:
-        (question,) = await desk.project.questions()
+        (question,) = await desk.project.runs.questions()
         with pytest.raises(StaleQuestion, match="no attempt 7"):
             await desk.project.carry_out(Decide(question.id, Decision("approve", attempt=7)))
         await desk.project.carry_out(Decide(question.id, Decision("edit", text="plain\x1b]0;evil\x07 words")))
@@ -62,7 +62,7 @@ async def test_an_attempt_that_was_never_made_cannot_be_approved(folder: Path) -
 async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> None:
     run = await left_waiting(folder)
     async with opened(folder) as desk:
-        (question,) = await desk.project.questions()
+        (question,) = await desk.project.runs.questions()
         blocked, parts = asyncio.Event(), desk.project._parts
         loop = asyncio.get_running_loop()
 
@@ -76,7 +76,7 @@ async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> N
         await blocked.wait()
         await soon(desk.project.carry_out(CancelRun(run)))
         assert not stuck.done()
-        assert question.id not in [q.id for q in await desk.project.questions()]
+        assert question.id not in [q.id for q in await desk.project.runs.questions()]
         stuck.cancel()
 
 
@@ -119,4 +119,4 @@ async def test_keys_that_others_can_read_stop_the_knowledge_server_and_nothing_e
     async with opened(folder, knowledge=True) as desk:
         told = await desk.until(KnowledgeStatus)
         assert told.state == "failed" and "read by others" in told.message
-        assert await desk.project.chapters()
+        assert await desk.project.book.chapters()

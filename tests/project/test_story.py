@@ -50,7 +50,7 @@ async def desk(folder):
 
 async def test_a_kept_chapter_tells_its_relations_states_secrets_and_vows(desk):
     one, two = await written(desk, FERRY, LATER)
-    story = await desk.project.story()
+    story = await desk.project.story.all()
     (sister,) = story.relations
     assert (sister.source, sister.kind, sister.target) == (INES, "sister of", TOBIAS)
     homes = [(fact.text, fact.since, fact.until) for fact in story.facts if fact.attribute == "lives in"]
@@ -60,37 +60,37 @@ async def test_a_kept_chapter_tells_its_relations_states_secrets_and_vows(desk):
     assert secret.known_by[1].since == two
     (vow,) = [promise for promise in story.promises if promise.planted == one]
     assert vow.paid == two
-    text = await desk.project.chapter_text(one)
+    text = await desk.project.book.chapter_text(one)
     evidence = secret.evidence[0]
     assert text[evidence.start : evidence.end] == evidence.sentence
-    opened_at = await desk.project.source(f"facts/{secret.id}")
+    opened_at = await desk.project.memory.source(f"facts/{secret.id}")
     assert (opened_at.uri, opened_at.start, opened_at.text) == (f"manuscript/{one}", evidence.start, text)
 
 
 async def test_keeping_again_pays_nothing_and_doubles_nothing(desk):
     one, _two = await written(desk, FERRY, LATER)
-    before, calls = await desk.project.story(), (await desk.project.totals()).calls
+    before, calls = await desk.project.story.all(), (await desk.project.runs.totals()).calls
     await desk.project.carry_out(WriteChapter(one, FERRY))
     await desk.settled()
-    assert (await desk.project.story(), (await desk.project.totals()).calls) == (before, calls)
+    assert (await desk.project.story.all(), (await desk.project.runs.totals()).calls) == (before, calls)
 
 
 async def test_records_leave_with_their_text_and_with_their_chapter(desk):
     one, two = await written(desk, FERRY, LATER)
-    whole = await desk.project.story()
+    whole = await desk.project.story.all()
     await desk.project.carry_out(EditChapter(two, deleted=True))
-    (secret,) = [fact for fact in (await desk.project.story()).facts if fact.secret]
+    (secret,) = [fact for fact in (await desk.project.story.all()).facts if fact.secret]
     assert len(secret.known_by) == 1
     await desk.project.carry_out(EditChapter(two, deleted=False))
-    assert await desk.project.story() == whole
+    assert await desk.project.story.all() == whole
     await desk.project.carry_out(WriteChapter(one, FERRY.replace("was Tobias Crane's sister", "hummed")))
     await desk.settled()
-    assert (await desk.project.story()).relations == ()
+    assert (await desk.project.story.all()).relations == ()
 
 
 async def owed(desk: Desk) -> dict[str, tuple[int, str]]:
     """What the knowledge server, which is not there, will be told of the story."""
-    tasks = await desk.project.background()
+    tasks = await desk.project.memory.background()
     return {task.subject: (task.id, task.source) for task in tasks if task.subject.startswith("story/")}
 
 
@@ -114,7 +114,7 @@ async def test_the_knowledge_server_is_told_of_all_chapters_whose_lines_change_a
 
 async def test_what_a_hand_writes_and_removes_stays_so_when_the_chapter_is_read_again(desk):
     one, _two = await written(desk, FERRY, LATER)
-    story = await desk.project.story()
+    story = await desk.project.story.all()
     (sister,) = story.relations
     await desk.project.carry_out(PutRecord(replace(sister, kind="half-sister of")))
     for promise in story.promises:
@@ -122,13 +122,13 @@ async def test_what_a_hand_writes_and_removes_stays_so_when_the_chapter_is_read_
     made = await desk.project.carry_out(PutRecord(Fact(RecordId(""), "She hums.", (INES,), since=one)))
     await desk.project.carry_out(WriteChapter(one, f"{FERRY} It rained."))
     await desk.settled()
-    after = await desk.project.story()
+    after = await desk.project.story.all()
     assert [(each.kind, each.by) for each in after.relations] == [("half-sister of", "hand")]
     assert after.promises == ()
     assert made in [fact.id for fact in after.facts]
-    assert (await desk.project.source(f"facts/{made}")).text == "She hums."
+    assert (await desk.project.memory.source(f"facts/{made}")).text == "She hums."
     with pytest.raises(RunError):
-        await desk.project.source("facts/none")
+        await desk.project.memory.source("facts/none")
 
 
 async def test_a_record_that_says_nothing_or_names_nobody_is_refused(desk):
@@ -146,17 +146,17 @@ async def test_a_record_that_says_nothing_or_names_nobody_is_refused(desk):
 
 async def test_a_name_that_an_agent_finds_for_one_that_a_hand_wrote_waits(desk):
     await written(desk, f"{FERRY} Mistress Tide laughed.")
-    ines = next(entity for entity in await desk.project.entities() if entity.id == INES)
+    ines = next(entity for entity in await desk.project.story.entities() if entity.id == INES)
     await desk.project.carry_out(PutEntity(replace(ines, aliases=("the ferrywoman",))))
     memory = desk.project._parts.store.memory  # what an agent does, which no command can do
     said = replace(ines, aliases=("Mistress Tide",), proposed=("Mistress Tide", "the ferrywoman"), by="agent")
     stands = await desk.project._engine.call(memory.put_entity(said))
     assert (stands.aliases, stands.proposed, stands.by) == (("the ferrywoman",), ("Mistress Tide",), "hand")
     await desk.settled()
-    before = await desk.project.mentions(INES)
+    before = await desk.project.story.mentions(INES)
     await desk.project.carry_out(PutEntity(replace(stands, aliases=("the ferrywoman", "Mistress Tide"), proposed=())))
     await desk.settled()
-    assert len(await desk.project.mentions(INES)) == len(before) + 1, "a confirmed name is found"
+    assert len(await desk.project.story.mentions(INES)) == len(before) + 1, "a confirmed name is found"
 
 
 async def test_the_context_of_a_point_of_view_is_told_no_secret_of_others(desk):
@@ -166,10 +166,10 @@ async def test_the_context_of_a_point_of_view_is_told_no_secret_of_others(desk):
     async def told(view: str, chapter: ChapterId) -> set[str]:
         wish, eyes = ("instruction", "Ines Marlow meets Tobias Crane."), ("draft", {"point_of_view": view})
         request = RunRequest("quick-draft", chapter, (wish,), overrides=(eyes,))
-        receipt = await desk.project.preview_context(request, "draft")
+        receipt = await desk.project.runs.preview_context(request, "draft")
         return {source.uri for source in receipt.sources if source.budget_class == "facts"}
 
-    (secret,) = [fact for fact in (await desk.project.story()).facts if fact.secret]
+    (secret,) = [fact for fact in (await desk.project.story.all()).facts if fact.secret]
     assert f"facts/{secret.id}" in await told("Tobias Crane", two)
     assert f"facts/{secret.id}" not in await told("Ines Marlow", two)
     assert f"facts/{secret.id}" in await told("Ines Marlow", last)
@@ -178,8 +178,11 @@ async def test_the_context_of_a_point_of_view_is_told_no_secret_of_others(desk):
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_sample_novel_brings_its_story_and_the_agents_add_to_it(demos, language):
     async with opened(demos[language], read_only=True) as desk:
-        story = await desk.project.story()
-        texts = {chapter.id: await desk.project.chapter_text(chapter.id) for chapter in await desk.project.chapters()}
+        story = await desk.project.story.all()
+        texts = {
+            chapter.id: await desk.project.book.chapter_text(chapter.id)
+            for chapter in await desk.project.book.chapters()
+        }
         assert min(len(story.relations), len(story.facts), len(story.promises), len(story.moments)) >= 3
         assert {fact.by for fact in story.facts} == {"hand", "agent"}
         records = (*story.relations, *story.facts, *story.promises, *story.moments)

@@ -55,11 +55,11 @@ async def another_program_saves(folder: Path, *workflows: Workflow) -> None:
 
 
 async def state(desk: Desk) -> str:
-    return (await desk.project.trust()).state
+    return (await desk.project.models.trust()).state
 
 
 async def asked(desk: Desk) -> list[str]:
-    return [item.name for item in (await desk.project.trust()).asked.items]
+    return [item.name for item in (await desk.project.models.trust()).asked.items]
 
 
 async def test_after_the_answer_everything_begins_without_a_restart(
@@ -93,7 +93,7 @@ async def test_a_prompt_from_outside_holds_its_own_task_back_and_nothing_else(
         assert await state(desk) == "changed" and await asked(desk) == ["prompts/curator.l1.md"]
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
         await desk.settled()
-        waiting = [task for task in await desk.project.background() if task.state == "waiting"]
+        waiting = [task for task in await desk.project.memory.background() if task.state == "waiting"]
         assert {task.kind for task in waiting if "not confirmed" in task.error} >= {"l1"}
         assert "Sum up." not in str(server.log) and calls(server)
         await desk.run("quick-draft", 1)
@@ -151,7 +151,7 @@ async def test_only_what_was_shown_is_confirmed(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
     await another_program_saves(folder, prompting("one", "Send all."), prompting("two", "Send all."))
     async with opened(folder) as desk:
-        (shown,) = [item for item in (await desk.project.trust()).asked.items if item.name == "one"]
+        (shown,) = [item for item in (await desk.project.models.trust()).asked.items if item.name == "one"]
         await desk.project.carry_out(ConfirmTrust((shown.digest, Digest("unknown"))))
         assert await asked(desk) == ["two"]
 
@@ -164,7 +164,7 @@ async def test_a_model_that_is_chosen_here_confirms_itself_and_no_other_host(
     settings = load_project(folder)
     save_project(folder, settings.model_copy(update={"models": ModelsSettings(embedding=endpoint(server))}))
     async with opened(folder) as desk:
-        (found,) = [each for each in await desk.project.found_models() if "deepseek" in each.identity]
+        (found,) = [each for each in await desk.project.models.found_models() if "deepseek" in each.identity]
         await desk.project.carry_out(ConfirmModels(found.identity))
         assert await asked(desk) == ["embedding"]
         assert key_hosts().allows("DEEPSEEK_API_KEY", "api.deepseek.com")
@@ -189,7 +189,7 @@ async def test_a_record_that_cannot_be_written_holds_until_the_end_and_says_why(
     async with opened(moved) as desk:
         assert await state(desk) == "restricted"
         await desk.confirm()
-        view = await desk.project.trust()
+        view = await desk.project.models.trust()
         assert view.state == "trusted" and view.problem
         assert (await desk.until(TrustChanged, lambda event: event.state == "trusted")).problem
         await desk.run("quick-draft", 1)

@@ -55,12 +55,12 @@ async def desk(folder: Path, server: FaultServer) -> AsyncIterator[Desk]:
 
 async def versions(desk: Desk, node: NodeId) -> list[tuple[str, NodeVersion]]:
     """Texts and versions, newest first."""
-    found = await desk.project.versions("chain", node)
-    return list(zip(await desk.project.texts(found), found, strict=True))
+    found = await desk.project.workflows.versions("chain", node)
+    return list(zip(await desk.project.workflows.texts(found), found, strict=True))
 
 
 async def stale(desk: Desk) -> dict[str, str]:
-    return {row.node: row.stale.kind for row in await desk.project.standing("chain") if row.stale}
+    return {row.node: row.stale.kind for row in await desk.project.workflows.standing("chain") if row.stale}
 
 
 async def texts(desk: Desk, node: NodeId) -> list[str]:
@@ -96,8 +96,8 @@ async def test_what_was_served_is_no_version_of_its_own(desk, server):
 async def test_versions_belong_to_a_chapter(desk):
     await desk.run("chain", chapter=1, again=(A,))
     chapter = await desk.chapter(1)
-    (version,) = await desk.project.versions("chain@1", A, chapter)
-    assert (await desk.project.texts([version])) == ("Sentence 4.",)
+    (version,) = await desk.project.workflows.versions("chain@1", A, chapter)
+    assert (await desk.project.workflows.texts([version])) == ("Sentence 4.",)
 
 
 async def test_a_selected_version_stands_for_equal_inputs_and_what_is_behind_runs_anew(desk, server):
@@ -146,7 +146,7 @@ async def test_a_node_that_is_not_there_cannot_be_edited(desk):
 async def test_a_frozen_output_is_taken_by_every_later_run_whatever_its_inputs_are(desk, server):
     await desk.project.carry_out(FreezeNode("chain", B))
     await desk.project.carry_out(SaveWorkflow(chain("Say another thing.")))
-    quote = await desk.project.quote(RunRequest("chain"))
+    quote = await desk.project.runs.quote(RunRequest("chain"))
     assert (quote.would_run, quote.frozen, quote.stale) == (("a",), ("b",), ("a",))
     run = await desk.run("chain")
     assert (await desk.view(run, "b")).state == "done"
@@ -191,42 +191,42 @@ async def test_a_new_output_of_one_node_marks_what_did_not_run_with_it(desk):
     await desk.run("chain", targets=(A,), again=(A,))
     assert await stale(desk) == {"b": "propagated", "c": "propagated"}
     assert desk.told(MarksChanged)[-1].workflow == "chain"
-    (row,) = [row for row in await desk.project.standing("chain") if row.node == "c"]
+    (row,) = [row for row in await desk.project.workflows.standing("chain") if row.node == "c"]
     assert row.stale and row.stale.sources == (("a", "output"),)
 
 
 async def test_what_is_to_do_comes_in_levels(desk):
-    assert await desk.project.todo("chain") == ()
-    assert await desk.project.todo("chain", targets=(C,)) == (("c",),)
+    assert await desk.project.workflows.todo("chain") == ()
+    assert await desk.project.workflows.todo("chain", targets=(C,)) == (("c",),)
     await desk.run("chain", targets=(A,), again=(A,))
-    assert await desk.project.todo("chain") == (("b",), ("c",))
+    assert await desk.project.workflows.todo("chain") == (("b",), ("c",))
     await desk.project.carry_out(SaveWorkflow(replace_id(chain(), "new")))
-    assert await desk.project.todo("new", targets=(B,)) == (("a",), ("b",))
+    assert await desk.project.workflows.todo("new", targets=(B,)) == (("a",), ("b",))
 
 
 async def test_a_virtual_block_is_frozen_in_the_document_and_thawed(desk, server):
     reference = await desk.project.carry_out(FreezeBlock("chain", B, 1))
     assert reference == "chain@2"
-    await desk.project.carry_out(SaveWorkflow(changed(await desk.project.workflow("chain"), "a", "Another.")))
+    await desk.project.carry_out(SaveWorkflow(changed(await desk.project.workflows.get("chain"), "a", "Another.")))
     await desk.run("chain")
     assert [entry["body"]["messages"][-1]["content"] for entry in server.log[3:]] == ["Another."], "b did not change"
     assert await desk.project.carry_out(FreezeBlock("chain", B, 1, text="Mine")) == "chain@4"
     await desk.project.carry_out(FreezeBlock("chain", B, 1, frozen=False))
-    assert [version.version for version in await desk.project.workflow_versions("chain")] == [5, 4, 3, 2, 1]
+    assert [version.version for version in await desk.project.workflows.workflow_versions("chain")] == [5, 4, 3, 2, 1]
     with pytest.raises(WorkflowError, match="virtual"):
         await desk.project.carry_out(FreezeBlock("chain", B, 0))
 
 
 async def test_a_node_with_other_parameters_for_one_run(desk, server):
     overrides = ((B, {"model": "larger", "temperature": 0.3}),)
-    quote = await desk.project.quote(RunRequest("chain", overrides=overrides))
+    quote = await desk.project.runs.quote(RunRequest("chain", overrides=overrides))
     assert (quote.would_run, quote.served) == (("b", "c"), ("a",))
     await desk.run("chain", overrides=overrides)
     assert (server.log[3]["body"]["model"], server.log[3]["body"]["temperature"]) == ("larger", 0.3)
     assert (await named(desk, B))[0] == "Sentence 4."
-    assert (await desk.project.workflow("chain")).version == 1
+    assert (await desk.project.workflows.get("chain")).version == 1
     with pytest.raises(WorkflowError, match="temprature"):
-        await desk.project.quote(RunRequest("chain", overrides=((B, {"temprature": 1}),)))
+        await desk.project.runs.quote(RunRequest("chain", overrides=((B, {"temprature": 1}),)))
     with pytest.raises(RunError, match="no node x"):
         await desk.start("chain", overrides=((NodeId("x"), {}),))
 
@@ -234,7 +234,7 @@ async def test_a_node_with_other_parameters_for_one_run(desk, server):
 async def test_what_was_sent_is_made_again_from_the_log(desk):
     await desk.run("chain", again=(B,))
     _text, version = await named(desk, B)
-    trace = await desk.project.version_trace(version.run, B)
+    trace = await desk.project.runs.version_trace(version.run, B)
     assert [message.content for message in trace.messages] == ["Go on: Sentence 1."]
     assert (trace.exact, trace.sample) == (True, 1)
 
@@ -244,7 +244,7 @@ async def test_versions_are_there_after_the_project_was_closed(desk, folder):
     await desk.project.close()
     async with opened(folder, read_only=True) as reader:
         assert (await named(reader, B))[1].frozen
-        assert await reader.project.todo("chain") == ()
+        assert await reader.project.workflows.todo("chain") == ()
 
 
 def replace_id(workflow: Workflow, name: str) -> Workflow:
@@ -277,12 +277,12 @@ ROUNDS = Workflow(
 async def test_a_node_inside_of_another_is_edited_and_frozen_by_its_path(desk, server):
     await desk.project.carry_out(SaveWorkflow(ROUNDS))
     await desk.run("rounds")
-    (version,) = await desk.project.versions("rounds", INNER)
-    trace = await desk.project.version_trace(version.run, INNER)
+    (version,) = await desk.project.workflows.versions("rounds", INNER)
+    trace = await desk.project.runs.version_trace(version.run, INNER)
     assert ([message.content for message in trace.messages], trace.exact) == (["Say two."], True)
     before = calls(server)
     await desk.project.carry_out(EditOutput("rounds", INNER, "Mine."))
-    marked = {row.node: row.stale.kind for row in await desk.project.standing("rounds") if row.stale}
+    marked = {row.node: row.stale.kind for row in await desk.project.workflows.standing("rounds") if row.stale}
     assert marked == {"each": "direct", "end": "propagated"}
     await desk.run("rounds")
     assert calls(server) == before + 1, "only what stands behind the loop"
@@ -290,7 +290,9 @@ async def test_a_node_inside_of_another_is_edited_and_frozen_by_its_path(desk, s
     await desk.project.carry_out(FreezeNode("rounds", INNER))
     await desk.run("rounds", again=(NodeId("each"),))
     assert "Mine." in server.log[-1]["body"]["messages"][-1]["content"]
-    assert [row.node for row in await desk.project.standing("rounds") if row.output and row.output.frozen] == [INNER]
+    assert [
+        row.node for row in await desk.project.workflows.standing("rounds") if row.output and row.output.frozen
+    ] == [INNER]
 
 
 async def test_a_quote_tells_the_price_of_the_tokens(folder, server):
@@ -298,11 +300,11 @@ async def test_a_quote_tells_the_price_of_the_tokens(folder, server):
     async with opened(await make_one(folder, both(priced))) as desk:
         short = {**PLAIN, "max_tokens": 10}
         await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("a", "Say it.", **short),))))
-        quote = await desk.project.quote(RunRequest("one"))
+        quote = await desk.project.runs.quote(RunRequest("one"))
         assert (quote.likely.cost, quote.currency) == (quote.likely.input_tokens + 2 * 10, "EUR")
         run = await desk.run("one")
-        assert (await desk.project.run_details(run)).totals.cost
-        assert (await desk.project.quote(RunRequest("one"))).likely.cost == 0
+        assert (await desk.project.runs.run_details(run)).totals.cost
+        assert (await desk.project.runs.quote(RunRequest("one"))).likely.cost == 0
 
 
 async def test_a_choice_is_answered_by_its_number_only(desk):
@@ -315,8 +317,8 @@ async def test_a_choice_is_answered_by_its_number_only(desk):
         with pytest.raises(StaleQuestion):
             await desk.project.carry_out(Decide(question.id, Decision("choose", attempt=wrong)))
     assert await desk.follow(run, lambda _question: Decision("choose", attempt=2)) == "done"
-    (version,) = await desk.project.versions("game", A)
-    assert (await desk.project.texts([version]), version.author) == (("south",), "human")
+    (version,) = await desk.project.workflows.versions("game", A)
+    assert (await desk.project.workflows.texts([version]), version.author) == (("south",), "human")
 
 
 async def test_a_plan_that_was_edited_by_hand_stays_the_plan_until_the_writer_says_otherwise(desk, server):
@@ -329,13 +331,18 @@ async def test_a_plan_that_was_edited_by_hand_stays_the_plan_until_the_writer_sa
 
     async def wished(wish: str) -> list[str]:
         await desk.run("planned", answer=by_hand, inputs=(("instruction", wish),))
-        return [(await desk.project.texts([(await desk.project.versions("planned", node))[0]]))[0] for node in (A, B)]
+        return [
+            (await desk.project.workflows.texts([(await desk.project.workflows.versions("planned", node))[0]]))[0]
+            for node in (A, B)
+        ]
 
     assert await wished("rain") == ["My a.", "My b."]
     sent = calls(server)
     assert await wished("snow") == ["My a.", "My b."]
     assert calls(server) == sent, "the plan was not made again, and the text of it was there"
-    frozen = {each.node: bool(each.output and each.output.frozen) for each in await desk.project.standing("planned")}
+    frozen = {
+        each.node: bool(each.output and each.output.frozen) for each in await desk.project.workflows.standing("planned")
+    }
     assert frozen == {"a": True, "b": False}, "nothing is built on the last node"
     await desk.project.carry_out(UnfreezeNode("planned", A))
     await wished("hail")
@@ -347,5 +354,5 @@ async def test_a_plan_that_was_written_over_stays_too(desk):
     await desk.project.carry_out(SaveWorkflow(Workflow(id="planned", nodes=(plan, prompt("b", "@a", **PLAIN)))))
     await desk.project.carry_out(EditOutput("planned", A, "My plan."))
     await desk.run("planned")
-    (standing, _other) = await desk.project.standing("planned")
+    (standing, _other) = await desk.project.workflows.standing("planned")
     assert standing.output is not None and standing.output.frozen

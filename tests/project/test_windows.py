@@ -40,8 +40,8 @@ async def test_the_context_fits_the_models_window(
 
 async def preview(desk: Desk, chapter: int = 1) -> Any:
     request = RunRequest("quick-draft", await desk.chapter(chapter))
-    (node,) = (await desk.project.workflow("quick-draft")).nodes
-    return await desk.project.preview_context(request, NodeId(node.id))
+    (node,) = (await desk.project.workflows.get("quick-draft")).nodes
+    return await desk.project.runs.preview_context(request, NodeId(node.id))
 
 
 async def book(desk: Desk, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ async def test_a_window_that_is_known_before_the_run_is_said_in_the_receipt_and_
         await book(desk, tmp_path)
         server.push({"content": "The bell rang over the water."})
         run = await desk.run("quick-draft", 2)
-        (node,) = (await desk.project.workflow("quick-draft")).nodes
+        (node,) = (await desk.project.workflows.get("quick-draft")).nodes
         receipt = (await desk.view(run, node.id)).attempts[-1].receipt
         assert receipt is not None and any("2,048" in note for note in receipt.notes)
         assert "shortened to fit the window" in str(server.log[0]["body"])
@@ -104,7 +104,7 @@ async def test_a_book_that_is_open_for_reading_learns_a_window_for_the_session(
     server.listed = {"max_model_len": 8192}
     async with opened(folder, read_only=True) as desk:  # as `run --quote` and `context` open it
         assert 4_000 < (await preview(desk)).budget < 5_200
-        quote = await desk.project.quote(RunRequest("quick-draft", await desk.chapter(1)))
+        quote = await desk.project.runs.quote(RunRequest("quick-draft", await desk.chapter(1)))
         assert quote.likely.calls
         assert server.asked == ["/v1/models"]
 
@@ -114,7 +114,7 @@ async def test_a_check_of_a_book_that_is_open_for_reading_reports_all_roles(fold
     server.listed = {"max_model_len": 8192}
     async with opened(folder, read_only=True) as desk:
         server.push({"content": "ok"}, {"content": "ok"}, {"content": '{"answer": "ok"}', "times": -1})
-        checks = {check.role: check for check in await desk.project.check_models()}
+        checks = {check.role: check for check in await desk.project.models.check_models()}
         assert dict(checks["user"].details)["window"] == dict(checks["agent"].details)["window"] == "8,192 tokens"
 
 
@@ -123,7 +123,7 @@ async def test_a_check_asks_a_server_that_has_two_roles_once_for_its_window(fold
     server.listed = {"max_model_len": 8192}
     async with opened(folder) as desk:
         server.push({"content": "ok", "times": -1})
-        await desk.project.check_models()
+        await desk.project.models.check_models()
         assert server.asked == ["/v1/models"]
 
 
@@ -131,14 +131,14 @@ async def test_a_check_asks_a_model_that_has_two_roles_one_plain_question(folder
     await make_one(folder, both(endpoint(server)))
     async with opened(folder) as desk:
         server.push({"content": '{"ok": true}', "times": -1})
-        checks = {check.role: check for check in await desk.project.check_models()}
+        checks = {check.role: check for check in await desk.project.models.check_models()}
         assert checks["user"].ok and checks["agent"].ok and "structured" in checks["agent"].message
         plain = [entry for entry in server.log if entry["body"]["messages"][0]["content"] == "Say: ok"]
         assert len(plain) == 1
         server._faults.clear()
         server.push({"status": 401, "times": -1})
         server.log.clear()
-        failed = {check.role: check for check in await desk.project.check_models()}
+        failed = {check.role: check for check in await desk.project.models.check_models()}
         assert not failed["user"].ok and not failed["agent"].ok
         assert len(server.log) == 1
 
@@ -178,7 +178,7 @@ async def test_a_prompt_past_the_window_is_shortened_and_says_so(
         server.push({"status": 400, "body": REFUSAL[provider]}, {"content": "The bell rang over the water."})
         run = await desk.run("quick-draft", 2)
         first, second = [entry["body"] for entry in server.log[:2]]
-        (node,) = (await desk.project.workflow("quick-draft")).nodes
+        (node,) = (await desk.project.workflows.get("quick-draft")).nodes
         receipt = (await desk.view(run, node.id)).attempts[-1].receipt
         assert receipt is not None and receipt.used <= receipt.budget < 1_536
         assert any("2,048" in note for note in receipt.notes)
@@ -208,5 +208,5 @@ async def test_a_context_of_next_to_nothing_is_said_before_the_run(
     await make_one(folder, both(endpoint(server)))
     server.listed = {"context_length": window} if window else {}
     async with opened(folder) as desk:
-        quote = await desk.project.quote(RunRequest("quick-draft", await desk.chapter(1)))
+        quote = await desk.project.runs.quote(RunRequest("quick-draft", await desk.chapter(1)))
         assert any("2,048" in line and "1,280" in line for line in spend_lines(quote)) is told

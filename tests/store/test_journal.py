@@ -14,7 +14,7 @@ from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Question, RunRequest, RunWish
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.project.runs.queries import RunQueries
 from flowcabal_tui.runner.fold import fold
 from flowcabal_tui.store.store import Store
 from tests.effort import effort
@@ -93,7 +93,7 @@ async def test_reading_a_node_costs_the_same_whatever_the_rest_of_its_run_did(st
             RunEvent(run, "nodes-served", payload={"nodes": served}), RunEvent(run, "attempt-started", NODE, 1)
         )
         with effort() as counted:
-            view = await Queries(store).node(run, NODE)
+            view = await RunQueries(store).node(run, NODE)
         assert view.state == "running"
         return counted.calls
 

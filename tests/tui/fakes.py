@@ -53,7 +53,7 @@ from flowcabal_tui.domain.versions import (
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project.book.backup import Manifest, Member
-from flowcabal_tui.project.book.upkeep import RebuildPlan
+from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen, SourceText
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 from flowcabal_tui.protocol.book import (
@@ -105,12 +105,13 @@ from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 
 
-class FakeUnsaved:
+class FakeDrafts:
     """Unsaved texts, each with the version that it was typed over."""
 
     def __init__(self, workbench: FakeWorkbench) -> None:
         self._workbench = workbench
         self.texts: dict[ChapterId, tuple[str, int | None]] = {}
+        self.fields: dict[str, str] = {}
 
     async def of(self, chapter: ChapterId) -> Draft | None:
         if chapter not in self.texts:
@@ -130,6 +131,15 @@ class FakeUnsaved:
             return False
         self.texts[chapter] = (text, base)
         return True
+
+    async def draft(self, key: str) -> str | None:
+        return self.fields.get(key)
+
+    async def put_draft(self, key: str, text: str | None) -> None:
+        if text is None:
+            self.fields.pop(key, None)
+        else:
+            self.fields[key] = text
 
 
 class FakeWorkbench(FakeReading):
@@ -152,8 +162,8 @@ class FakeWorkbench(FakeReading):
         self.script: deque[tuple[Event, ...]] = deque()
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = False
-        self.drafts: dict[str, str] = {}
-        self.unsaved = FakeUnsaved(self)
+        self.book = self.runs = self.memory = self.story = self.workflows = self.models = self
+        self.drafts = FakeDrafts(self)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
         self.chapter_rows = list(books.chapters(self.words))
@@ -262,7 +272,7 @@ class FakeWorkbench(FakeReading):
             case WriteChapter(chapter=chapter, text=text, note=note):
                 self.outside.pop(chapter, None)
                 if command.settles_draft:
-                    self.unsaved.texts.pop(chapter, None)
+                    self.drafts.texts.pop(chapter, None)
                 return self._write(chapter, text, note)
             case PersistOutput(run=run, node=node, attempt=number, chapter=chapter):
                 view = self.node_views[run, node]
@@ -426,7 +436,7 @@ class FakeWorkbench(FakeReading):
     async def entities(self) -> tuple[Entity, ...]:
         return tuple(self.people)
 
-    async def story(self) -> Story:
+    async def all(self) -> Story:
         return self.records
 
     async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
@@ -445,10 +455,10 @@ class FakeWorkbench(FakeReading):
         places = {row.id: row.position for row in self.chapter_rows}
         return tuple(each for each in fake_story.companions(entity) if places[each[2]] < limit)
 
-    async def workflows(self) -> tuple[Workflow, ...]:
+    async def newest(self) -> tuple[Workflow, ...]:
         return tuple(self.documents)
 
-    async def workflow(self, reference: str) -> Workflow:
+    async def get(self, reference: str) -> Workflow:
         return next(item for item in self.documents if item.reference == reference)
 
     async def trust(self) -> TrustView:
@@ -495,7 +505,7 @@ class FakeWorkbench(FakeReading):
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
         return ()
 
-    async def runs(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+    async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
         older = [each.id for each in self.run_rows].index(wish.before) + 1 if wish.before else 0
         return tuple(
             each
@@ -567,15 +577,6 @@ class FakeWorkbench(FakeReading):
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         return tuple(EndpointCheck(role, True, "answers", 0.1) for role, _endpoint in self._info.models)
-
-    async def draft(self, key: str) -> str | None:
-        return self.drafts.get(key)
-
-    async def put_draft(self, key: str, text: str | None) -> None:
-        if text is None:
-            self.drafts.pop(key, None)
-        else:
-            self.drafts[key] = text
 
     async def close(self) -> None:
         self.closed = True

@@ -29,19 +29,19 @@ class Controller:
         self.workbench = FakeWorkbench("en")
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-        return await self.workbench.provenance(chapter, line)
+        return await self.workbench.book.provenance(chapter, line)
 
     async def text(self, chapter: ChapterId, version: int) -> str:
-        return await self.workbench.chapter_text(chapter, version)
+        return await self.workbench.book.chapter_text(chapter, version)
 
     async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
-        return await self.workbench.source(uri, start, end, level, receipt)
+        return await self.workbench.memory.source(uri, start, end, level, receipt)
 
 
 async def page(line: int, controller: Controller | None = None) -> BlameScreen:
     controller = controller or Controller()
-    chapter = (await controller.workbench.chapters())[0]
-    return BlameScreen(chapter, await controller.workbench.blame(FIRST), controller, line)
+    chapter = (await controller.workbench.book.chapters())[0]
+    return BlameScreen(chapter, await controller.workbench.book.blame(FIRST), controller, line)
 
 
 async def settle(app: Host, pilot: Pilot[None]) -> None:

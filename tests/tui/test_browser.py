@@ -28,10 +28,10 @@ class Controller:
         self.book = self.upkeep = self
 
     async def overview(self) -> Overview:
-        return await self.workbench.overview()
+        return await self.workbench.book.overview()
 
     async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        return await self.workbench.scenes(chapter)
+        return await self.workbench.book.scenes(chapter)
 
     async def add(self) -> None:
         self.done.append(("add",))

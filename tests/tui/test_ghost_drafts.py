@@ -92,12 +92,12 @@ async def test_saving_at_once_leaves_nothing_that_comes_back_over_a_later_change
     async with opened(folder, tmp_path) as (project, pilot):
         await typed(pilot, "X", "ctrl+s")
         await settle(pilot, project, lambda: pane(pilot).version == 2)
-        places = tuple(each.place for each in await project.occurrences("lamp"))
+        places = tuple(each.place for each in await project.book.occurrences("lamp"))
         await project.carry_out(ReplaceText("lamp", "torch", places))
         await until(pilot, lambda: pane(pilot).version == 3)
         assert pane(pilot).text == "XThe torch was lit."
         assert not pane(pilot).is_unsaved
-        assert await project.unsaved.all() == ()
+        assert await project.drafts.all() == ()
     async with opened(folder, tmp_path) as (project, pilot):
         assert pane(pilot).text == "XThe torch was lit."
         assert not pane(pilot).is_unsaved
@@ -113,7 +113,7 @@ async def test_a_discarded_draft_does_not_come_back(book, tmp_path: Path) -> Non
         await settle(pilot, project, lambda: True)
         await project.carry_out(WriteChapter(chapter, "Another text."))
         await until(pilot, lambda: pane(pilot).version == 2)
-        assert await project.unsaved.all() == ()
+        assert await project.drafts.all() == ()
     async with opened(folder, tmp_path) as (project, pilot):
         assert pane(pilot).text == "Another text."
 
@@ -137,13 +137,13 @@ async def test_text_on_an_older_version_is_saved_only_after_both_were_shown(book
         screen = "\n".join(shown(pilot.app))
         assert "torch" in screen
         assert "lamp" in screen
-        assert await project.chapter_text(chapter) == "The torch was lit."
+        assert await project.book.chapter_text(chapter) == "The torch was lit."
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and pane(pilot).version == 3)
-        assert await project.chapter_text(chapter) == "XThe lamp was lit."
-        assert await project.chapter_text(chapter, 2) == "The torch was lit."
+        assert await project.book.chapter_text(chapter) == "XThe lamp was lit."
+        assert await project.book.chapter_text(chapter, 2) == "The torch was lit."
         assert not pane(pilot).is_unsaved
-        assert await project.unsaved.all() == ()
+        assert await project.drafts.all() == ()
 
 
 async def test_the_newer_text_can_be_taken_instead(book, tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ async def test_the_newer_text_can_be_taken_instead(book, tmp_path: Path) -> None
         await pilot.press("t")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pane(pilot).is_unsaved)
         assert pane(pilot).text == "The torch was lit."
-        assert (await project.chapters())[0].version == 2
-        assert await project.unsaved.all() == ()
+        assert (await project.book.chapters())[0].version == 2
+        assert await project.drafts.all() == ()
 
 
 async def test_editing_on_keeps_the_unsaved_text_and_asks_again(book, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ async def test_editing_on_keeps_the_unsaved_text_and_asks_again(book, tmp_path: 
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
         await typed(pilot, "Y", "ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
-        assert await project.chapter_text(chapter) == "The torch was lit."
+        assert await project.book.chapter_text(chapter) == "The torch was lit."
         await pilot.press("escape")
 
 
@@ -180,7 +180,7 @@ async def test_a_restored_version_is_not_overwritten_by_unsaved_text_unseen(book
         await until(pilot, lambda: pane(pilot).version == 3)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
-        assert await project.chapter_text(chapter) == "The lamp was lit."
+        assert await project.book.chapter_text(chapter) == "The lamp was lit."
         await pilot.press("escape")
 
 
@@ -193,7 +193,7 @@ async def test_what_is_typed_while_a_save_is_under_way_builds_on_what_was_saved(
         await until(pilot, lambda: pane(pilot).version == 3)
         assert isinstance(pilot.app.screen, WorkspaceScreen)
         assert not isinstance(pilot.app.screen, ConfirmScreen)
-        assert await project.chapter_text(chapter) == "XYThe lamp was lit."
+        assert await project.book.chapter_text(chapter) == "XYThe lamp was lit."
 
 
 async def test_unsaved_text_survives_and_knows_at_the_next_start_that_it_is_old(book, tmp_path: Path) -> None:
@@ -228,14 +228,15 @@ async def test_an_outline_that_changed_while_it_was_edited_is_overwritten_only_a
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
-        assert await project.meta("outline") == "Theirs."
+        assert await project.book.meta("outline") == "Theirs."
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
         await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers))
-        assert await project.meta("outline") == "Mine."
+        assert await project.book.meta("outline") == "Mine."
         subject = ChapterId("meta/outline")
         assert [
-            await project.chapter_text(subject, one.version) for one in await project.chapter_versions(subject)
+            await project.book.chapter_text(subject, one.version)
+            for one in await project.book.chapter_versions(subject)
         ] == [
             "Mine.",
             "Theirs.",
@@ -255,19 +256,19 @@ async def test_what_came_back_from_an_editor_is_not_saved_over_a_newer_text_unse
         monkeypatch.setattr("flowcabal_tui.tui.book.controller.edit_outside", editor)
         pane(pilot).action_editor()
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
-        assert await project.chapter_text(chapter) == "Theirs."
+        assert await project.book.chapter_text(chapter) == "Theirs."
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
         assert pane(pilot).text == "Mine."
-        assert [draft.text for _chapter, draft in await project.unsaved.all()] == ["Mine."]
+        assert [draft.text for _chapter, draft in await project.drafts.all()] == ["Mine."]
 
 
 async def test_edits_of_a_workflow_that_has_a_newer_version_are_shown_beside_it(book, tmp_path: Path) -> None:
     folder, _chapter = book
     project = await Project.open(folder, knowledge=False)
-    first = (await project.workflows())[0]
+    first = (await project.workflows.newest())[0]
     mine = first.model_copy(update={"description": "Mine."})
-    await project.put_draft(f"workflow/{first.id}", mine.model_dump_json())
+    await project.drafts.put_draft(f"workflow/{first.id}", mine.model_dump_json())
     await project.carry_out(SaveWorkflow(first.model_copy(update={"description": "Theirs."})))
     await project.close()
     async with opened(folder, tmp_path) as (project, pilot):
@@ -277,8 +278,8 @@ async def test_edits_of_a_workflow_that_has_a_newer_version_are_shown_beside_it(
         await until(pilot, lambda: pilot.app.screen.document.workflow is not None)
         assert pilot.app.screen.document.workflow.description == "Mine."
         await pilot.app.screen.save_drafts()
-        assert [each.description for each in await project.workflows() if each.id == first.id] == ["Mine."]
-        assert await project.draft(f"workflow/{first.id}") is None
+        assert [each.description for each in await project.workflows.newest() if each.id == first.id] == ["Mine."]
+        assert await project.drafts.draft(f"workflow/{first.id}") is None
 
 
 async def test_an_accepted_rewrite_is_the_models_in_the_origin_of_the_saved_chapter(book, tmp_path: Path) -> None:
@@ -293,7 +294,7 @@ async def test_an_accepted_rewrite_is_the_models_in_the_origin_of_the_saved_chap
         await until(pilot, lambda: pane(pilot).is_unsaved)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: pane(pilot).version == 2)
-        (line,) = await project.blame(chapter)
+        (line,) = await project.book.blame(chapter)
         pieces = [(line.text[span.start : span.end], span.origin.model) for span in line.spans]
         assert pieces == [("The ", ""), ("torch", "writer-1"), (" was lit.", "")]
         pane(pilot).action_origin()

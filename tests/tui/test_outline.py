@@ -53,8 +53,8 @@ async def test_a_part_is_assigned_by_a_key_and_beats_are_edited_beside_the_chapt
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("down", "enter")
         await until(pilot, lambda: "not assigned" not in "\n".join(shown(pilot.app)))
-        second = (await project.chapters())[1].id
-        outline, _version = await project.outline()
+        second = (await project.book.chapters())[1].id
+        outline, _version = await project.book.outline()
         assert outline.beats(second) == "- 灯要灭。"
         await settled(pilot)
         await pilot.press("enter")
@@ -64,7 +64,7 @@ async def test_a_part_is_assigned_by_a_key_and_beats_are_edited_beside_the_chapt
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
         await settled(pilot)
-        outline, _version = await project.outline()
+        outline, _version = await project.book.outline()
         assert outline.beats(second) == "- 灯灭了。"
         assert outline.text == TEXT.replace("灯要灭", "灯灭了")
         await pilot.press("escape")
@@ -94,7 +94,7 @@ async def test_a_volume_and_a_chapter_get_a_heading_by_enter_which_the_footer_na
     folder: Path, tmp_path: Path, language: str
 ) -> None:
     project = await Project.open(folder, knowledge=False)
-    for chapter in await project.chapters():
+    for chapter in await project.book.chapters():
         await project.carry_out(EditChapter(chapter.id, volume="远海"))
     await project.carry_out(WriteMeta("outline", "## 船\n- 她来了。\n"))
     await project.close()
@@ -120,8 +120,8 @@ async def test_a_volume_and_a_chapter_get_a_heading_by_enter_which_the_footer_na
             await pilot.press("ctrl+s")
             await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
             await settled(pilot)
-        outline, _version = await project.outline()
-        second = (await project.chapters())[1].id
+        outline, _version = await project.book.outline()
+        second = (await project.book.chapters())[1].id
         assert outline.beats(second) == "- 3"
         volume = outline.part_of_volume("远海")
         assert volume is not None and outline.outline.body(volume.part) == "- 2"
@@ -142,10 +142,10 @@ async def test_an_earlier_version_of_the_outline_is_restored_by_keys(folder: Pat
         await pilot.press("R")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
         await settled(pilot)
-        assert await project.meta("outline") == TEXT
+        assert await project.book.meta("outline") == TEXT
         await pilot.press("V", "escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
-        assert await project.meta("outline") == TEXT
+        assert await project.book.meta("outline") == TEXT
 
 
 def test_a_row_out_of_sight_makes_no_words_where_one_line_is_surely_enough() -> None:

@@ -48,7 +48,7 @@ class Queue(Host):
         self.grace = grace
 
     async def load(self, question: Question) -> NodeView:
-        return self.view or await self.bench.node(question.run, question.node)
+        return self.view or await self.bench.runs.node(question.run, question.node)
 
     async def opened(self, pilot: Pilot[None]) -> None:
         await self.push_screen(self.decisions)

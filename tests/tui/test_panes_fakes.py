@@ -13,11 +13,11 @@ from tests.tui.fakes import FakeWorkbench
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_the_fake_workbench_holds_a_review_whose_quotations_stand_where_they_say(language: str) -> None:
     bench: Workbench = FakeWorkbench(language)
-    (question,) = await bench.questions()
-    view = await bench.node(question.run, question.node)
+    (question,) = await bench.runs.questions()
+    view = await bench.runs.node(question.run, question.node)
     finding = view.attempts[-1].evaluation.findings[0]  # type: ignore[union-attr]  # the fake always has one
     assert view.attempts[-1].text[finding.draft.start : finding.draft.end] == finding.draft.text
-    source = await bench.source(finding.source.uri, finding.source.start, finding.source.end)
+    source = await bench.memory.source(finding.source.uri, finding.source.start, finding.source.end)
     assert source.text[source.start : source.end] == finding.source.text
 
 
@@ -32,5 +32,5 @@ async def test_a_run_of_the_fake_streams_its_nodes_piece_by_piece() -> None:
 async def test_writing_a_chapter_of_the_fake_makes_a_version() -> None:
     bench = FakeWorkbench()
     await bench.carry_out(WriteChapter(books.chapter_id(1), "New."))
-    assert await bench.chapter_text(books.chapter_id(1)) == "New."
-    assert [item.version for item in await bench.chapter_versions(books.chapter_id(1))] == [2, 1]
+    assert await bench.book.chapter_text(books.chapter_id(1)) == "New."
+    assert [item.version for item in await bench.book.chapter_versions(books.chapter_id(1))] == [2, 1]

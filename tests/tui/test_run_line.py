@@ -51,7 +51,7 @@ async def test_the_goal_is_shown_and_a_length_typed_over_it_goes_with_the_run(
         assert any(label in row and "1,500" in row for row in shown(pilot.app))
         await pilot.press(*"storm", "tab", *"7x00", "enter")
         assert await inputs(pilot, workbench) == {"instruction": "storm", "length": "700"}
-    assert workbench.drafts[f"length/{CHAPTER}"] == "700"
+    assert workbench.drafts.fields[f"length/{CHAPTER}"] == "700"
 
 
 async def test_an_empty_field_leaves_the_length_to_the_wish_and_the_book(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_an_empty_field_leaves_the_length_to_the_wish_and_the_book(tmp_pat
 
 async def test_the_length_of_the_last_run_of_a_chapter_is_there_again(tmp_path: Path) -> None:
     workbench = writing()
-    workbench.drafts[f"length/{CHAPTER}"] = "900"
+    workbench.drafts.fields[f"length/{CHAPTER}"] = "900"
     async with workspace(workbench, tmp_path) as pilot:
         assert [field.value for field in await asked(pilot)] == ["", "900"]
         await pilot.press("enter")

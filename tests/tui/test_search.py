@@ -32,10 +32,10 @@ class Controller:
         self.asked.append((query, tuple(kinds)))
         if query in self.held:
             await self.held[query].wait()
-        return await self.workbench.search(query, kinds, limit)
+        return await self.workbench.book.search(query, kinds, limit)
 
     async def look(self, hit: SearchHit) -> SourceText:
-        return await self.workbench.source(hit.uri, hit.start, hit.end, hit.level)
+        return await self.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     async def replace(self, words: str) -> None:
         self.replaced.append(words)

@@ -41,13 +41,13 @@ async def test_the_knowledge_server_and_what_waits_for_it(tmp_path, state, messa
 async def test_a_run_that_is_prepared_while_the_server_starts_says_so_until_it_has_begun(tmp_path, state, waits):
     workbench = FakeWorkbench()
     gate = asyncio.Event()
-    quote = workbench.quote
+    quote = workbench.runs.quote
 
     async def held(request):
         await gate.wait()
         return await quote(request)
 
-    workbench.quote = held
+    workbench.runs.quote = held
     async with workspace(workbench, tmp_path) as pilot:
 
         def row():

@@ -22,7 +22,7 @@ SECOND, FOURTH = books.chapter_id(2), books.chapter_id(4)
 
 def unsaved_book() -> FakeWorkbench:
     workbench = FakeWorkbench()
-    workbench.unsaved.texts[SECOND] = ("Typed and not saved.", 1)
+    workbench.drafts.texts[SECOND] = ("Typed and not saved.", 1)
     return workbench
 
 
@@ -58,7 +58,7 @@ async def test_leaving_names_the_unsaved_chapters_and_no_stays(tmp_path: Path) -
         await pilot.press("y")
         await until(pilot, lambda: pilot.app.return_code is not None)
     assert workbench.closed
-    assert workbench.unsaved.texts == {SECOND: ("Typed and not saved.", 1)}
+    assert workbench.drafts.texts == {SECOND: ("Typed and not saved.", 1)}
 
 
 async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ async def test_the_next_start_takes_the_edits_up_and_ctrl_z_leaves_them(tmp_path
         assert "critic" not in ids(pilot)
         await pressed(pilot, "ctrl+s")
         await settled(pilot)
-        assert not [key for key in workbench.drafts if key.startswith("workflow/")]
+        assert not [key for key in workbench.drafts.fields if key.startswith("workflow/")]
 
 
 async def test_a_chapter_shows_the_newest_document_so_that_an_edit_loses_none_before_it(tmp_path: Path) -> None:

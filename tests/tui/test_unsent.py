@@ -30,10 +30,10 @@ async def test_an_answer_and_a_text_as_it_was_are_forgotten_everywhere() -> None
     typed.remember((REVIEW.id, 1), "mine", "its")
     typed.remember((INPUT.id, 0), "my answer", "")
     await typed.save()
-    assert len(bench.drafts) == 2
+    assert len(bench.drafts.fields) == 2
     typed.forget(REVIEW.id)
     typed.remember((INPUT.id, 0), "", "")
     await typed.save()
-    assert bench.drafts == {}
+    assert bench.drafts.fields == {}
     assert not typed.waits(REVIEW.id)
     assert not typed.has((INPUT.id, 0))

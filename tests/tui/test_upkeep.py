@@ -121,9 +121,9 @@ async def test_a_chapter_is_purged_by_its_title_and_its_unsaved_words_are_not_wr
         await press(pilot, "P")
         await typed(pilot, "Rain")
         assert workbench.sent == [Purge(chapter=FIRST)]
-        workbench.unsaved.texts.clear()
+        workbench.drafts.texts.clear()
         await workspace(pilot).save_drafts()
-        assert workbench.unsaved.texts == {}
+        assert workbench.drafts.texts == {}
         await settled(pilot)
         assert said(pilot) == ["Purged: 2 versions, 1 runs, 3 derived texts, 4 answers."]
 
@@ -185,7 +185,7 @@ async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path
         assert workbench.sent == []
         await press(pilot, "d", "y", "escape", "m", "y")
         assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
-        scenes = await workbench.scenes(FIRST)
+        scenes = await workbench.book.scenes(FIRST)
         await press(pilot, "l", "j", "j", "s", "2", "enter", "y")
         assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].start, "2", 1)]
 

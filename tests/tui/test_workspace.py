@@ -41,7 +41,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui import fake_books as books
-from tests.tui.fakes import FakeUnsaved, FakeWorkbench
+from tests.tui.fakes import FakeDrafts, FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import until
@@ -68,7 +68,7 @@ class LingeringWorkbench(FakeWorkbench):
 
     async def put(self, chapter, text, base):
         self.ends.append("draft")
-        return await FakeUnsaved.put(self.unsaved, chapter, text, base)
+        return await FakeDrafts.put(self.unsaved, chapter, text, base)
 
     async def close(self) -> None:
         self.ends.append("close")
@@ -381,11 +381,11 @@ async def test_saving_a_chapter_keeps_it_with_the_version_it_was_made_from_and_d
         screen.post_message(ManuscriptPane.DraftEdited(chapter, "half", 1))
         await settled(pilot)
         await screen.save_drafts()
-        assert workbench.unsaved.texts == {chapter: ("half", 1)}
+        assert workbench.drafts.texts == {chapter: ("half", 1)}
         screen.post_message(ManuscriptPane.SaveRequested(chapter, "whole", 1))
         await settled(pilot)
     assert workbench.sent == [WriteChapter(chapter, "whole", expected_version=1, settles_draft=True)]
-    assert workbench.unsaved.texts == {}
+    assert workbench.drafts.texts == {}
 
 
 async def test_a_refused_command_is_shown_and_the_draft_stays(tmp_path):
@@ -397,7 +397,7 @@ async def test_a_refused_command_is_shown_and_the_draft_stays(tmp_path):
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
         await pilot.press("escape")
         await screen_of(pilot).save_drafts()
-    assert workbench.unsaved.texts == {chapter: ("half", 1)}
+    assert workbench.drafts.texts == {chapter: ("half", 1)}
 
 
 async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path):

@@ -301,7 +301,7 @@ async def test_starred_nodes_are_what_a_run_is_for_and_are_remembered(tmp_path: 
         await settled(pilot)
         requests = [command.request for command in workbench.sent if isinstance(command, RunWorkflow)]
         assert requests[0].targets == (books.DRAFT,)
-        assert workbench.drafts["targets/chapter"] == books.DRAFT
+        assert workbench.drafts.fields["targets/chapter"] == books.DRAFT
 
 
 async def test_to_do_is_listed_by_levels_and_leads_to_a_node(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ async def test_work_that_is_replaced_before_it_began_leaves_no_coroutine_behind(
 async def test_a_chapter_changed_outside_is_compared_and_taken_or_not(tmp_path, key, newest):
     workbench = FakeWorkbench()
     chapter = books.chapter_id(1)
-    kept = await workbench.chapter_text(chapter)
+    kept = await workbench.book.chapter_text(chapter)
     async with workspace(workbench, tmp_path) as pilot:
         await screen_of(pilot).book.open(chapter)
         await pilot.press("3", "o")

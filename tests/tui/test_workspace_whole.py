@@ -95,7 +95,7 @@ async def test_a_hit_is_opened_in_its_chapter_with_the_words_marked_and_the_sear
 
 async def test_words_are_replaced_at_the_chosen_places_and_taken_back(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
-        places = tuple(each.place for each in await workbench.occurrences("Mara"))
+        places = tuple(each.place for each in await workbench.book.occurrences("Mara"))
         workbench.results[ReplaceText] = "17"
         await press(pilot, "F", *"Mara", "ctrl+r", "y", "enter")
         assert isinstance(pilot.app.screen, ReplaceScreen)
@@ -133,7 +133,7 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as (workbench, pilot):
-        scenes = await workbench.scenes(FIRST)
+        scenes = await workbench.book.scenes(FIRST)
         await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
         await press(pilot, "h", "m", "y", "u", *"One", "enter")
         assert workbench.sent == [

@@ -150,7 +150,7 @@ class _Session:
         """Starts a run with another of the configured models."""
         assert isinstance(command, RunWorkflow)
         try:
-            workflow = await self._project.workflow(command.request.workflow)
+            workflow = await self._project.workflows.get(command.request.workflow)
             models = dict(self._project.info.models)
             request = config.request(command.request, workflow, models, identity)
         except FlowCabalError as error:
@@ -188,17 +188,17 @@ class _Session:
                 return {"type": "status", "id": identity, "status": "disconnected", "message": ""}
             case ListWorkflows():
                 fields = {"id", "version", "name", "description", "language"}
-                known = await project.workflows()
+                known = await project.workflows.newest()
                 listed = [{**each.model_dump(include=fields), "reference": each.reference} for each in known]
                 return {"type": "workflow:list", "id": identity, "workflows": listed}
             case LoadWorkflow():
-                document = await project.workflow(message.workflow)
+                document = await project.workflows.get(message.workflow)
                 return {"type": "workflow:data", "id": identity, "workflow": to_plain(document)}
             case ListChapters():
-                chapters = [to_plain(chapter) for chapter in await project.chapters()]
+                chapters = [to_plain(chapter) for chapter in await project.book.chapters()]
                 return {"type": "chapter:list", "id": identity, "chapters": chapters}
             case ListRuns():
-                runs = await project.runs(message.limit)
+                runs = await project.runs.summaries(message.limit)
                 return {"type": "run:list", "id": identity, "runs": [to_plain(run) for run in runs]}
             case Ask(question=question) if question in QUESTIONS:
                 value = await asked(project, question, message.arguments)

@@ -11,26 +11,32 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.views import Workbench
+from flowcabal_tui.project.services.models import ModelService
+from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.protocol import to_message
 
-QUESTIONS: Final = (
-    *("trust", "embedding_question", "totals", "background", "background_counts", "bootstrap", "quote_bootstrap"),
-    *("chapters", "chapter_text", "chapter_versions", "outside_text", "deleted_chapters", "kept", "kept_text"),
-    *("overview", "scenes", "occurrences", "search", "source", "blame", "provenance", "preview_import"),
-    *("meta", "outline", "entities", "story", "seen", "mentions", "companions", "proposals", "proposal"),
-    *("profiles", "profile", "stale", "rebuild_plan", "references", "reference_parts", "search_references"),
-    *("workflows", "workflow", "workflow_versions", "validate", "actions"),
-    *("runs", "run_details", "run_workflow", "node", "questions", "replay", "versions", "texts", "version_trace"),
-    *("standing", "todo", "quote", "preview_context"),
-)
-"""Names of methods of `Project`."""
+_SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
+    "models": (ModelService, "trust embedding_question"),
+    "story": (StoryService, "entities story seen mentions companions proposals proposal"),
+}
+"""Each service of `Project` with the questions that a session can ask it."""
+_METHODS: Final = {"story": "all", "workflows": "newest", "workflow": "get", "runs": "summaries"}
+"""Questions whose method has another name."""
+QUESTIONS: Final[dict[str, str]] = {
+    question: service for service, (_kind, questions) in _SERVICES.items() for question in questions.split()
+}
+"""Questions by name, each with the service that answers it."""
+
+
+def _method(question: str) -> Any:
+    kind, _questions = _SERVICES[QUESTIONS[question]]
+    return getattr(kind, _METHODS.get(question, question))
 
 
 @cache
 def arguments_of(question: str) -> type[BaseModel]:
     """The arguments of a question by name, as a model that takes no others."""
-    asked = getattr(Project, question)
+    asked = _method(question)
     hints = get_type_hints(asked)
     fields: dict[str, Any] = {
         name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)
@@ -43,20 +49,20 @@ def arguments_of(question: str) -> type[BaseModel]:
 @cache
 def answer_of(question: str) -> TypeAdapter[Any]:
     """The type of the answer."""
-    return TypeAdapter(get_type_hints(getattr(Project, question))["return"])
+    return TypeAdapter(get_type_hints(_method(question))["return"])
 
 
 def about(question: str) -> str:
     """What the question is, in English."""
-    words = getattr(Workbench, question, None).__doc__ or getattr(Project, question).__doc__ or ""
-    return inspect.cleandoc(words)
+    return inspect.cleandoc(_method(question).__doc__ or "")
 
 
 async def asked(project: Project, question: str, given: Mapping[str, Any]) -> Any:
     """The answer as a JSON value. Raises FlowCabalError, and pydantic.ValidationError for bad arguments."""
     arguments = arguments_of(question).model_validate(given)
     values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
-    answer = await getattr(project, question)(**values)
+    service = getattr(project, QUESTIONS[question])
+    answer = await getattr(service, _METHODS.get(question, question))(**values)
     if question == "replay":
         return [to_message(event) for event in answer]
     if question == "outline":

@@ -81,7 +81,7 @@ async def built(chronicle: Chronicle, *, fresh: bool = False) -> tuple[Path, flo
         await store.close()
     project = await Project.open(folder, knowledge=False, pace=0.0)
     try:
-        await project.settled()
+        await project.memory.settled()
     finally:
         await project.close()
     (folder / _READY).touch()

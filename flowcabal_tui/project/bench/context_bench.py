@@ -119,7 +119,7 @@ async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool
         project = await Project.open(folder, knowledge=False)
         try:
             await project.carry_out(ImportManuscript(joined))
-            await project.settled()
+            await project.memory.settled()
         finally:
             await project.close()
     (folder / _READY).touch()

@@ -14,7 +14,7 @@ from flowcabal_tui.store import Store
 from flowcabal_tui.viking.layout import scenes
 
 
-class OverviewDesk:
+class OverviewReader:
     """Reads only; lives on the engine's loop."""
 
     def __init__(

@@ -38,8 +38,8 @@ from flowcabal_tui.project.memory import bootstrap_plan as plan
 from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES, Background
 from flowcabal_tui.project.memory.bootstrap_limit import hold, known_pace, learn_pace, past_quote
 from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.project.model_desk import ModelDesk
-from flowcabal_tui.project.spending import PAYING_RUN
+from flowcabal_tui.project.models.roles import ModelRoles
+from flowcabal_tui.project.models.spending import PAYING_RUN
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import BootstrapChanged
 from flowcabal_tui.store import Store
@@ -60,7 +60,7 @@ class Bootstrap:
     def __init__(
         self,
         store: Store,
-        models: ModelDesk,
+        models: ModelRoles,
         steps: Callable[[Generation | None], Steps],
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],

@@ -9,13 +9,13 @@ from flowcabal_tui.domain.memory import BootstrapQuote, Totals
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.store import Store
 
 PACE: Final = "bootstrap/pace"
 
 
-async def hold(store: Store, models: ModelDesk, job: RunId, quote: BootstrapQuote) -> None:
+async def hold(store: Store, models: ModelRoles, job: RunId, quote: BootstrapQuote) -> None:
     """From now on no call begins that could take the reading past what was spent and the most of `quote`."""
     spent = await store.usage.totals(job)
     cost = None if quote.cost is None or spent.cost is None else spent.cost + quote.cost

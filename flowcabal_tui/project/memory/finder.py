@@ -22,8 +22,8 @@ from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory import story_told
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.project.queries import Queries, entity_text
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+from flowcabal_tui.project.memory.sources import Sources, entity_text
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.view import View
 from flowcabal_tui.viking.search import KnowledgeHit
@@ -46,7 +46,7 @@ class RememberingFinder:
     """
 
     def __init__(
-        self, desk: KnowledgeDesk, store: Store, queries: Queries, generation: Generation, *, remember: bool
+        self, desk: KnowledgeConnection, store: Store, queries: Sources, generation: Generation, *, remember: bool
     ) -> None:
         self._desk, self._store, self._queries = desk, store, queries
         self._generation, self._remember = generation, remember

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
 from flowcabal_tui.project.memory import story_told
-from flowcabal_tui.project.queries import Queries, entity_text
+from flowcabal_tui.project.memory.sources import Sources, entity_text
 from flowcabal_tui.store import Store
 from flowcabal_tui.viking.sync import KnowledgeSync
 
@@ -22,7 +22,7 @@ class KnowledgeSteps:
     """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, `story/<chapter>`, and the uris of derived
     texts: all that is below `profiles/` and `summaries/`, whatever its kind."""
 
-    def __init__(self, store: Store, queries: Queries, sync: Callable[[], KnowledgeSync]) -> None:
+    def __init__(self, store: Store, queries: Sources, sync: Callable[[], KnowledgeSync]) -> None:
         """`sync` raises KnowledgeError while the server is not there."""
         self._store, self._queries, self._sync = store, queries, sync
 

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.memory import Derived
 from flowcabal_tui.project.book.mirror import Edited, Mirror
 from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
-from flowcabal_tui.project.queries import Queries
+from flowcabal_tui.project.memory.sources import Sources
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.store import Store
@@ -25,7 +25,7 @@ class StepTools:
     """What the steps work with."""
 
     store: Store
-    queries: Queries
+    queries: Sources
     workshop: Workshop
     mirror: Mirror
     knowledge: KnowledgeSteps

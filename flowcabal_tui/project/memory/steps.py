@@ -20,8 +20,8 @@ from flowcabal_tui.domain.run import AngleCheck, CheckAngle, CheckFinding
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.memory import story_told
-from flowcabal_tui.project.memory.indexing import index_text
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.summary_steps import SummarySteps
 from flowcabal_tui.protocol.book import BookChanged, OutputChecked

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Final
 
 from flowcabal_tui.agents.context.scene_question import LONGEST
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Endpoint, TokenCounter
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, with_margin
+from flowcabal_tui.project.models.lengths import DRAFT_TOKENS
 
-DRAFT_TOKENS: Final = 2_000
-"""What an output is taken to be long when nothing else tells."""
 MOST_TOKENS: Final = 8_000
 """What a text is taken to be long at most that no model writes: a person types it, or an action gives it."""
 AGENT_TOKENS: Final = 500
@@ -86,21 +83,3 @@ class Basis:
         for number in STAND_IN.findall(text):
             length = length.plus(self.lengths[int(number)])
         return length
-
-
-def usual_length(counter: TokenCounter, language: str, goal: int, written: Sequence[int]) -> int:
-    """Tokens of a chapter: of its goal, else of the median of those that are written, else a guess.
-
-    `goal` and `written` are in characters for a Chinese book, in words otherwise; 0: none.
-    """
-    length = goal or (round(median(written)) if written else 0)
-    return _tokens(counter, language, length) if length else DRAFT_TOKENS
-
-
-def longest_answer(counter: TokenCounter, language: str, goal: int, written: Sequence[int]) -> int:
-    """Tokens that a text is taken to have at most: twice the goal of a chapter or the longest that is written."""
-    return max(USUAL_OUTPUT, 2 * _tokens(counter, language, max(goal, *written, 0)))
-
-
-def _tokens(counter: TokenCounter, language: str, length: int) -> int:
-    return counter.count(("\u7684" if language == "zh" else "word ") * length)

@@ -13,9 +13,10 @@ from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.domain.run import Quote, Spend, SpendLimit
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory import bootstrap_plan
-from flowcabal_tui.project.model_desk import ModelDesk
+from flowcabal_tui.project.models.lengths import longest_answer, usual_length
+from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs import quoting
-from flowcabal_tui.project.runs.basis import Basis, longest_answer, usual_length
+from flowcabal_tui.project.runs.basis import Basis
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
@@ -24,7 +25,7 @@ from flowcabal_tui.store import Store
 class Quotes:
     """Lives on the engine's loop. Nothing is spent."""
 
-    def __init__(self, store: Store, models: ModelDesk, settings: Callable[[], ProjectSettings]) -> None:
+    def __init__(self, store: Store, models: ModelRoles, settings: Callable[[], ProjectSettings]) -> None:
         self._store, self._models, self._settings = store, models, settings
 
     async def quote(self, scope: RunScope) -> Quote:

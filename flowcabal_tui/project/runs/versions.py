@@ -20,8 +20,8 @@ from flowcabal_tui.nodes.marks import stale_after_edit, stale_after_run, stays_a
 from flowcabal_tui.nodes.plan import Plan
 from flowcabal_tui.nodes.validation import require_valid
 from flowcabal_tui.project.runs import quoting
-from flowcabal_tui.project.runs.graphs import Graphs
 from flowcabal_tui.project.trust.service import Trust
+from flowcabal_tui.project.workflows.graphs import Graphs
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.workflows import (
     EditOutput,
@@ -47,7 +47,7 @@ def containers(path: NodeId) -> tuple[NodeId, ...]:
     return tuple(NodeId("/".join(parts[:end])) for end in range(1, len(parts), 2))
 
 
-class VersionDesk:
+class OutputVersions:
     """Commands and questions about versions of outputs and of documents. Lives on the engine's loop."""
 
     def __init__(

@@ -20,7 +20,7 @@ from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.workflows.simulated_runs import SimulatedRuns
+from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 
 
 @dataclass(frozen=True, slots=True)

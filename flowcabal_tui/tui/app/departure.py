@@ -12,7 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.tui.app.signals import HUNG_UP, TERMINATED, let_go_of_terminal
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 CLOSING_SECONDS: Final = 5.0
@@ -36,7 +36,7 @@ class Departure:
 
     def __init__(self, app: App[int]) -> None:
         self._app = app
-        self.workbench: Workbench | None = None
+        self.workbench: Project | None = None
         self.workspace: WorkspaceScreen | None = None
         self.hung_up = False
         self._leaving: asyncio.Task[None] | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
     from flowcabal_tui.settings.screen import ScreenSettings
 
 
@@ -40,7 +40,7 @@ class ProjectAccess:
     nothing away).
     """
 
-    opener: Callable[[Path, bool], Awaitable[Workbench]]
+    opener: Callable[[Path, bool], Awaitable[Project]]
     create: Callable[[Path, str, str], Awaitable[Path]]
     demo: Callable[[str], Awaitable[Path]]
     recents: Callable[[], tuple[Recent, ...]]

@@ -23,7 +23,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import typed_path
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.app.app import FlowCabalApp
     from flowcabal_tui.tui.app.new_project import NewProject
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
@@ -87,7 +87,7 @@ class ProjectOpener:
         finally:
             self._app.call_after_refresh(end_loading)
 
-    async def _opened(self, folder: Path, read_only: bool) -> Workbench | None:
+    async def _opened(self, folder: Path, read_only: bool) -> Project | None:
         """The project, read-only if another has it and the writer agrees; None if not."""
         try:
             self._app.departure.workbench = await self._access.opener(folder, read_only)

@@ -25,7 +25,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 Origin = Callable[[ChapterId, str, int], Awaitable[bool]]
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
@@ -37,7 +37,7 @@ class BrowserController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Workbench,
+        workbench: Project,
         view: View,
         book: BookController,
         upkeep: UpkeepController,
@@ -62,15 +62,15 @@ class BrowserController:
 
     async def overview(self) -> Overview:
         """The book at a glance."""
-        return await self._workbench.overview()
+        return await self._workbench.book.overview()
 
     async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
         """The scenes of a chapter."""
-        return await self._workbench.scenes(chapter)
+        return await self._workbench.book.scenes(chapter)
 
     async def bring_back(self) -> None:
         """Asks which deleted chapter."""
-        deleted = await self._workbench.deleted_chapters()
+        deleted = await self._workbench.book.deleted_chapters()
         rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
         if not rows:
             self._screen.notify(_("No chapter was deleted."), markup=False)
@@ -94,7 +94,7 @@ class BrowserController:
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
         """Asks first. Refuses while the second chapter has unsaved text, which nobody would see afterwards."""
         await self.book.drafts.write()
-        if await self._workbench.unsaved.of(following.id) is not None:
+        if await self._workbench.drafts.of(following.id) is not None:
             words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
             self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
             return
@@ -107,13 +107,13 @@ class BrowserController:
 
     async def versions(self, chapter: Chapter) -> None:
         """Versions with their differences; a restored one becomes the newest."""
-        versions = await self._workbench.chapter_versions(chapter.id)
+        versions = await self._workbench.book.chapter_versions(chapter.id)
         if not versions:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return
 
         async def load(version: int) -> str:
-            return await self._workbench.chapter_text(chapter.id, version)
+            return await self._workbench.book.chapter_text(chapter.id, version)
 
         page = VersionsScreen(chapter.title, versions, load, self._workbench.info.language)
         text = await self._ask(page)

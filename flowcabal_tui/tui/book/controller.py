@@ -49,7 +49,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _MOST_WARNINGS: Final = 6
 _MOST_REPORTED: Final = 8
@@ -62,7 +62,7 @@ class BookController:
     """Lists, opens, saves, imports and exports chapters."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, view: View, now: Callable[[], datetime], editor: str
+        self, screen: Screen[Any], workbench: Project, view: View, now: Callable[[], datetime], editor: str
     ) -> None:
         self._screen, self._workbench, self._view, self._now, self._editor = screen, workbench, view, now, editor
         self.reading = ReadingController(screen, workbench)
@@ -77,7 +77,7 @@ class BookController:
 
     async def load(self) -> None:
         """Reads the list; opens the chapter that is to be written next, or the last if all are written."""
-        self.chapters = await self._workbench.chapters()
+        self.chapters = await self._workbench.book.chapters()
         await self.drafts.load()
         written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
         if self.chapters and self._view.chapter is None:
@@ -102,10 +102,10 @@ class BookController:
         if chapter is None:
             return
         text, versions, draft, outside = await asyncio.gather(
-            self._workbench.chapter_text(chapter.id),
-            self._workbench.chapter_versions(chapter.id),
-            self._workbench.unsaved.of(chapter.id),
-            self._workbench.outside_text(chapter.id),
+            self._workbench.book.chapter_text(chapter.id),
+            self._workbench.book.chapter_versions(chapter.id),
+            self._workbench.drafts.of(chapter.id),
+            self._workbench.book.outside_text(chapter.id),
         )
         pane = self._screen.query_one(ManuscriptPane)
         pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None)
@@ -115,7 +115,7 @@ class BookController:
         """Gives the pane the text of an older version, or None when reading it fails. Raises FlowCabalError."""
         text = None
         try:
-            text = await self._workbench.chapter_text(chapter, version)
+            text = await self._workbench.book.chapter_text(chapter, version)
         finally:
             self._screen.query_one(ManuscriptPane).show_version(version, text)
 
@@ -130,7 +130,7 @@ class BookController:
 
     async def refresh(self, chapter: ChapterId | None) -> None:
         """Reads the list again, and the open chapter if it changed or moved; `chapter` None: any may have changed."""
-        before, self.chapters = self.chapter, await self._workbench.chapters()
+        before, self.chapters = self.chapter, await self._workbench.book.chapters()
         if self.chapter is None:
             at = min(before.position, len(self.chapters)) - 1 if before else 0
             self._view.chapter = self.chapters[at].id if self.chapters else None
@@ -145,7 +145,7 @@ class BookController:
         if title:
             last = self.chapters[-1].volume if self.chapters else ""
             made = await self._workbench.carry_out(AddChapter(title, last))
-            self.chapters = await self._workbench.chapters()
+            self.chapters = await self._workbench.book.chapters()
             if made:
                 await self.open(ChapterId(made))
 
@@ -184,14 +184,14 @@ class BookController:
         """Saves text that was typed over the version `base`; over another text only after both were shown."""
         seen: str | None = None
         while True:
-            outside = await self._workbench.outside_text(chapter)
+            outside = await self._workbench.book.outside_text(chapter)
             if base is not None and outside in (None, text, seen):
                 with suppress(VersionConflict):
                     await self.drafts.save(chapter, text, base)
                     break
-            versions, seen = await self._workbench.chapter_versions(chapter), outside
+            versions, seen = await self._workbench.book.chapter_versions(chapter), outside
             base = versions[0].version if versions else 0
-            newest = await self._workbench.chapter_text(chapter) if outside is None else outside
+            newest = await self._workbench.book.chapter_text(chapter) if outside is None else outside
             answer = await self._ask_which(chapter, newest, text)
             if answer is None:
                 return
@@ -260,7 +260,10 @@ class BookController:
     async def compare_outside(self, chapter: ChapterId) -> None:
         """Shows what another program changed in a chapter's file; one of the two texts becomes the newest version."""
         known = next(item for item in self.chapters if item.id == chapter)
-        outside, kept = await self._workbench.outside_text(chapter), await self._workbench.chapter_text(chapter)
+        outside, kept = (
+            await self._workbench.book.outside_text(chapter),
+            await self._workbench.book.chapter_text(chapter),
+        )
         if outside is None:
             return
         title = _("{title}: from the book to its file").format(title=known.title)
@@ -302,7 +305,7 @@ class BookController:
             if not typed:
                 return
             path = typed_path(typed)
-        preview = await self._workbench.preview_import(path)
+        preview = await self._workbench.book.preview_import(path)
         new = [chapter for at, chapter in enumerate(preview.chapters) if at not in preview.known]
         again = not new
         title = _("Import {n} chapters?").format(n=len(new))
@@ -343,13 +346,13 @@ class BookController:
                 return
         if not await self.may_leave_unsaved(_("Export without the unsaved text?"), _("The file gets the saved text.")):
             return
-        written = await self._workbench.export(path, form)
+        written = await self._workbench.book.export(path, form)
         self._screen.notify(_("Written: {path}").format(path=written), markup=False)
 
     async def unsaved_names(self) -> str:
         """A sentence that names the chapters with unsaved text; "" when there are none."""
         await self.drafts.write()
-        return unsaved_words([chapter for chapter, _draft in await self._workbench.unsaved.all()])
+        return unsaved_words([chapter for chapter, _draft in await self._workbench.drafts.all()])
 
     async def may_leave_unsaved(self, title: str, words: str) -> bool:
         """Asks when chapters have unsaved text, and names them."""

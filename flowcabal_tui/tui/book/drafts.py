@@ -16,7 +16,7 @@ from flowcabal_tui.tui.shared.subscriptions import on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _SECONDS: Final = 1.0
 """From the first change that is not written yet to its writing."""
@@ -28,7 +28,7 @@ class ChapterDrafts:
     All writes hold one lock, so that none can come after the save or the discard that it was begun before.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, changed: Callable[[], None]) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, changed: Callable[[], None]) -> None:
         self._screen, self._workbench, self._changed = screen, workbench, changed
         self.chapters: frozenset[ChapterId] = frozenset()
         """Those with unsaved text."""
@@ -40,7 +40,7 @@ class ChapterDrafts:
 
     async def load(self) -> None:
         """Reads which chapters have unsaved text."""
-        stored = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
+        stored = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
         self._mark(stored - {key for key, (text, _base) in self._typed.items() if text is None} | self._held())
 
     def _held(self) -> set[ChapterId]:
@@ -76,7 +76,7 @@ class ChapterDrafts:
             while self._typed:
                 chapter, typed = self._typed.popitem()
                 try:
-                    is_draft = await self._workbench.unsaved.put(chapter, *typed)
+                    is_draft = await self._workbench.drafts.put(chapter, *typed)
                 except BaseException:  # cut off or failed: it is written the next time
                     self._typed.setdefault(chapter, typed)
                     raise

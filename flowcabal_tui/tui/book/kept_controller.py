@@ -17,14 +17,14 @@ from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.words import one_line
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 class KeptController:
     """Reads, removes, restores and purges the kept outputs of a chapter, or of the book."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, upkeep: UpkeepController, chapter: Chapter | None
+        self, screen: Screen[Any], workbench: Project, upkeep: UpkeepController, chapter: Chapter | None
     ) -> None:
         """`chapter` None: only the whole book can be shown."""
         self._screen, self._workbench, self._upkeep, self._chapter = screen, workbench, upkeep, chapter
@@ -38,16 +38,16 @@ class KeptController:
     async def kept(self, whole: bool) -> tuple[tuple[Curated, str], ...]:
         """Newest first, those that were taken out too; of the whole book with what each is."""
         if not whole and self._chapter is not None:
-            return tuple((kept, "") for kept in reversed(await self._workbench.kept(self._chapter.id)))
-        names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await self._workbench.chapters()}
+            return tuple((kept, "") for kept in reversed(await self._workbench.book.kept(self._chapter.id)))
+        names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await self._workbench.book.chapters()}
         return tuple(
             (kept, " ".join(filter(None, (_(KEEP_KINDS[kept.kind]), names.get(kept.chapter) if kept.chapter else ""))))
-            for kept in reversed(await self._workbench.kept())
+            for kept in reversed(await self._workbench.book.kept())
         )
 
     async def text(self, output: OutputId) -> str:
         """The text of a kept output."""
-        return await self._workbench.kept_text(output)
+        return await self._workbench.book.kept_text(output)
 
     async def take_out(self, output: OutputId, back: bool, name: str) -> None:
         """Out of the chapter and the memory, or back; asks first where the agents' model costs money."""

@@ -18,20 +18,20 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 class ReadingController:
     """Offers, pauses, resumes and drops a paid reading."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench
         self._heard = False
         """An event came, which is newer than the answer to a question that was asked before."""
 
     async def load(self) -> None:
         """Shows a reading that an earlier session left."""
-        if (status := await self._workbench.bootstrap()) is not None and not self._heard:
+        if (status := await self._workbench.memory.bootstrap()) is not None and not self._heard:
             self._screen.query_one(StatusLine).update_reading(status)
 
     @on_event
@@ -47,7 +47,7 @@ class ReadingController:
     @on_key("book.read", group="reading", exclusive=True)
     async def toggle(self) -> None:
         """Pauses a running reading; otherwise asks whether to start one, or to resume or drop a paused one."""
-        status = await self._workbench.bootstrap()
+        status = await self._workbench.memory.bootstrap()
         if status is not None and status.state == "running":
             await self._workbench.carry_out(PauseBootstrap())
         elif status is not None and status.state == "paused" and (wish := await self._wished(status)) != "go":
@@ -66,7 +66,7 @@ class ReadingController:
         """Shows the quote and starts on a yes. Returns False when there is nothing to read, or no model to read it."""
         if not any(role == "agent" for role, _endpoint in self._workbench.info.models):
             return False
-        quote = await self._workbench.quote_bootstrap()
+        quote = await self._workbench.memory.quote_bootstrap()
         if not quote.calls:
             return False
         title = _("Have the agents' model read the imported chapters?")

@@ -17,7 +17,8 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import SourceText, Workbench
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.views import SourceText
 
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 
@@ -28,7 +29,7 @@ class SearchController:
     The screens are loaded when they are opened: the first frame does not wait for them.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, open_at: OpenAt) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, open_at: OpenAt) -> None:
         self._screen, self._workbench, self._open_at = screen, workbench, open_at
         self._query = ""
         self._last_hit: SearchHit | None = None
@@ -51,17 +52,17 @@ class SearchController:
 
     async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
         """The hits of a search."""
-        return await self._workbench.search(query, kinds, limit)
+        return await self._workbench.book.search(query, kinds, limit)
 
     async def look(self, hit: SearchHit) -> SourceText:
         """The text of a hit."""
-        return await self._workbench.source(hit.uri, hit.start, hit.end, hit.level)
+        return await self._workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     async def replace(self, words: str) -> None:
         """Asks by what, shows every place, replaces the chosen ones in one go."""
         from flowcabal_tui.tui.book.replace import ReplaceScreen
 
-        places = await self._workbench.occurrences(words)
+        places = await self._workbench.book.occurrences(words)
         if not places:
             told = _("The manuscript does not contain {words} as whole words in exactly these letters.")
             self._screen.notify(told.format(words=one_line(words)), markup=False)
@@ -86,14 +87,14 @@ class SearchController:
         def holding(texts: Iterable[str]) -> int:
             return sum(bool([*places(each, words, whole=True)]) for each in texts)
 
-        titles = holding(chapter.title for chapter in await self._workbench.chapters())
-        names = holding(name for entity in await self._workbench.entities() for name in entity.names)
+        titles = holding(chapter.title for chapter in await self._workbench.book.chapters())
+        names = holding(name for entity in await self._workbench.story.entities() for name in entity.names)
         parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
         parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
         return " " + _("The old words are still in {places}.").format(places=", ".join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
-        return await self._workbench.chapter_text(place.chapter, place.version)
+        return await self._workbench.book.chapter_text(place.chapter, place.version)
 
     async def take_back(self) -> None:
         """Takes the last replacement of this session back, in all chapters."""

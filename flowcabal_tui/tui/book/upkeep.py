@@ -21,7 +21,7 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _MEBIBYTE: Final = 2**20
 
@@ -30,7 +30,7 @@ class UpkeepController:
     """Purges and backs up, after questions."""
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, book: BookController, now: Callable[[], datetime]
+        self, screen: Screen[Any], workbench: Project, book: BookController, now: Callable[[], datetime]
     ) -> None:
         self._screen, self._workbench, self._book, self._now = screen, workbench, book, now
 
@@ -39,7 +39,7 @@ class UpkeepController:
 
     async def purge_chapter(self, under_cursor: Chapter | None) -> None:
         """Asks which where chapters were deleted before, then for its name."""
-        deleted = await self._workbench.deleted_chapters()
+        deleted = await self._workbench.book.deleted_chapters()
         chapters = {str(each.id): each for each in ((under_cursor,) if under_cursor else ()) + deleted}
         chosen = next(iter(chapters), None)
         if deleted:
@@ -86,7 +86,7 @@ class UpkeepController:
         words = _("The backup holds it as unsaved text; its chapters have the saved text.")
         if not await self._book.may_leave_unsaved(_("Back up with unsaved text?"), words):
             return
-        manifest = await self._workbench.back_up(path)
+        manifest = await self._workbench.book.back_up(path)
         words = _("{file}: {n} files, {size} MiB.")
         self._screen.notify(
             words.format(file=path, n=len(manifest.members), size=round(manifest.size / _MEBIBYTE, 1)),

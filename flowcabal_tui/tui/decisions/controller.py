@@ -34,17 +34,18 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import NodeView, Workbench
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.views import NodeView
 
 
 class DecisionController:
     """Reads the questions, opens the screens that answer them, and sends the answers."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, editor: str) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View, editor: str) -> None:
         self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
         self._waiting: tuple[Question, ...] = ()
         self._answered: set[QuestionId] = set()
-        self._unsent = Unsent(workbench)
+        self._unsent = Unsent(workbench.drafts)
         self._called = ""
         """The last call for an answer."""
 
@@ -55,7 +56,7 @@ class DecisionController:
 
     async def load(self) -> None:
         """Reads the queue, oldest first; the decisions screen, if it is open, shows it."""
-        asked = await self._workbench.questions()
+        asked = await self._workbench.runs.questions()
         self._waiting = tuple(question for question in asked if question.id not in self._answered)
         for screen in self._screen.app.screen_stack:
             if isinstance(screen, DecisionsScreen):
@@ -125,7 +126,7 @@ class DecisionController:
         await self.load()
 
         async def told() -> Sequence[Event]:
-            return await self._workbench.replay(run)
+            return await self._workbench.runs.replay(run)
 
         page = PlayScreen(self._view.title, run, told, self._waiting)
         if await self._screen.app.push_screen_wait(page):
@@ -137,7 +138,7 @@ class DecisionController:
         return any(page.run_in_view == run for page in pages)
 
     async def _node_of(self, question: Question) -> NodeView:
-        return await self._workbench.node(question.run, question.node)
+        return await self._workbench.runs.node(question.run, question.node)
 
     @on_request(DecisionsScreen.Decided)
     async def decide(self, question: QuestionId, decision: Decision) -> None:

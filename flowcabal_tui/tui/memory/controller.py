@@ -11,7 +11,7 @@ from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level, MetaName
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.consent import EmbeddingQuote
+from flowcabal_tui.project.models.consent import EmbeddingQuote
 from flowcabal_tui.project.words import LEVELS, META
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import WriteMeta
@@ -41,7 +41,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _PARTS: Final = "outline-parts"
 _UNFINISHED: Final = ("waiting", "running", "stale")
@@ -50,15 +50,15 @@ _UNFINISHED: Final = ("waiting", "running", "stale")
 class MemoryController:
     """Shows and changes profiles and meta texts, and controls background work."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, editor: str) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View, editor: str) -> None:
         self._screen, self._workbench, self._view, self._editor = screen, workbench, view, editor
         self._profile_in_view = ""
 
     async def load(self) -> None:
         """Profiles, what was spent, and what the background has left."""
         status = self._screen.query_one(StatusLine)
-        status.update_totals(await self._workbench.totals())
-        tasks = await self._workbench.background()
+        status.update_totals(await self._workbench.runs.totals())
+        tasks = await self._workbench.memory.background()
         status.update_memory(*_standing(task for task in tasks if task.kind != "knowledge"))
         status.update_owed(*_standing(task for task in tasks if task.kind == "knowledge"))
         await self.refresh()
@@ -88,7 +88,7 @@ class MemoryController:
     async def refresh(self) -> None:
         """Reads the profiles again, and the one in view."""
         pane = self._screen.query_one(ProfilePane)
-        pane.show(await self._workbench.profiles())
+        pane.show(await self._workbench.memory.profiles())
         if self._profile_in_view:
             await self.show_profile(self._profile_in_view)
 
@@ -96,12 +96,12 @@ class MemoryController:
     async def show_profile(self, uri: str) -> None:
         """A profile in its levels, with its history."""
         self._profile_in_view = uri
-        self._screen.query_one(ProfilePane).show_profile(await self._workbench.profile(uri))
+        self._screen.query_one(ProfilePane).show_profile(await self._workbench.memory.profile(uri))
 
     @on_request(ProfilePane.EditRequested)
     async def edit_profile(self, uri: str, level: Level, text: str) -> None:
         """Opens a level of a profile for editing; the writer's text then takes precedence."""
-        profile = await self._workbench.profile(uri)
+        profile = await self._workbench.memory.profile(uri)
         title = f"{profile.name} · {_(LEVELS[level])}"
         edited = await self._screen.app.push_screen_wait(ProseScreen(title, text, self._editor))
         if edited is not None:
@@ -144,13 +144,13 @@ class MemoryController:
         if name is None:
             return
         command, subject = editor_command(self._editor), ChapterId(f"meta/{name}")
-        text, base = await self._workbench.meta(name), await self._newest(subject)
+        text, base = await self._workbench.book.meta(name), await self._newest(subject)
         edited = await edit_outside(self._screen.app, text, name, command)
         if edited is not None:
             await self._save_meta(name, edited, base)
 
     async def _newest(self, subject: ChapterId) -> int:
-        versions = await self._workbench.chapter_versions(subject)
+        versions = await self._workbench.book.chapter_versions(subject)
         return versions[0].version if versions else 0
 
     async def _save_meta(self, name: MetaName, text: str, base: int) -> None:
@@ -160,7 +160,7 @@ class MemoryController:
             try:
                 await self._workbench.carry_out(WriteMeta(name, text, base))
             except VersionConflict:
-                base, newest = await self._newest(subject), await self._workbench.meta(name)
+                base, newest = await self._newest(subject), await self._workbench.book.meta(name)
                 title = _("{title}: from the newest version to your unsaved text").format(title=_(META[name]))
                 answer = await self._screen.app.push_screen_wait(UnsavedScreen(title, newest, text))
                 if answer == "newer":
@@ -175,7 +175,7 @@ class MemoryController:
     @on_key("memory.cancel", retry=False)
     async def work(self, retry: bool) -> None:
         """Retries background work, or cancels the rest of it. An open question about embeddings comes first."""
-        if retry and (asked := await self._workbench.embedding_question()) is not None:
+        if retry and (asked := await self._workbench.models.embedding_question()) is not None:
             await self._ask_embeddings(asked)
             return
         await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())

@@ -15,7 +15,7 @@ from flowcabal_tui.tui.memory.outline import PartOf
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _OUTLINE: Final = ChapterId("meta/outline")
 
@@ -23,9 +23,9 @@ _OUTLINE: Final = ChapterId("meta/outline")
 class OutlineController:
     """Reads and writes the outline for its screen."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench
-        self.outline, self.chapter_text = workbench.outline, workbench.chapter_text
+        self.outline, self.chapter_text = workbench.book.outline, workbench.book.chapter_text
 
     async def write(self, text: str, of: PartOf, version: int) -> None:
         part = of.placed.part if of.placed else None
@@ -36,12 +36,12 @@ class OutlineController:
         await self._workbench.carry_out(AssignOutline(part.title, part.nth, chapter))
 
     async def earlier_text(self) -> str | None:
-        versions = await self._workbench.chapter_versions(_OUTLINE)
+        versions = await self._workbench.book.chapter_versions(_OUTLINE)
         if not versions:
             return None
 
         async def load(version: int) -> str:
-            return await self._workbench.chapter_text(_OUTLINE, version)
+            return await self._workbench.book.chapter_text(_OUTLINE, version)
 
         page = VersionsScreen(_(META["outline"]), versions, load, self._workbench.info.language)
         return await self._screen.app.push_screen_wait(page)

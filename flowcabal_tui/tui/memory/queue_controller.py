@@ -20,8 +20,8 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.book.upkeep import RebuildPlan
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.memory.rebuild import RebuildPlan
+    from flowcabal_tui.project.project import Project
 
 _PARTS: Final[Mapping[RebuildPart, str]] = {
     "all": mark("all of it"),
@@ -38,7 +38,7 @@ _NAMED: Final = 4
 class QueueController:
     """Lists background work, retries and cancels it, and rebuilds."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, now: Callable[[], datetime]) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, now: Callable[[], datetime]) -> None:
         self._screen, self._workbench, self._now = screen, workbench, now
         self.rebuilt: RebuildProgress | None = None
         """How far the last rebuild of the index is."""
@@ -63,11 +63,11 @@ class QueueController:
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """Steps in a state, or all that are not done."""
-        return await self._workbench.background(state)
+        return await self._workbench.memory.background(state)
 
     async def counts(self) -> dict[Freshness, int]:
         """How many there are in each state."""
-        return await self._workbench.background_counts()
+        return await self._workbench.memory.background_counts()
 
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""
@@ -75,13 +75,13 @@ class QueueController:
 
     async def stale(self) -> Mapping[StaleText, str]:
         """The texts that are out of date, in story order, with their names."""
-        found = await self._workbench.stale()
+        found = await self._workbench.memory.stale()
         names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}
 
     async def reading(self) -> BootstrapStatus | None:
         """How far a paid reading of an import is."""
-        return await self._workbench.bootstrap()
+        return await self._workbench.memory.bootstrap()
 
     async def retry(self, task: int | None) -> None:
         """One step, or all that failed or were cancelled."""
@@ -97,7 +97,7 @@ class QueueController:
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:
             return
-        plan = await self._workbench.rebuild_plan(part)
+        plan = await self._workbench.memory.rebuild_plan(part)
         title = _("Make {part} again?").format(part=_(_PARTS[part]))
         names = await called(self._workbench) if plan.damaged else {}
         if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan, names)))):
@@ -139,15 +139,15 @@ class QueueController:
         self._say(words.format(n=count))
 
 
-async def called(workbench: Workbench) -> Mapping[str, str]:
+async def called(workbench: Project) -> Mapping[str, str]:
     """Chapters, also deleted ones, and entities by id; chapters, profiles, arcs and the writer's rules by uri."""
-    chapters = await workbench.chapters()
-    titles = {str(at.id): at.title for at in await workbench.deleted_chapters()}
+    chapters = await workbench.book.chapters()
+    titles = {str(at.id): at.title for at in await workbench.book.deleted_chapters()}
     titles |= {str(at.id): f"{at.position} {at.title}" for at in chapters}
     names = {f"meta/{name}": _(words) for name, words in META.items()}
     arcs = arcs_of(chapter for chapter in chapters if chapter.version)
     names |= {WORK: _("The whole work")} | {arc.uri: arc.title(workbench.info.language) for arc in arcs}
-    for row in await workbench.profiles():
+    for row in await workbench.memory.profiles():
         names[row.uri] = " · ".join(dict.fromkeys(filter(None, (row.kind_title, row.name))))
-    names |= {str(entity.id): entity.name for entity in await workbench.entities()}
+    names |= {str(entity.id): entity.name for entity in await workbench.story.entities()}
     return names | {f"manuscript/{identity}": title for identity, title in titles.items()} | titles

@@ -16,13 +16,13 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 class ModelController:
     """Asks the user what a project may use, and checks its models."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench
 
     @on_event
@@ -34,11 +34,11 @@ class ModelController:
         """Shows what the project asks for; what the user confirms goes on at once."""
         from flowcabal_tui.tui.models.trust import TrustScreen  # not needed for the first frame
 
-        shown = await self._screen.app.push_screen_wait(TrustScreen(await self._workbench.trust()))
+        shown = await self._screen.app.push_screen_wait(TrustScreen(await self._workbench.models.trust()))
         if shown is None:
             return
         await self._workbench.carry_out(ConfirmTrust(shown))
-        view = await self._workbench.trust()
+        view = await self._workbench.models.trust()
         if view.problem:
             words = _(
                 "Confirmed until you quit. The answer could not be recorded, so you will be asked again: {reason}"
@@ -51,7 +51,7 @@ class ModelController:
         """Where no model is set, proposes those that were found; the first use of one is confirmed."""
         if any(role == "user" for role, _endpoint in self._workbench.info.models):
             return True
-        found = {item.identity: item for item in await self._workbench.found_models()}
+        found = {item.identity: item for item in await self._workbench.models.found_models()}
         chosen = await self._screen.app.push_screen_wait(
             ChooseScreen(
                 _("This project has no model yet. Which one shall write?"),
@@ -74,7 +74,7 @@ class ModelController:
     async def check_models(self) -> None:
         """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
         self._screen.notify(_("The models are being asked ..."), markup=False)
-        checks = await self._workbench.check_models()
+        checks = await self._workbench.models.check_models()
         lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
         well = all(check.ok for check in checks)
         self._screen.notify(

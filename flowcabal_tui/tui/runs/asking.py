@@ -18,11 +18,11 @@ from flowcabal_tui.tui.runs.words import INSTRUCTION, asks_for_length
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine, RunLine
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 async def asked_wish(
-    screen: Screen[None], workbench: Workbench, workflow: Workflow, chapter: ChapterId | None
+    screen: Screen[None], workbench: Project, workflow: Workflow, chapter: ChapterId | None
 ) -> tuple[tuple[str, str], ...] | None:
     """The wish for a run and, where the workflow reads one, the length of the chapter, both kept for the next run.
 
@@ -30,25 +30,25 @@ async def asked_wish(
     """
     title = _("Instruction for this run of {name} (may be empty)").format(name=workflow.name or workflow.id)
     wish_key, length_key = f"{INSTRUCTION}/{chapter}", f"{LENGTH}/{chapter}"
-    before = await workbench.draft(wish_key) or ""
+    before = await workbench.drafts.draft(wish_key) or ""
     line = PromptLine(title, value=before)
     if chapter is not None and asks_for_length(workflow):
-        usual, length = await _usual(workbench, chapter), await workbench.draft(length_key) or ""
+        usual, length = await _usual(workbench, chapter), await workbench.drafts.draft(length_key) or ""
         label = _("Length in characters:") if workbench.info.language.startswith("zh") else _("Length in words:")
         line = RunLine(title, value=before, length=length, label=label, usual=usual)
     wish = await screen.app.push_screen_wait(line)
     if wish is None:
         return None
-    await workbench.put_draft(wish_key, wish)
+    await workbench.drafts.put_draft(wish_key, wish)
     if not isinstance(line, RunLine):
         return ((INSTRUCTION, wish),)
-    await workbench.put_draft(length_key, line.length)
+    await workbench.drafts.put_draft(length_key, line.length)
     return ((INSTRUCTION, wish), *([(LENGTH, line.length)] if line.length else []))
 
 
-async def _usual(workbench: Workbench, chapter: ChapterId) -> str:
+async def _usual(workbench: Project, chapter: ChapterId) -> str:
     """The length that a chapter gets where none is given for the run, in words."""
-    seen = await workbench.overview()
+    seen = await workbench.book.overview()
     if goal := seen.goals.chapter:
         return _("{n}: the goal of a chapter").format(n=f"{goal:,}")
     here = next((each.chapter.position for each in seen.chapters if each.chapter.id == chapter), 0)
@@ -59,7 +59,7 @@ async def _usual(workbench: Workbench, chapter: ChapterId) -> str:
 
 
 async def asked_inputs(
-    screen: Screen[None], workbench: Workbench, workflow: Workflow, targets: Sequence[NodeId]
+    screen: Screen[None], workbench: Project, workflow: Workflow, targets: Sequence[NodeId]
 ) -> tuple[tuple[str, Any], ...] | None:
     """The inputs of a run as the writer gives them; None when the writer would rather not run."""
     names = missing_inputs(workflow, (), targets)
@@ -67,10 +67,10 @@ async def asked_inputs(
         return ()
     key = f"inputs/{workflow.id}"
     title = _("{name} asks for:").format(name=workflow.name or workflow.id)
-    typed = await screen.app.push_screen_wait(InputsForm(title, names, _known(await workbench.draft(key))))
+    typed = await screen.app.push_screen_wait(InputsForm(title, names, _known(await workbench.drafts.draft(key))))
     if typed is None:
         return None
-    await workbench.put_draft(key, json.dumps(typed, ensure_ascii=False))
+    await workbench.drafts.put_draft(key, json.dumps(typed, ensure_ascii=False))
     return tuple(values_of(typed).items())
 
 

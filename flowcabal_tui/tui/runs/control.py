@@ -29,7 +29,7 @@ from flowcabal_tui.tui.workflows.rows import NO_NODE
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 class RunControl:
@@ -38,7 +38,7 @@ class RunControl:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Workbench,
+        workbench: Project,
         view: View,
         runs: RunController,
         nodes: NodeController,
@@ -91,7 +91,7 @@ class RunControl:
     async def _todo(self) -> None:
         """Lists the work that is left, level by level; a row leads to its node."""
         await self._document.save()
-        levels = await self._workbench.todo(self._workflow_id, self._view.chapter, self._document.targets)
+        levels = await self._workbench.workflows.todo(self._workflow_id, self._view.chapter, self._document.targets)
         if not any(levels):
             self._screen.notify(_("Nothing is to be done: every output is there and up to date."), markup=False)
             return
@@ -108,7 +108,7 @@ class RunControl:
             return
         refuse_without_chapter(self._document.workflow, self._view.chapter)
         request = RunRequest(self._document.workflow.reference, self._view.chapter, targets=self._document.targets)
-        words = quote_names(await self._workbench.quote(request))
+        words = quote_names(await self._workbench.runs.quote(request))
         title = _("What would run")
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Run"), no=_("Not now"))):
             await self._runs.start(self._document.targets)
@@ -148,7 +148,7 @@ class RunControl:
 
     async def _freeze(self, node: NodeId) -> None:
         """Freezes the current output of a node, or lets the node run again."""
-        standing = await self._workbench.standing(self._workflow_id, self._view.chapter)
+        standing = await self._workbench.workflows.standing(self._workflow_id, self._view.chapter)
         output = next((each.output for each in standing if each.node == node), None)
         if output is None:
             self._screen.notify(_("It has no output yet that could be frozen."), markup=False)

@@ -40,7 +40,7 @@ from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpene
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 class RunController:
@@ -49,7 +49,7 @@ class RunController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Workbench,
+        workbench: Project,
         view: View,
         document: WorkflowDocument,
         nodes: NodeController,
@@ -79,8 +79,8 @@ class RunController:
         """Shows the newest run of the chapter, or the template as it would run."""
         await self._document.put_away()
         await self._place_chapters()
-        newest = [as_waiting(run) for run in await self._workbench.runs(1, RunWish(chapter))]
-        unended = [as_waiting(run) for run in await self._workbench.runs(-1, RunWish(unended=True))]
+        newest = [as_waiting(run) for run in await self._workbench.runs.summaries(1, RunWish(chapter))]
+        unended = [as_waiting(run) for run in await self._workbench.runs.summaries(-1, RunWish(unended=True))]
         self.run_states = {run.id: run.state for run in (*unended, *newest)}
         if newest:
             await self.show_run(newest[0], as_it_was=False)
@@ -90,19 +90,19 @@ class RunController:
             await self.show_template(known.reference)
 
     async def _place_chapters(self) -> None:
-        self._nodes.positions = {item.id: item.position for item in await self._workbench.chapters()}
+        self._nodes.positions = {item.id: item.position for item in await self._workbench.book.chapters()}
 
     @on_request(WorkflowPane.TemplateChosen, group="node", exclusive=True)
     async def show_template(self, reference: str) -> None:
         """Shows a workflow that is not running."""
         await self._document.put_away()
         self._view.run, self._document.node_states = None, {}
-        await self._show_workflow(await self._workbench.workflow(reference))
+        await self._show_workflow(await self._workbench.workflows.get(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
         """Shows a run: its document as it was, or as it is now, so that an edit builds on the newest; its nodes."""
         self._view.run, self._document.node_states = summary.id, dict(summary.nodes)
-        document = await self._workbench.run_workflow(summary.id)
+        document = await self._workbench.runs.run_workflow(summary.id)
         await self._show_workflow(document if as_it_was else self._document.newest(document))
 
     async def _show_workflow(self, workflow: Workflow) -> None:
@@ -178,12 +178,14 @@ class RunController:
             words = _("This step waits for your answer: F8. To write it again from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
-        known = await self._workbench.runs(1, RunWish(run=self._view.run)) if self._view.run is not None else ()
+        known = (
+            await self._workbench.runs.summaries(1, RunWish(run=self._view.run)) if self._view.run is not None else ()
+        )
         chapter = known[0].chapter if known else self._view.chapter
         refuse_without_chapter(self._document.workflow, chapter)
         before = RunRequest(self._document.workflow.reference, chapter)
         if self._view.run is not None:  # what the writer wished for then holds for this attempt too
-            before = replace((await self._workbench.run_details(self._view.run)).request, workflow=before.workflow)
+            before = replace((await self._workbench.runs.run_details(self._view.run)).request, workflow=before.workflow)
         return await self._begin(replace(before, chapter=chapter).another(node))
 
     async def _begin(self, request: RunRequest) -> bool:
@@ -192,7 +194,7 @@ class RunController:
             newest = next((item for item in templates if item.id == shown.id), None)
             request = replace(request, workflow=newest.reference if newest else request.workflow)
         with preparing(self._screen):
-            quote = await self._workbench.quote(request)
+            quote = await self._workbench.runs.quote(request)
         if not quote.is_free or quote.warnings:
             title = _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
@@ -200,7 +202,7 @@ class RunController:
         with preparing(self._screen):
             run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
         self._view.following = True
-        for summary in await self._workbench.runs(1, RunWish(run=run)):
+        for summary in await self._workbench.runs.summaries(1, RunWish(run=run)):
             self.run_states[run] = summary.state
             await self.show_run(summary)
         return True
@@ -234,7 +236,7 @@ class RunController:
             return
         await self._workbench.carry_out(ResumeRun(self._view.run, continues=True))
         self._view.following = True
-        for summary in await self._workbench.runs(1, RunWish(run=self._view.run)):
+        for summary in await self._workbench.runs.summaries(1, RunWish(run=self._view.run)):
             await self.show_run(summary)
 
 
@@ -255,9 +257,9 @@ _WHOLE: Final[frozenset[NodeState]] = frozenset({"done", "pending", "skipped", "
 """States of nodes that have no text that was cut off."""
 
 
-async def is_to_be_continued(screen: Screen[Any], workbench: Workbench, summary: RunSummary) -> bool | None:
+async def is_to_be_continued(screen: Screen[Any], workbench: Project, summary: RunSummary) -> bool | None:
     """Asks whether text of the run that was cut off is to be continued, or written from the start; None: neither."""
-    views = [await workbench.node(summary.id, node) for node, state in summary.nodes if state not in _WHOLE]
+    views = [await workbench.runs.node(summary.id, node) for node, state in summary.nodes if state not in _WHOLE]
     cut = [view.title for view in views if any(item.text and not item.complete for item in view.attempts)]
     if not cut:
         return False
@@ -267,7 +269,7 @@ async def is_to_be_continued(screen: Screen[Any], workbench: Workbench, summary:
     return None if chosen is None else chosen == "continue"
 
 
-async def may_continue(screen: Screen[Any], workbench: Workbench) -> bool:
+async def may_continue(screen: Screen[Any], workbench: Project) -> bool:
     """Asks before more is paid for."""
     if workbench.info.offline:
         return True

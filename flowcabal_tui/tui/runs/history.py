@@ -11,7 +11,7 @@ from flowcabal_tui.domain.run import RunSummary, RunWish
 from flowcabal_tui.tui.runs.words import run_words
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 PAGE: Final = 50
 
@@ -19,7 +19,7 @@ PAGE: Final = 50
 class RunPages:
     """Runs as rows to choose from, newest first. `found` are those that were read, by their row."""
 
-    def __init__(self, workbench: Workbench, positions: Mapping[ChapterId | None, int]) -> None:
+    def __init__(self, workbench: Project, positions: Mapping[ChapterId | None, int]) -> None:
         """`positions` are the places of the chapters."""
         self._workbench, self._positions = workbench, positions
         self.found: dict[str, RunSummary] = {}
@@ -28,7 +28,7 @@ class RunPages:
     async def more(self) -> tuple[tuple[str, str], ...]:
         """The next page, each run with its words; () at the end."""
         before = self._oldest.id if self._oldest is not None else None
-        page = [as_waiting(run) for run in await self._workbench.runs(PAGE, RunWish(before=before))]
+        page = [as_waiting(run) for run in await self._workbench.runs.summaries(PAGE, RunWish(before=before))]
         self.found |= {str(run.id): run for run in page}
         self._oldest = page[-1] if page else self._oldest
         return tuple((str(run.id), run_words(run, self._positions.get(run.chapter))) for run in page)

@@ -23,7 +23,7 @@ from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 
@@ -31,7 +31,7 @@ _BY_HAND: Final[frozenset[Author]] = frozenset({"human", "import", "outside"})
 class KeepController:
     """Keeps outputs of runs."""
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
 
     @on_request(OutputPane.KeepRequested, group="keep", exclusive=True)
@@ -43,9 +43,9 @@ class KeepController:
 
     async def keep(self, run: RunId, node: NodeId, number: int, chapter: ChapterId | None) -> str:
         """Keeps an attempt as its workflow declares. Returns a sentence on where it went; "" when it was not kept."""
-        kept_run = await self._workbench.runs(1, RunWish(run=run))
+        kept_run = await self._workbench.runs.summaries(1, RunWish(run=run))
         target = kept_run[0].chapter if kept_run else chapter
-        workflow = await self._workbench.run_workflow(run)
+        workflow = await self._workbench.runs.run_workflow(run)
         place = await self._chapter(target)
         if place is not None and workflow.keep.kind == "chapter":
             if not await self._is_meant_for(workflow, node, place):
@@ -71,7 +71,9 @@ class KeepController:
     async def _memory_costs(self, run: RunId) -> str:
         """The likely cost of updating the memory, from the run's quote; "" when it is free."""
         try:
-            quote = await self._workbench.quote(replace((await self._workbench.run_details(run)).request, again=()))
+            quote = await self._workbench.runs.quote(
+                replace((await self._workbench.runs.run_details(run)).request, again=())
+            )
         except FlowCabalError:  # the workflow cannot run any more: what it wrote is kept all the same
             return ""
         if quote.keeping is None or not quote.keeping.calls:
@@ -79,11 +81,11 @@ class KeepController:
         return _("That likely costs {spend}.").format(spend=spend_words(quote.keeping, quote.currency))
 
     async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
-        attempts = (await self._workbench.node(run, node)).attempts
+        attempts = (await self._workbench.runs.node(run, node)).attempts
         return any(item.number == number and not item.complete for item in attempts)
 
     async def _chapter(self, chapter: ChapterId | None) -> Chapter | None:
-        return next((item for item in await self._workbench.chapters() if item.id == chapter), None)
+        return next((item for item in await self._workbench.book.chapters() if item.id == chapter), None)
 
     async def _is_meant_for(self, workflow: Workflow, node: NodeId, place: Chapter) -> bool:
         """A step on which others build is a plan or a draft more often than a chapter, so that is asked first."""
@@ -98,12 +100,12 @@ class KeepController:
 
     async def _may_replace(self, place: Chapter, run: RunId, node: NodeId, number: int) -> bool:
         """Text of the writer's own is shown beside what would take its place."""
-        unsaved = await self._workbench.unsaved.of(place.id)
+        unsaved = await self._workbench.drafts.of(place.id)
         if place.digest is None or (place.author not in _BY_HAND and unsaved is None):
             return True
-        view = await self._workbench.node(run, node)
+        view = await self._workbench.runs.node(run, node)
         attempt = next((item for item in view.attempts if item.number == (number or view.chosen)), None)
-        before = await self._workbench.chapter_text(place.id)
+        before = await self._workbench.book.chapter_text(place.id)
         if attempt is None or attempt.text == before:
             return True
         title = _("Replace the text of chapter {n}, version {version}?").format(n=place.position, version=place.version)

@@ -29,7 +29,8 @@ from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import NodeView, Workbench
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.views import NodeView
 
 
 class NodeController:
@@ -38,7 +39,7 @@ class NodeController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Workbench,
+        workbench: Project,
         view: View,
         document: WorkflowDocument,
         output: OutputPane,
@@ -73,7 +74,7 @@ class NodeController:
             output.show(None)
             receipt.clear()
             return
-        view = await self._workbench.node(self._view.run, node)
+        view = await self._workbench.runs.node(self._view.run, node)
         if node != self._view.node:
             return
         output.show(view)
@@ -145,7 +146,7 @@ class NodeController:
     @on_request(OutputPane.DiffRequested)
     async def compare(self, run: RunId, node: NodeId, attempt: int) -> None:
         """Two attempts side by side: this one and the one before."""
-        view = await self._workbench.node(run, node)
+        view = await self._workbench.runs.node(run, node)
         texts = {item.number: item.text for item in view.attempts}
         if attempt in texts and attempt - 1 in texts:
             title = _("{node}: attempt {before} and {after}").format(node=view.title, before=attempt - 1, after=attempt)
@@ -161,6 +162,8 @@ class NodeController:
         """Shows what the node would be given now; spends nothing."""
         if (workflow := self._document.workflow) is not None:
             refuse_without_chapter(workflow, self._view.chapter)
-            receipt = await self._workbench.preview_context(RunRequest(workflow.reference, self._view.chapter), node)
+            receipt = await self._workbench.runs.preview_context(
+                RunRequest(workflow.reference, self._view.chapter), node
+            )
             title = _("{node}, as it would be now").format(node=workflow.node(node).title)
             self._screen.query_one(ReceiptPane).show(receipt, title)

@@ -33,7 +33,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 AUTHORS: Final[dict[OutputAuthor, str]] = {
     "model": mark("a model"),
@@ -45,20 +45,20 @@ AUTHORS: Final[dict[OutputAuthor, str]] = {
 class NodeVersionAccess:
     """Reads and changes the versions of one node of one workflow and chapter."""
 
-    def __init__(self, workbench: Workbench, workflow: str, node: NodeId, chapter: ChapterId | None) -> None:
+    def __init__(self, workbench: Project, workflow: str, node: NodeId, chapter: ChapterId | None) -> None:
         self.workbench, self.workflow, self.node, self.chapter = workbench, workflow, node, chapter
 
     async def versions(self) -> tuple[NodeVersion, ...]:
         """Newest first."""
-        return await self.workbench.versions(self.workflow, self.node, self.chapter)
+        return await self.workbench.workflows.versions(self.workflow, self.node, self.chapter)
 
     async def text(self, version: NodeVersion) -> str:
         """The text of a version."""
-        return (await self.workbench.texts((version,)))[0]
+        return (await self.workbench.workflows.texts((version,)))[0]
 
     async def prompt(self, version: NodeVersion) -> VersionTrace:
         """The request behind a version."""
-        return await self.workbench.version_trace(version.run, version.node, version.attempt)
+        return await self.workbench.runs.version_trace(version.run, version.node, version.attempt)
 
     async def select(self, version: NodeVersion) -> None:
         """Makes a version the node's current output."""

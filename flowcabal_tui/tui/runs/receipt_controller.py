@@ -24,7 +24,8 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import SourceText, Workbench
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.views import SourceText
 
 OpenRun = Callable[[RunId, NodeId], Awaitable[None]]
 _NOW = "now/"
@@ -37,7 +38,7 @@ class ReceiptController:
     """
 
     def __init__(
-        self, screen: Screen[Any], workbench: Workbench, view: View, document: WorkflowDocument, open_run: OpenRun
+        self, screen: Screen[Any], workbench: Project, view: View, document: WorkflowDocument, open_run: OpenRun
     ) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self._document, self._open_run = document, open_run
@@ -55,8 +56,8 @@ class ReceiptController:
         """
         from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
 
-        lines = await self._workbench.blame(chapter)
-        known = next((each for each in await self._workbench.chapters() if each.id == chapter), None)
+        lines = await self._workbench.book.blame(chapter)
+        known = next((each for each in await self._workbench.book.chapters() if each.id == chapter), None)
         if known is None or not lines:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return False
@@ -68,15 +69,15 @@ class ReceiptController:
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
         """All that is known of a line."""
-        return await self._workbench.provenance(chapter, line)
+        return await self._workbench.book.provenance(chapter, line)
 
     async def text(self, chapter: ChapterId, version: int) -> str:
         """A version of a chapter."""
-        return await self._workbench.chapter_text(chapter, version)
+        return await self._workbench.book.chapter_text(chapter, version)
 
     async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
         """A text that went into a prompt, as the run of the receipt saw it."""
-        return await self._workbench.source(uri, start, end, level, receipt)
+        return await self._workbench.memory.source(uri, start, end, level, receipt)
 
     # Receipts
 
@@ -90,14 +91,14 @@ class ReceiptController:
             self._screen.notify(_("Nothing was sent for this node yet."), markup=False)
             return
         number, title = output.attempt, output.view.title if output.view else str(node)
-        trace = await self._workbench.version_trace(run, node, number)
+        trace = await self._workbench.runs.version_trace(run, node, number)
         heading = _("{node}, attempt {n}: what was sent").format(node=one_line(title), n=number)
         self._screen.app.push_screen(SentScreen(heading, trace))
 
     @on_request(ReceiptPane.OtherRequested, group="looking", exclusive=True)
     async def compare_receipt(self, receipt: Receipt) -> None:
         """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
-        pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.chapters()})
+        pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.book.chapters()})
         rows = await pages.more()
         others = (_NOW, _("as it would be now, for another chapter"))
         chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
@@ -112,7 +113,7 @@ class ReceiptController:
         """Asks for the scene of the receipt's chapter, keeps it, and shows what the node would be given with it."""
         from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
 
-        cast = await self._workbench.entities()
+        cast = await self._workbench.story.entities()
         said = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
         if said is None or receipt.chapter is None or not (told := told_of(said)):
             return
@@ -121,7 +122,7 @@ class ReceiptController:
         workflow = self._document.workflow
         if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
             request = RunRequest(workflow.reference, receipt.chapter)
-            imagined = await self._workbench.preview_context(request, receipt.node)
+            imagined = await self._workbench.runs.preview_context(request, receipt.node)
             title = _("{node}, as it would be now").format(node=one_line(workflow.node(receipt.node).title))
             self._screen.query_one(ReceiptPane).show(imagined, title)
 
@@ -129,7 +130,7 @@ class ReceiptController:
         """The receipt of a node of a run; the same node comes first."""
         found: dict[str, tuple[Receipt, str]] = {}
         for node in sorted((node for node, _state in run.nodes), key=lambda node: node != receipt.node):
-            view = await self._workbench.node(run.id, node)
+            view = await self._workbench.runs.node(run.id, node)
             for each in reversed(view.attempts):
                 if each.receipt is not None:
                     title = _("{node}, attempt {n}").format(node=one_line(view.title), n=each.number)
@@ -143,14 +144,14 @@ class ReceiptController:
 
     async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:
         """A preview of the node's context for a chapter; spends nothing."""
-        unsaved = {chapter.id for chapter, _draft in await self._workbench.unsaved.all()}
+        unsaved = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
         rows = tuple(
             (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")
-            for at in await self._workbench.chapters()
+            for at in await self._workbench.book.chapters()
         )
         chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
         if chosen is None or (workflow := self._document.workflow) is None:
             return None
         request = RunRequest(workflow.reference, ChapterId(chosen))
-        imagined = await self._workbench.preview_context(request, receipt.node)
+        imagined = await self._workbench.runs.preview_context(request, receipt.node)
         return imagined, _("as it would be now: {chapter}").format(chapter=dict(rows)[chosen])

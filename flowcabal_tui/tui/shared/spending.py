@@ -10,10 +10,10 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
-def agents_cost(workbench: Workbench) -> bool:
+def agents_cost(workbench: Project) -> bool:
     """Is the agents' model another than the embedded one?"""
     return any(role == "agent" and endpoint.provider != "offline" for role, endpoint in workbench.info.models)
 
@@ -23,7 +23,7 @@ def reading_again() -> str:
     return _("The agents' model reads each of them again for its summary, names and facts, which spends money.")
 
 
-async def may_spend(screen: Screen[Any], workbench: Workbench, title: str, words: str = "") -> bool:
+async def may_spend(screen: Screen[Any], workbench: Project, title: str, words: str = "") -> bool:
     """The writer's answer to `title`; True without a question where nothing is spent."""
     if not agents_cost(workbench):
         return True

@@ -22,29 +22,30 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import SourceText, Workbench
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.views import SourceText
     from flowcabal_tui.tui.story.around import Companion
 
 
 class StoryAccess:
     """Reads and writes names and records; shows nothing."""
 
-    def __init__(self, workbench: Workbench) -> None:
+    def __init__(self, workbench: Project) -> None:
         self._workbench = workbench
 
     async def cast(self) -> Cast:
         """All entities with their records."""
-        ask = self._workbench
-        return Cast(*await asyncio.gather(ask.entities(), ask.chapters(), ask.story(), ask.seen()))
+        story, book = self._workbench.story, self._workbench.book
+        return Cast(*await asyncio.gather(story.entities(), book.chapters(), story.all(), story.seen()))
 
     async def people(self) -> Cast:
         """All entities and chapters, without records."""
-        ask = self._workbench
-        return Cast(*await asyncio.gather(ask.entities(), ask.chapters()), Story(), ())
+        story, book = self._workbench.story, self._workbench.book
+        return Cast(*await asyncio.gather(story.entities(), book.chapters()), Story(), ())
 
     async def proposals(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
         """Some rows of the list."""
-        return await self._workbench.proposals(wish, offset, limit)
+        return await self._workbench.story.proposals(wish, offset, limit)
 
     async def decide(self, command: DecideProposals | CorrectProposal | UndoDecision) -> None:
         """Decides or corrects proposals, or undoes the last decision."""
@@ -52,19 +53,19 @@ class StoryAccess:
 
     async def companions(self, entity: EntityId, before: ChapterId | None) -> tuple[Companion, ...]:
         """With whom it is named before a chapter (None: in the whole book), most often first."""
-        return await self._workbench.companions(entity, before)
+        return await self._workbench.story.companions(entity, before)
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """In story order."""
-        return await self._workbench.mentions(entity)
+        return await self._workbench.story.mentions(entity)
 
     async def text(self, chapter: ChapterId) -> str:
         """The newest text of a chapter."""
-        return await self._workbench.chapter_text(chapter)
+        return await self._workbench.book.chapter_text(chapter)
 
     async def source(self, evidence: Evidence) -> SourceText:
         """The chapter that says it, at the place."""
-        return await self._workbench.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
+        return await self._workbench.memory.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
 
     async def put_entity(self, entity: Entity) -> None:
         """Writes an entity by hand, which takes precedence over agents."""

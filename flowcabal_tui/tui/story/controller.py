@@ -18,7 +18,7 @@ from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.story.access import StoryAccess
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.story.record_rows import RecordList
     from flowcabal_tui.tui.story.story_page import Place
 
@@ -31,7 +31,7 @@ class StoryController:
     The screens are loaded when one is opened: a project is on the screen sooner.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View, go_to: GoTo) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View, go_to: GoTo) -> None:
         """`go_to` opens a chapter at characters of its text."""
         self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
         self._access = StoryAccess(workbench)
@@ -68,7 +68,7 @@ class StoryController:
         attempt(self._screen, self._count_proposals(), group="proposals", exclusive=True)
 
     async def _count_proposals(self) -> None:
-        page = await self._workbench.proposals(ProposalWish(("waiting",)), 0, 1)
+        page = await self._workbench.story.proposals(ProposalWish(("waiting",)), 0, 1)
         self._screen.query_one(StatusLine).update_proposals(page.counts.get("waiting", 0))
 
     @on_event

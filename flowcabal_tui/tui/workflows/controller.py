@@ -38,7 +38,7 @@ from flowcabal_tui.tui.workflows.rows import NO_NODE
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 _FIRST_KINDS: Final = ("prompt", "human", "recursive", "evolution", "loop", "condition", "parallel", "subflow")
 
@@ -52,7 +52,7 @@ class GraphController:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Workbench,
+        workbench: Project,
         view: View,
         document: WorkflowDocument,
         show_node: Callable[[NodeId], Awaitable[None]],
@@ -86,7 +86,7 @@ class GraphController:
         """Another document, run or version is in view."""
         if self._document.workflow is not None:
             self._history.opened(self._document.workflow, self._document.stored)
-            starred = await self._workbench.draft(self._star_key) or ""
+            starred = await self._workbench.drafts.draft(self._star_key) or ""
             known = {node.id for node in self._document.workflow.nodes}
             self._document.targets = tuple(NodeId(each) for each in starred.split("\n") if each in known)
             await self.refresh_marks()
@@ -100,9 +100,9 @@ class GraphController:
         workflow = self._document.workflow
         if workflow is None:
             return
-        self._findings = await self._workbench.validate(workflow)
+        self._findings = await self._workbench.workflows.validate(workflow)
         try:
-            standing = await self._workbench.standing(workflow.id, self._view.chapter)
+            standing = await self._workbench.workflows.standing(workflow.id, self._view.chapter)
         except FlowCabalError:
             standing = ()
         if workflow is self._document.workflow:
@@ -113,7 +113,7 @@ class GraphController:
         """Sets or takes away the star of a node; kept for the workflow, beside the document."""
         top, targets = NodeId(node.split("/")[0]), self._document.targets
         self._document.targets = tuple(each for each in targets if each != top) if top in targets else (*targets, top)
-        await self._workbench.put_draft(self._star_key, "\n".join(self._document.targets) or None)
+        await self._workbench.drafts.put_draft(self._star_key, "\n".join(self._document.targets) or None)
         await self.refresh_marks()
 
     async def do(self, verb: str, node: NodeId | None) -> None:

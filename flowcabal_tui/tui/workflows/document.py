@@ -22,7 +22,7 @@ from flowcabal_tui.tui.workflows.unsaved import Unsaved, as_words
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class WorkflowDocument:
     the run in view, by path, and `targets` the nodes with a star: what a run is for.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Workbench, view: View) -> None:
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
         self._screen, self._workbench, self._view = screen, workbench, view
         self.workflow: Workflow | None = None
         self.stored: Workflow | None = None
@@ -45,7 +45,7 @@ class WorkflowDocument:
         self.node_states: dict[NodeId, NodeState] = {}
         self.targets: tuple[NodeId, ...] = ()
         self._unsaved: Workflow | None = None
-        self._drafts = Unsaved(workbench)
+        self._drafts = Unsaved(workbench.drafts)
 
     @property
     def title(self) -> str:
@@ -54,7 +54,7 @@ class WorkflowDocument:
 
     async def load(self) -> None:
         """Reads the templates."""
-        self.templates = await self._workbench.workflows()
+        self.templates = await self._workbench.workflows.newest()
 
     def newest(self, workflow: Workflow) -> Workflow:
         """The newest version of a workflow; itself where no template has its id."""
@@ -124,7 +124,7 @@ class WorkflowDocument:
             self._unsaved = workflow
             raise
         await self._drafts.forget(workflow.id)
-        self.templates = await self._workbench.workflows()
+        self.templates = await self._workbench.workflows.newest()
         if self._unsaved is None:
             self.workflow = self.newest(workflow)
             self._screen.query_one(WorkflowPane).show_templates(self.templates, self.workflow.reference)

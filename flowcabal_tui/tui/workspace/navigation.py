@@ -22,7 +22,7 @@ from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
 from flowcabal_tui.tui.shared.view import View
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 class Navigation:
@@ -31,7 +31,7 @@ class Navigation:
     def __init__(
         self,
         screen: Screen[Any],
-        workbench: Workbench,
+        workbench: Project,
         view: View,
         book: BookController,
         runs: RunController,
@@ -63,7 +63,7 @@ class Navigation:
 
     async def open_run(self, run: RunId, node: NodeId) -> None:
         """Opens a node of a run of the history, with its chapter."""
-        summary = (await self._workbench.run_details(run)).summary
+        summary = (await self._workbench.runs.run_details(run)).summary
         if summary.chapter is not None:
             await self._book.open(summary.chapter)
         await self._runs.show_run(summary)
@@ -85,4 +85,4 @@ class Navigation:
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
     ) -> None:
         """Shows a cited text: in the level in which it was read, at the place that is cited."""
-        self._screen.app.push_screen(SourceScreen(await self._workbench.source(uri, start, end, level, receipt)))
+        self._screen.app.push_screen(SourceScreen(await self._workbench.memory.source(uri, start, end, level, receipt)))

@@ -47,7 +47,7 @@ from flowcabal_tui.tui.workspace.navigation import Navigation
 from flowcabal_tui.tui.workspace.notices import EngineNotices
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 def drain_seconds(environment: Mapping[str, str] = os.environ) -> float:
@@ -69,7 +69,7 @@ class WorkspaceScreen(Screen[None]):
     """Textual would repaint the whole screen; what gains or loses the focus repaints itself."""
 
     def __init__(
-        self, workbench: Workbench, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None
+        self, workbench: Project, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None
     ) -> None:
         """`editor` is an external editor's command from the settings; `manuscript` is imported at once."""
         super().__init__()
@@ -82,7 +82,7 @@ class WorkspaceScreen(Screen[None]):
         self.view = View(self.action_pane, self._subscriptions.publish)
         self._add_controllers(workbench, now, editor)
 
-    def _add_controllers(self, workbench: Workbench, now: Callable[[], datetime], editor: str) -> None:
+    def _add_controllers(self, workbench: Project, now: Callable[[], datetime], editor: str) -> None:
         """Makes the controllers; they hear of an event in the order in which they are added."""
         view = self.view
         self.book = BookController(self, workbench, view, now, editor)

@@ -13,8 +13,8 @@ from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelPort, ModelRequest, Role, T, Usage
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived
-from flowcabal_tui.project.reservations import Reservation
-from flowcabal_tui.project.spending import Spending
+from flowcabal_tui.project.models.reservations import Reservation
+from flowcabal_tui.project.models.spending import Spending
 from flowcabal_tui.runner.effects import whole
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT

@@ -16,7 +16,7 @@ from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.store import Store
 
 
-class StoryDesk:
+class StoryRecords:
     """Lives on the engine's loop."""
 
     def __init__(self, store: Store, emit: Callable[[Event], None]) -> None:

@@ -28,8 +28,8 @@ from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.registry import check, check_embedder, check_structured, make_embedder, make_model
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.models.vocabularies import ExactTokens, load, on_disk, vocabulary_of
-from flowcabal_tui.project.booked_model import BookedModel
-from flowcabal_tui.project.spending import CALIBRATION, Spending
+from flowcabal_tui.project.models.booked import BookedModel
+from flowcabal_tui.project.models.spending import CALIBRATION, Spending
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.runner.limits import Limits
 from flowcabal_tui.settings.project_file import ProjectSettings
@@ -45,7 +45,7 @@ MODES: Final = "structured modes"
 WINDOWS: Final = "windows"
 
 
-class ModelDesk:
+class ModelRoles:
     """Implements the runner's `ModelsPort`. Lives on the engine's loop."""
 
     def __init__(

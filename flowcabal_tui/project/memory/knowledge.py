@@ -19,7 +19,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
+from flowcabal_tui.project.models.kept_vectors import KeptEmbedder
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import KnowledgeStatus as StatusEvent
 from flowcabal_tui.settings import paths
@@ -53,7 +53,7 @@ DRAIN_LOOKS: Final = 240
 """Two minutes; what is still to be done by then is sent again."""
 
 
-class KnowledgeDesk:
+class KnowledgeConnection:
     """Starts the endpoint, then the server; stops them the other way round. Lives on the engine's loop."""
 
     def __init__(

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.store.book.references import References
 
 
-class PinnedShelf:
+class PinnedReferences:
     """Implements the Context agent's `Shelf`: what stood there at a generation."""
 
     def __init__(self, references: References, generation: Generation, *, always: bool) -> None:

@@ -20,8 +20,8 @@ from flowcabal_tui.domain.proposals import (
 )
 from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.story_desk import StoryDesk
 from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.store import Store
@@ -30,7 +30,7 @@ from flowcabal_tui.store import Store
 class ProposalService:
     """Lives on the engine's loop. What a decision writes is a hand's word like any other."""
 
-    def __init__(self, store: Store, story: StoryDesk, steps: Steps, emit: Callable[[Event], None]) -> None:
+    def __init__(self, store: Store, story: StoryRecords, steps: Steps, emit: Callable[[Event], None]) -> None:
         self._store, self._story, self._steps, self._emit = store, story, steps, emit
 
     async def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:

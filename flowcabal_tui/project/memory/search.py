@@ -19,8 +19,8 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.matching import Document, Page, around, best, places
 from flowcabal_tui.project.memory.finder import RememberingFinder
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
-from flowcabal_tui.project.queries import Queries, entity_text
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+from flowcabal_tui.project.memory.sources import Sources, entity_text
 from flowcabal_tui.project.words import META
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.memory.view import View
@@ -33,7 +33,7 @@ _LINE: Final = 160
 class Search:
     """Reads only; lives on the engine's loop. A text is made ready once, until it changes."""
 
-    def __init__(self, store: Store, queries: Queries, knowledge: KnowledgeDesk, kinds: ProfileKinds) -> None:
+    def __init__(self, store: Store, queries: Sources, knowledge: KnowledgeConnection, kinds: ProfileKinds) -> None:
         self._store, self._queries, self._knowledge, self._kinds = store, queries, knowledge, kinds
         self._chapters: dict[tuple[ChapterId, Digest, str, int], Page] = {}
         self._memory: tuple[Generation, list[Page]] = (Generation(-1), [])

@@ -15,8 +15,8 @@ from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.memory.sources import SUMMARIES, Sources
 from flowcabal_tui.project.memory.summary_steps import arc_task, profile_task
-from flowcabal_tui.project.queries import SUMMARIES, Queries
 from flowcabal_tui.project.views import ProfileRow, ProfileView
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.memory import PinProfile, ProfileUpdated, RegenerateProfile, TakeProfile, WriteProfile
@@ -28,13 +28,13 @@ ProfileCommand = WriteProfile | PinProfile | TakeProfile | RegenerateProfile
 _CHAPTERS = "manuscript/"
 
 
-class ProfileDesk:
+class ProfileEditor:
     """Lives on the engine's loop."""
 
     def __init__(
         self,
         store: Store,
-        queries: Queries,
+        queries: Sources,
         kinds: ProfileKinds,
         emit: Callable[[Event], None],
         wake: Callable[[], None],

@@ -22,10 +22,10 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.marks import stale_after_run
 from flowcabal_tui.nodes.plan import Plan, plan
-from flowcabal_tui.project.runs.graphs import Graphs
-from flowcabal_tui.project.runs.overrides import no_node, overridden
+from flowcabal_tui.project.models.spending import PAYING_RUN, Spending
 from flowcabal_tui.project.runs.run_marks import RunMarks
-from flowcabal_tui.project.spending import PAYING_RUN, Spending
+from flowcabal_tui.project.workflows.graphs import Graphs
+from flowcabal_tui.project.workflows.overrides import no_node, overridden
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.runs import NodeCompleted, QuestionAnswered, RunStateChanged, WorkflowFailed
 from flowcabal_tui.runner.fold import RunFold, fold
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 ENDED: Final = ("done", "failed", "cancelled")
 
 
-class RunDesk:
+class RunManager:
     """All runs of an open project. Lives on the engine's loop."""
 
     def __init__(

@@ -23,7 +23,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.curation import AFTER_FORGET, following, tasks
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.memory.background import Background
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted
 from flowcabal_tui.protocol.memory import Purge, PurgeFinished, TextPurged
@@ -57,7 +57,7 @@ class PurgeTools:
     store: Store
     mirror: Mirror
     background: Background
-    knowledge: KnowledgeDesk
+    knowledge: KnowledgeConnection
     start_knowledge: Callable[[], Awaitable[None]]
     idle: Callable[[], Awaitable[bool]]
     placed: Callable[[Sequence[Chapter]], Awaitable[None]]

@@ -10,9 +10,9 @@ from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
 from flowcabal_tui.project.book.curation import AFTER_IMPORT, tasks
+from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.memory.background import Background
-from flowcabal_tui.project.memory.indexing import index_text
-from flowcabal_tui.project.memory.knowledge_desk import KnowledgeDesk
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.book import BookChanged
@@ -43,22 +43,22 @@ class RebuildPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class UpkeepTools:
+class RebuildTools:
     """What upkeep works with. `placed` gets the chapters as they were before some moved."""
 
     store: Store
     workshop: Workshop
     background: Background
-    knowledge: KnowledgeDesk
+    knowledge: KnowledgeConnection
     language: str
     placed: Callable[[Sequence[Chapter]], Awaitable[None]]
     emit: Callable[[Event], None]
 
 
-class UpkeepDesk:
+class Rebuilder:
     """Lives on the engine's loop."""
 
-    def __init__(self, tools: UpkeepTools) -> None:
+    def __init__(self, tools: RebuildTools) -> None:
         self._tools, self._store = tools, tools.store
 
     async def stale(self) -> tuple[StaleText, ...]:

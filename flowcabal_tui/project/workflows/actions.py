@@ -30,7 +30,7 @@ FOUND: Final = 20
 """How many actions a search gives."""
 
 
-class ActionsDesk:
+class ProjectActions:
     """Implements the runner's `ActionsPort`. Lives on the engine's loop."""
 
     def __init__(

@@ -13,10 +13,10 @@ from flowcabal_tui.domain.model_calls import EmbeddingPort, Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.lexical import LexicalEmbedder
-from flowcabal_tui.project.consent import EmbeddingConsent, EmbeddingQuote, not_agreed
-from flowcabal_tui.project.memory.kept_vectors import KeptEmbedder
-from flowcabal_tui.project.model_desk import ModelDesk
-from flowcabal_tui.project.runs.basis import usual_length
+from flowcabal_tui.project.models.consent import EmbeddingConsent, EmbeddingQuote, not_agreed
+from flowcabal_tui.project.models.kept_vectors import KeptEmbedder
+from flowcabal_tui.project.models.lengths import usual_length
+from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.store import Store
 
 PASSAGE: Final = 1_000
@@ -29,7 +29,7 @@ _MILLION: Final = Decimal(1_000_000)
 class Embeddings:
     """Lives on the engine's loop."""
 
-    def __init__(self, models: ModelDesk, store: Store, project: str, folder: Path, language: str) -> None:
+    def __init__(self, models: ModelRoles, store: Store, project: str, folder: Path, language: str) -> None:
         self._models, self._store, self._language = models, store, language
         self._consent = EmbeddingConsent(project, folder)
 

@@ -33,7 +33,7 @@ from flowcabal_tui.models.bounds import USUAL_OUTPUT, CallBound, bound_of_reques
 from flowcabal_tui.models.collect import WENT_OUT
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
-from flowcabal_tui.project.reservations import Reservation, Reservations, RunSpending
+from flowcabal_tui.project.models.reservations import Reservation, Reservations, RunSpending
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.runs import UsageChanged
 from flowcabal_tui.settings.project_file import BudgetSettings

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
-from flowcabal_tui.project.book.surroundings import surrounded
+from flowcabal_tui.project.services.surroundings import surrounded
 from flowcabal_tui.protocol.book import RewriteProposed, RewriteSelection
 
 if TYPE_CHECKING:

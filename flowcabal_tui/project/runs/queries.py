@@ -1,4 +1,4 @@
-"""Answers to the questions of guests, read from the store."""
+"""Nodes, attempts and requests of past runs, read from the store."""
 
 from __future__ import annotations
 
@@ -28,15 +28,12 @@ from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
 
-SUMMARIES: Final[tuple[Level, ...]] = ("L0", "L1")
 
-
-class Queries:
+class RunQueries:
     """Reads only; lives on the engine's loop."""
 
-    def __init__(self, store: Store, kinds: ProfileKinds | None = None) -> None:
-        """`kinds` None: only the profiles that come with the program are called by their kind."""
-        self._store, self._kinds = store, kinds or ProfileKinds()
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     async def node(self, run: RunId, node: NodeId) -> NodeView:
         """A node with the texts of all its attempts."""
@@ -112,100 +109,6 @@ class Queries:
             chapter = (await self._store.runs.run_request(run)).chapter
             return replace(attempt, receipt=await self._store.versions.receipt_of(node, chapter, attempt.key))
         return found.attempt(await self._store.runs.partial_text(run, node, found.number))
-
-    async def _entity(self, uri: str) -> Entity | None:
-        wanted = uri.rsplit("/", 1)[-1]
-        return next((entity for entity in await self._store.memory.names() if entity.id == wanted), None)
-
-    async def _title(self, uri: str) -> str:
-        if uri.startswith("manuscript/"):
-            return (await self._store.book.chapter(ChapterId(uri.removeprefix("manuscript/")))).title
-        if uri == WORK:
-            return _("The whole work")
-        if uri.startswith(ARCS):
-            view = await self._store.memory.view(None)
-            titles = {arc.uri: arc.title(view.language) for arc in arcs_of(await view.chapters())}
-            return titles.get(uri, uri.removeprefix(ARCS))
-        kinds = {kind.uri(None): kind.title for kind in self._kinds.all()}
-        return kinds.get(uri) or uri.rsplit("/", 1)[-1]
-
-    async def source(
-        self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
-    ) -> SourceText:
-        """The text behind a uri of a receipt or finding. Raises RunError for one that is not there.
-
-        With a level, what stands of a profile in it; of a chapter, its summary in L0 and L1. With a receipt, as its
-        run saw it: what was changed since would not have the cited words at their place.
-        """
-        root, _slash, rest = uri.partition("/")
-        if level and root in ("profiles", "summaries", "manuscript"):
-            seen = await self._seen(uri, level, receipt)
-            if seen is not None:
-                return SourceText(uri, await self.title(uri), seen, start, end)
-        if root == "manuscript":
-            chapter = await self._store.book.chapter(ChapterId(rest.split("/")[0]))
-            return SourceText(uri, chapter.title, await self._store.book.text(chapter.id), start, end)
-        if root == "meta" and (meta := next((name for name in META_NAMES if name == rest), None)):
-            return SourceText(uri, _(META[meta]), await self._store.book.meta_text(meta), start, end)
-        if root == "entities" and (entity := await self._entity(uri)):
-            return SourceText(uri, entity.name, entity_text(entity), start, end)
-        if root == "reference":
-            book, _slash, number = rest.partition("/")
-            title, text = await self._store.references.text(ReferenceId(book), int(number) if number.isdecimal() else 1)
-            return SourceText(uri, title, text, start, end)
-        if root in ("relations", "facts", "promises", "moments"):
-            return await self._told(uri, root, rest)
-        if root in ("profiles", "summaries") and (text := await self.summary(uri)):
-            return SourceText(uri, await self.title(uri), text, start, end)
-        raise _nothing_at(uri)
-
-    async def _seen(self, uri: str, level: Level, receipt: Receipt | None) -> str | None:
-        """A level of a chapter or derived text, as it stands or as the run of a receipt saw it; None if it did not."""
-        memory = self._store.memory
-        view = await (memory.view(receipt.chapter, receipt.generation) if receipt else memory.view(None))
-        root, _slash, rest = uri.partition("/")
-        if root == "manuscript" and level == "L2":
-            chapter = ChapterId(rest.split("/")[0])
-            known = {each.id for each in await view.chapters()}
-            return await view.chapter_text(chapter) if chapter in known else None
-        derived = await view.derived(uri, level)
-        return derived.text if derived else None
-
-    async def _told(self, uri: str, kind: str, identity: str) -> SourceText:
-        """A record of the story, at the words of the chapter that say it. Raises RunError for one that is gone."""
-        story = await (await self._store.memory.view(None)).story()
-        records: Sequence[StoryRecord] = getattr(story, kind)
-        record = next((each for each in records if each.id == identity), None)
-        if record is None:
-            raise _nothing_at(uri)
-        if record.evidence:
-            said = record.evidence[0]
-            return await self.source(f"manuscript/{said.chapter}", said.start, said.end)
-        return SourceText(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
-
-    async def summary(self, uri: str) -> str:
-        """What stands as L0 and L1 of a chapter or profile; "" if there are none yet."""
-        return "\n\n".join((await self.levels(uri)).values())
-
-    async def levels(self, uri: str) -> dict[Level, str]:
-        """The texts that stand for a chapter or profile, L0 before L1; nothing of what was taken out of the book."""
-        view = await self._store.memory.view(None)
-        found = [await view.derived(uri, level) for level in SUMMARIES]
-        return {state.level: state.text for state in found if state is not None}
-
-    async def title(self, uri: str) -> str:
-        """What a uri is called: the name of its entity, or the title of its chapter."""
-        entity = await self._entity(uri)
-        return entity.name if entity else await self._title(uri)
-
-
-def entity_text(entity: Entity) -> str:
-    """All that is known of an entity by hand, as it is read and searched."""
-    return f"{' · '.join(entity.names)}\n\n{entity.note}"
-
-
-def _nothing_at(uri: str) -> UnknownName:
-    return UnknownName(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
 
 
 def _title(workflow: Workflow, node: NodeId) -> str:

@@ -1,0 +1,136 @@
+"""Which method carries out which command, and in which order commands are carried out."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
+from flowcabal_tui.domain.ids import CommandId
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
+
+log = logging.getLogger(__name__)
+S = TypeVar("S")
+C = TypeVar("C", bound=Command)
+Handler = Callable[[S, C], Awaitable[str | None]]
+
+COMMAND: Final[ContextVar[CommandId]] = ContextVar("command")
+"""The id of the command that is being carried out."""
+_MARK: Final = "handles"
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    kind: type[Command]
+    accepted: Callable[[Any], None] | None
+
+
+def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Callable[[Handler[S, C]], Handler[S, C]]:
+    """Marks the method of a service that carries out a command. Its result is the id of what it made, or None.
+
+    The method raises FlowCabalError, or KeyError for what does not exist, and then nothing was changed. `accepted`
+    is called when the command is queued, before it runs.
+    """
+
+    def mark(method: Handler[S, C]) -> Handler[S, C]:
+        setattr(method, _MARK, _Mark(kind, accepted))
+        return method
+
+    return mark
+
+
+class CommandQueue:
+    """Carries out commands in the order in which they were sent; see `Command.order`. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        services: Iterable[object],
+        require: Callable[[Command], None],
+        emit: Callable[[Event], None],
+        start: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        """`require` raises FlowCabalError for a command that is refused now; `start` runs work beside the queue."""
+        self._require, self._emit, self._start = require, emit, start
+        self._methods: dict[type[Command], Callable[[Any], Awaitable[str | None]]] = {}
+        self._accepted: dict[type[Command], Callable[[], None]] = {}
+        for service in services:
+            self._register(service)
+        self._queue: asyncio.Queue[tuple[CommandId, Command]] = asyncio.Queue()
+        self._waiters: dict[CommandId, asyncio.Future[str]] = {}
+        self._numbers = itertools.count(1)
+
+    def _register(self, service: object) -> None:
+        for name, function in vars(type(service)).items():
+            if isinstance(marked := getattr(function, _MARK, None), _Mark):
+                self._methods[marked.kind] = getattr(service, name)
+                if marked.accepted is not None:
+                    self._accepted[marked.kind] = marked.accepted.__get__(service)
+
+    @property
+    def kinds(self) -> frozenset[type[Command]]:
+        """The commands that some service carries out."""
+        return frozenset(self._methods)
+
+    def new_id(self) -> CommandId:
+        """An id that no other command of this project has. May be called from any thread."""
+        return CommandId(f"c{next(self._numbers)}")
+
+    def accept(self, identity: CommandId, command: Command) -> None:
+        """Queues a command."""
+        if (accepted := self._accepted.get(type(command))) is not None:
+            accepted()
+        if command.order == "at once":
+            self._start(self._handle(identity, command))
+        else:
+            self._queue.put_nowait((identity, command))
+
+    async def carry_out(self, command: Command) -> str:
+        """Queues a command and waits for its end; returns its result. Raises FlowCabalError."""
+        identity = self.new_id()
+        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiters[identity] = done
+        self.accept(identity, command)
+        return await asyncio.shield(done)
+
+    async def work(self) -> None:
+        """Takes commands from the queue for ever."""
+        while True:
+            identity, command = await self._queue.get()
+            if command.order == "beside":
+                self._start(self._handle(identity, command))
+            else:
+                await self._handle(identity, command)
+
+    async def _handle(self, identity: CommandId, command: Command) -> None:
+        waiter = self._waiters.pop(identity, None)
+        COMMAND.set(identity)
+        try:
+            self._require(command)
+            result = await self._method(command)(command) or ""
+        except FlowCabalError as error:
+            self._failed(identity, error, waiter)
+        except KeyError as error:
+            self._failed(identity, Gone(*error.args[:1]), waiter)
+        except Exception as error:  # the edge of the engine: a mistake is reported and does not end it
+            log.exception("command %s", command.type)
+            self._failed(identity, RunError(_("The command stopped on a mistake in the program."), repr(error)), waiter)
+        else:
+            self._emit(CommandDone(identity, result))
+            if waiter is not None:
+                waiter.set_result(result)
+
+    def _method(self, command: Command) -> Callable[[Any], Awaitable[str | None]]:
+        if (method := self._methods.get(type(command))) is None:
+            raise RunError(_("{type} is not a command of a project.").format(type=command.type))
+        return method
+
+    def _failed(self, identity: CommandId, error: FlowCabalError, waiter: asyncio.Future[str] | None) -> None:
+        self._emit(CommandFailed(identity, error.title, error.detail, error.advice))
+        if waiter is not None:
+            waiter.set_exception(error)

@@ -1,0 +1,1 @@
+"""Models of the project: roles, money, embeddings."""

@@ -1,0 +1,31 @@
+"""How many tokens a chapter and an answer are taken to have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Final
+
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.models.bounds import USUAL_OUTPUT
+
+DRAFT_TOKENS: Final = 2_000
+"""The assumed length of an output where nothing else is known."""
+
+
+def usual_length(counter: TokenCounter, language: str, goal: int, written: Sequence[int]) -> int:
+    """Tokens of a chapter: of its goal, else of the median of those that are written, else a guess.
+
+    `goal` and `written` are in characters for a Chinese book, in words otherwise; 0: none.
+    """
+    length = goal or (round(median(written)) if written else 0)
+    return _tokens(counter, language, length) if length else DRAFT_TOKENS
+
+
+def longest_answer(counter: TokenCounter, language: str, goal: int, written: Sequence[int]) -> int:
+    """Tokens that a text is taken to have at most: twice the goal of a chapter or the longest that is written."""
+    return max(USUAL_OUTPUT, 2 * _tokens(counter, language, max(goal, *written, 0)))
+
+
+def _tokens(counter: TokenCounter, language: str, length: int) -> int:
+    return counter.count(("\u7684" if language == "zh" else "word ") * length)

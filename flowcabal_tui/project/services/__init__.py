@@ -1,0 +1,1 @@
+"""What callers ask of a project and have it do: one service a subject."""

@@ -1,0 +1,256 @@
+"""The book: chapters, their texts, the outline, reference books, kept outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.ids import ChapterId, OutputId
+from flowcabal_tui.domain.manuscript import (
+    Chapter,
+    ChapterVersion,
+    ImportPreview,
+    Passage,
+    Reference,
+    ReferenceHit,
+    ReferenceId,
+)
+from flowcabal_tui.domain.memory import Curated, MetaName
+from flowcabal_tui.domain.origin import BlamedLine, Provenance
+from flowcabal_tui.domain.outline import BookOutline
+from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.project.book.curation import following
+from flowcabal_tui.project.commands import COMMAND, handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.services.rewriting import rewrite
+from flowcabal_tui.protocol.book import (
+    AcceptRewrite,
+    AddChapter,
+    AssignOutline,
+    BookChanged,
+    DeleteOutput,
+    EditChapter,
+    ImportManuscript,
+    MergeChapters,
+    PersistOutput,
+    RemoveReference,
+    ReplaceText,
+    RevertChange,
+    RewriteSelection,
+    SplitChapter,
+    WriteChapter,
+    WriteMeta,
+    WriteOutlinePart,
+)
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.book.backup import Manifest
+
+
+class BookService:
+    """Questions and commands about the book. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store = parts, parts.store
+
+    # Chapters
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """The chapters in story order."""
+        return await self._store.book.chapters()
+
+    async def deleted_chapters(self) -> tuple[Chapter, ...]:
+        """Those that can be brought back, by the place that they had."""
+        return await self._store.book.deleted()
+
+    async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str:
+        """The text of a version; None: of the newest."""
+        return await self._store.book.text(chapter, version)
+
+    async def chapter_versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
+        """All versions, newest first."""
+        return await self._store.book.versions(chapter)
+
+    async def outside_text(self, chapter: ChapterId) -> str | None:
+        """The text of a chapter's file that another program changed and the writer has not looked at."""
+        return self._parts.curation.outside_text(chapter)
+
+    async def overview(self) -> Overview:
+        """Lengths, goals, and the state of each chapter."""
+        return await self._parts.overview.overview()
+
+    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+        """The passages of a chapter's newest text, in order, without gaps."""
+        return await self._parts.overview.scenes(chapter)
+
+    @handles(WriteChapter)
+    async def write(self, command: WriteChapter) -> str:
+        """Returns the number of the version. Raises VersionConflict."""
+        return await self._parts.curation.write(command)
+
+    @handles(AddChapter)
+    async def add(self, command: AddChapter) -> str:
+        if command.position is not None:
+            await self._parts.outlining.settle()
+        added = await self._parts.curation.add(command)
+        if command.position is not None:
+            await self._parts.chapters_moved()
+        return added
+
+    @handles(EditChapter)
+    async def edit(self, command: EditChapter) -> None:
+        parts = self._parts
+        if command.deleted:
+            await self._store.outbox.add(await parts.steps.summaries.tasks_without(command.chapter))
+        await parts.outlining.settle()
+        await parts.curation.edit(command)
+        if command.position is not None or command.deleted is not None:
+            await parts.chapters_moved()
+
+    @handles(SplitChapter)
+    async def split(self, command: SplitChapter) -> str:
+        await self._parts.outlining.settle()
+        made = await self._parts.chapters_edit.do(command)
+        await self._parts.chapters_moved()
+        return made
+
+    @handles(MergeChapters)
+    async def merge(self, command: MergeChapters) -> str:
+        await self._parts.outlining.settle()
+        made = await self._parts.chapters_edit.do(command)
+        await self._parts.outlining.join(command.chapter, command.following)
+        await self._parts.chapters_moved()
+        return made
+
+    @handles(ReplaceText)
+    async def replace(self, command: ReplaceText) -> str:
+        return await self._parts.chapters_edit.do(command)
+
+    @handles(RevertChange)
+    async def revert(self, command: RevertChange) -> str:
+        return await self._parts.chapters_edit.do(command)
+
+    @handles(RewriteSelection)
+    async def rewrite(self, command: RewriteSelection) -> None:
+        """Emits `rewrite:proposed`. Raises ModelError or WorkflowError."""
+        self._parts.limits.hurry()
+        self._parts.emit(await rewrite(self._parts, COMMAND.get(), command))
+
+    @handles(AcceptRewrite)
+    async def accept_rewrite(self, command: AcceptRewrite) -> None:
+        await self._parts.curation.accept_rewrite(command)
+
+    # Kept outputs
+
+    async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
+        """Kept outputs of a chapter, or all."""
+        return await self._store.book.kept(chapter)
+
+    async def kept_text(self, output: OutputId) -> str:
+        """The text of a kept output."""
+        return await self._store.book.kept_text(output)
+
+    @handles(PersistOutput)
+    async def keep(self, command: PersistOutput) -> str:
+        return await self._parts.curation.persist(command)
+
+    @handles(DeleteOutput)
+    async def forget(self, command: DeleteOutput) -> None:
+        await self._parts.curation.forget(command)
+
+    # Outline and other texts of the writer
+
+    async def meta(self, name: MetaName) -> str:
+        """The outline, style guide, world rules or notes."""
+        return await self._store.book.meta_text(name)
+
+    async def outline(self) -> tuple[BookOutline, int]:
+        """The outline with the chapters of its parts, and its version."""
+        return await self._parts.outlining.outline()
+
+    @handles(WriteMeta)
+    async def write_meta(self, command: WriteMeta) -> None:
+        await self._store.book.write_meta(
+            command.name,
+            clean(command.text),
+            "human",
+            expected_version=command.expected_version,
+            tasks=following(("knowledge",)),
+        )
+        if command.name == "outline":
+            await self._parts.outlining.written()
+        self._parts.background.wake()
+        self._parts.emit(BookChanged())
+
+    @handles(WriteOutlinePart)
+    async def write_outline(self, command: WriteOutlinePart) -> None:
+        await self._parts.outlining.write(command)
+
+    @handles(AssignOutline)
+    async def assign_outline(self, command: AssignOutline) -> None:
+        await self._parts.outlining.assign(command)
+
+    # Search and origin
+
+    async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
+        """The best `limit` places of each kind in the whole project; an empty query finds nothing."""
+        return await self._parts.search.find(query, kinds, limit)
+
+    async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
+        """Every place of the manuscript with exactly these words, as words of their own, in story order."""
+        return await self._parts.search.occurrences(words)
+
+    async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
+        """Every line of the newest text that is not blank, with the version and output that brought it."""
+        return await self._parts.blame.lines(chapter)
+
+    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
+        """What wrote a line (by its number), and what it was given."""
+        return await self._parts.blame.provenance(chapter, line)
+
+    # Import and export
+
+    async def preview_import(self, path: Path, last: int | None = None, *, reference: bool = False) -> ImportPreview:
+        """Of the first `last` chapters (None: all), compared with the book unless it becomes a reference book."""
+        return await self._parts.importer.preview(path, last, reference=reference)
+
+    @handles(ImportManuscript)
+    async def import_manuscript(self, command: ImportManuscript) -> str:
+        importer = self._parts.importer
+        return await importer.reference(command) if command.reference else str(await importer.manuscript(command))
+
+    async def references(self) -> tuple[Reference, ...]:
+        """The reference books, oldest first."""
+        return await self._store.references.all()
+
+    async def reference_parts(self, book: ReferenceId) -> tuple[tuple[int, str, str], ...]:
+        """Number, title and volume of each part; `source` opens one at `reference/<book>/<number>`."""
+        return await self._store.references.parts(book)
+
+    async def search_references(
+        self, query: str, book: ReferenceId | None = None, limit: int = 20
+    ) -> tuple[ReferenceHit, ...]:
+        """The passages that hold any of the words, best first, in one reference book or in all."""
+        return await self._store.references.search(query.split(), limit, book)
+
+    @handles(RemoveReference)
+    async def remove_reference(self, command: RemoveReference) -> None:
+        await self._store.references.remove(command.reference)
+
+    async def export(self, path: Path, form: str) -> Path:
+        """Writes the manuscript to a file; `form` is its suffix where the path has none. Returns the path."""
+        from flowcabal_tui.project.book.exporting import export_book  # a project is opened sooner without
+
+        path = path.expanduser()
+        target = path if path.suffix or not form else path.with_suffix(f".{form}")
+        return await export_book(self._store, self._parts.folder, self._parts.settings.project, target)
+
+    async def back_up(self, target: Path) -> Manifest:
+        """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
+        from flowcabal_tui.project.book.backup import back_up  # a project is opened sooner without
+
+        parts = self._parts
+        return await back_up(parts.store, parts.folder, target, parts.clock(), parts.knowledge.pack)

@@ -1,0 +1,38 @@
+"""Text that was typed and is not saved yet: of chapters, and of fields of the screen."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter, Draft
+from flowcabal_tui.project.parts import Parts
+
+
+class DraftService:
+    """Unsaved texts. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._store = parts.store
+
+    async def of(self, chapter: ChapterId) -> Draft | None:
+        """The unsaved text of a chapter."""
+        return await self._store.drafts.of(chapter)
+
+    async def all(self) -> tuple[tuple[Chapter, Draft], ...]:
+        """The chapters of the book with unsaved text, in story order."""
+        drafts = {draft.chapter: draft for draft in await self._store.drafts.all()}
+        return tuple((at, drafts[at.id]) for at in await self._store.book.chapters() if at.id in drafts)
+
+    async def put(self, chapter: ChapterId, text: str | None, base: int | None) -> bool:
+        """Keeps text that was typed over the version `base`; None, or text that is saved, removes it.
+
+        True when the chapter has unsaved text now.
+        """
+        return await self._store.drafts.put(chapter, text, base)
+
+    async def draft(self, key: str) -> str | None:
+        """Other unsaved text that survived a crash: a wish, a decision, an edited workflow."""
+        return await self._store.values.draft(key)
+
+    async def put_draft(self, key: str, text: str | None) -> None:
+        """Keeps such a text; None removes it."""
+        await self._store.values.put_draft(key, text)

@@ -1,0 +1,50 @@
+"""Models: which are there, which may be used, and what the user has confirmed of the project."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.model_calls import EndpointCheck
+from flowcabal_tui.domain.trust import TrustView
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.models.consent import EmbeddingQuote
+from flowcabal_tui.project.models.found import found_models
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.startup import Startup
+from flowcabal_tui.project.views import FoundModel
+from flowcabal_tui.protocol.models import AnswerEmbeddings, ConfirmModels, ConfirmTrust
+
+
+class ModelService:
+    """Questions and commands about models and project trust. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts, startup: Startup) -> None:
+        self._parts, self._startup = parts, startup
+
+    async def found_models(self) -> tuple[FoundModel, ...]:
+        """Models that could be used here, the embedded one last; asks no server that takes money."""
+        return await found_models()
+
+    async def check_models(self) -> tuple[EndpointCheck, ...]:
+        """One small call a role."""
+        return await self._parts.models.check_all()
+
+    async def trust(self) -> TrustView:
+        """What the project asks for, and what the user has confirmed."""
+        return await self._parts.trust.view()
+
+    async def embedding_question(self) -> EmbeddingQuote | None:
+        """What is asked before texts of the book are first sent to the embedding model; None: nothing is asked."""
+        return await self._parts.embeddings.question()
+
+    @handles(ConfirmTrust)
+    async def confirm_trust(self, command: ConfirmTrust) -> None:
+        await self._startup.confirm(command.items)
+
+    @handles(ConfirmModels)
+    async def confirm_models(self, command: ConfirmModels) -> None:
+        await self._parts.adopt_models(command.identity)
+
+    @handles(AnswerEmbeddings)
+    async def answer_embeddings(self, command: AnswerEmbeddings) -> None:
+        await self._parts.embeddings.answer(allow=command.allow)
+        if self._parts.knowledge.last.state == "asks":
+            await self._parts.start_knowledge()

@@ -1,0 +1,84 @@
+"""Runs: begun, stopped, answered, quoted, and read from the history."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunRequest, RunSummary, RunWish
+from flowcabal_tui.domain.versions import RunDetails, VersionTrace
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, Decide, ResumeRun, RunWorkflow
+
+
+class RunService:
+    """Questions and commands about runs. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store = parts, parts.store
+
+    async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
+        """The runs that are wished for, newest first."""
+        return await self._parts.runs.summaries(limit, wish)
+
+    async def run_workflow(self, run: RunId) -> Workflow:
+        """The document as it was when the run began."""
+        return await self._store.runs.workflow_of(run)
+
+    async def run_details(self, run: RunId) -> RunDetails:
+        """A run of the history with its nodes, tokens and money."""
+        return await self._parts.history.details(run)
+
+    async def replay(self, run: RunId) -> tuple[Event, ...]:
+        """The events of a run again, in their order, from its log: nothing is called, nothing is paid."""
+        return await self._parts.history.replay(run)
+
+    async def node(self, run: RunId, node: NodeId) -> NodeView:
+        """A node of a run with the texts of all its attempts."""
+        return await self._parts.run_queries.node(run, node)
+
+    async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
+        """What was sent for an attempt (0: the chosen one), made again from the log; spends nothing."""
+        return await self._parts.run_queries.trace(await self._parts.runs.past(run), node, attempt)
+
+    async def questions(self) -> tuple[Question, ...]:
+        """The questions that wait for the writer, oldest first."""
+        return await self._store.runs.open_questions()
+
+    async def quote(self, request: RunRequest) -> Quote:
+        """What a run would take, likely and at most; nothing begins."""
+        return await self._parts.quotes.quote(await self._parts.runs.imagined(request))
+
+    async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
+        """The receipt that the node would get now; spends nothing."""
+        return await self._parts.quotes.preview(await self._parts.runs.imagined(request), node)
+
+    async def totals(self) -> Totals:
+        """Tokens and money of the project."""
+        return await self._store.usage.totals()
+
+    @handles(RunWorkflow)
+    async def start(self, command: RunWorkflow) -> str:
+        self._parts.limits.hurry()
+        return await self._parts.runs.start(command.request)
+
+    @handles(ResumeRun)
+    async def resume(self, command: ResumeRun) -> str:
+        self._parts.limits.hurry()
+        return await self._parts.runs.resume(command.run, continues=command.continues)
+
+    @handles(CancelRun)
+    async def cancel(self, command: CancelRun) -> None:
+        await self._parts.runs.cancel(command.run, command.node, branch=command.branch)
+
+    @handles(AdvanceRun)
+    async def advance(self, command: AdvanceRun) -> None:
+        self._parts.runs.advance(command.run)
+
+    @handles(Decide)
+    async def decide(self, command: Decide) -> None:
+        await self._parts.runs.decide(command.question, command.decision)

@@ -1,0 +1,111 @@
+"""The story: names, what is recorded of them, scenes, and the proposals of agents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalPage, ProposalWish
+from flowcabal_tui.domain.story import Story
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.story.scenes import set_scene
+from flowcabal_tui.project.views import Seen
+from flowcabal_tui.protocol.book import BookChanged, SetScene
+from flowcabal_tui.protocol.story import (
+    CorrectProposal,
+    DecideProposals,
+    PutEntity,
+    PutRecord,
+    RemoveEntity,
+    RemoveRecord,
+    UndoDecision,
+)
+
+
+class StoryService:
+    """Questions and commands about the story. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store = parts, parts.store
+
+    async def all(self) -> Story:
+        """Relations, facts, promises and moments as they are now, in story order."""
+        return await self._parts.story.story()
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All entities, by first mention, then id."""
+        return await self._store.memory.entities()
+
+    async def seen(self) -> tuple[Seen, ...]:
+        """How often each entity is mentioned, and from where to where."""
+        return await self._parts.story.seen()
+
+    async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
+        """Every place of the present texts that names an entity, in story order."""
+        return await self._parts.story.mentions(entity)
+
+    async def companions(
+        self, entity: EntityId, before: ChapterId | None = None
+    ) -> tuple[tuple[EntityId, int, ChapterId], ...]:
+        """With whom it is named in one passage, in how many passages, and in which chapter last; most first."""
+        return await self._parts.story.companions(entity, before)
+
+    async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
+        """Some proposals of agents and rules from `offset` on, those of the newest reading first."""
+        return await self._parts.proposals.page(wish, offset, limit)
+
+    async def proposal(self, identity: ProposalId) -> Proposal:
+        """One proposal. Raises UnknownName when there is none of this id."""
+        (found,) = await self._store.proposals.get([identity])
+        return found
+
+    @handles(PutEntity)
+    async def put_entity(self, command: PutEntity) -> None:
+        entity = command.entity
+        self._parts.story.require_name(entity)
+        await self._parts.steps.put_by_hand(replace(entity, name=clean(entity.name).strip(), by="hand"))
+        await self._names_changed()
+
+    @handles(RemoveEntity)
+    async def remove_entity(self, command: RemoveEntity) -> None:
+        known = {entity.id: entity for entity in await self._store.memory.names()}
+        await self._parts.steps.remove_by_hand(known[command.entity])
+        await self._names_changed()
+
+    async def _names_changed(self) -> None:
+        await self._parts.story_changed()
+        self._parts.emit(BookChanged())
+
+    @handles(PutRecord)
+    async def put_record(self, command: PutRecord) -> str:
+        put = await self._parts.story.put(command.record)
+        await self._parts.story_changed()
+        return put
+
+    @handles(RemoveRecord)
+    async def remove_record(self, command: RemoveRecord) -> None:
+        await self._parts.story.remove(command.record)
+        await self._parts.story_changed()
+
+    @handles(DecideProposals)
+    async def decide(self, command: DecideProposals) -> None:
+        await self._parts.proposals.decide(command.proposals, command.verdict)
+        await self._parts.story_changed()
+
+    @handles(CorrectProposal)
+    async def correct(self, command: CorrectProposal) -> None:
+        await self._parts.proposals.correct(command.proposal, command.change)
+        await self._parts.story_changed()
+
+    @handles(UndoDecision)
+    async def undo(self, _command: UndoDecision) -> None:
+        await self._parts.proposals.undo()
+        await self._parts.story_changed()
+
+    @handles(SetScene)
+    async def set_scene(self, command: SetScene) -> None:
+        await set_scene(self._store, command)
+        self._parts.emit(BookChanged())

@@ -1,0 +1,92 @@
+"""Workflows: the documents, what they may call, and the versions of what their nodes made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flowcabal_tui.domain.ids import ChapterId, NodeId
+from flowcabal_tui.domain.versions import ActionRow, NodeStanding, NodeVersion, WorkflowVersion
+from flowcabal_tui.domain.workflow import Finding, Workflow
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.runs.versions import name_of
+from flowcabal_tui.protocol.workflows import (
+    EditOutput,
+    FreezeBlock,
+    FreezeNode,
+    SaveWorkflow,
+    SelectVersion,
+    UnfreezeNode,
+)
+
+
+class WorkflowService:
+    """Questions and commands about workflows. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store = parts, parts.store
+
+    async def newest(self) -> tuple[Workflow, ...]:
+        """The newest version of each workflow, templates first."""
+        return await self._store.workflows.list()
+
+    async def get(self, reference: str) -> Workflow:
+        """The document of an id (its newest version) or of id@version. Raises Gone."""
+        return await self._store.workflows.get(reference)
+
+    async def workflow_versions(self, workflow: str) -> tuple[WorkflowVersion, ...]:
+        """The saved documents of a workflow, newest first; `get` opens one by its reference."""
+        return await self._store.workflows.versions(name_of(workflow))
+
+    async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
+        """What is wrong with a document in this project, where its actions and those that it calls are known."""
+        return await self._parts.actions.findings(workflow)
+
+    async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
+        """The actions that the project may use; with a query those that fit, best first."""
+        return await self._parts.actions.find(query)
+
+    async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
+        """All outputs of a node over all runs for this chapter and all edits, newest first, without their texts.
+
+        `workflow` is an id, with or without a version: all versions of the document count. `node` is a path.
+        """
+        return await self._parts.versions.of(workflow, node, chapter)
+
+    async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
+        """Their texts in this order, as a person reads them, such as two to compare."""
+        return await self._parts.run_queries.texts(versions)
+
+    async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
+        """Every node of the document: its output in use, frozen or not, and whether that is out of date."""
+        return await self._parts.versions.standing(workflow, chapter)
+
+    async def todo(
+        self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
+    ) -> tuple[tuple[NodeId, ...], ...]:
+        """The nodes without an output or with one that is out of date, by level; with targets, what these need."""
+        return await self._parts.versions.todo(workflow, chapter, targets)
+
+    @handles(SaveWorkflow)
+    async def save(self, command: SaveWorkflow) -> str:
+        return await self._parts.versions.save(command.workflow, keep_version=command.keep_version)
+
+    @handles(EditOutput)
+    async def edit(self, command: EditOutput) -> str:
+        return await self._parts.versions.edit(command)
+
+    @handles(SelectVersion)
+    async def select(self, command: SelectVersion) -> None:
+        await self._parts.versions.select(command.workflow, command.node, command.chapter, command.digest)
+
+    @handles(FreezeNode)
+    async def freeze(self, command: FreezeNode) -> None:
+        await self._parts.versions.freeze(command)
+
+    @handles(UnfreezeNode)
+    async def unfreeze(self, command: UnfreezeNode) -> None:
+        await self._parts.versions.unfreeze(command)
+
+    @handles(FreezeBlock)
+    async def freeze_block(self, command: FreezeBlock) -> str:
+        return await self._parts.versions.freeze_block(command)

@@ -1,0 +1,1 @@
+"""Names, records and proposals."""
