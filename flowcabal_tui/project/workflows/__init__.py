@@ -1,1 +1,1 @@
-"""Making and changing workflows: what the Builder needs of a project."""
+"""Workflow documents and what they may call."""
