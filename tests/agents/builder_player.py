@@ -7,8 +7,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
-
 from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import ModelBuilder
 from flowcabal_tui.agents.builder.document import Json
@@ -23,6 +21,7 @@ from flowcabal_tui.domain.model_calls import (
     ToolCall,
     Usage,
 )
+from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from tests.agents.builder_briefs import edits_for, known_in
 
 Turn = list[tuple[str, Json]]

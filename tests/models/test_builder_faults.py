@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
 from flowcabal_tui.agents.builder.builder import ModelBuilder
@@ -18,6 +17,7 @@ from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.nodes.validation import check_document
+from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from tests.faultserver import FaultServer
 
 WISH = "put a step between draft and polish that checks the names"

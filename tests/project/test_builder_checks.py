@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns, sample
 
 from flowcabal_tui.agents.builder.branches import variants
 from flowcabal_tui.agents.builder.checks import Item, check
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetPrompt
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns, sample
 from tests.agents.builder_briefs import edits_for, known_in, rows
 
 LENGTH = {"kind": "expression", "expression": "len(result_of.draft.text) > 20000"}

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json, all_found
@@ -15,6 +14,7 @@ from flowcabal_tui.agents.builder.form_builder import Built, build_by_form
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form, Verb
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from tests.agents.builder_briefs import known_in, rows
 
 FORMS = Path(__file__).parents[1] / "bench" / "builder" / "dev_forms.jsonl"

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
-from flowcabal_tui.agents.arcs import ARCS, WORK, arcs_of
-from flowcabal_tui.agents.profile_kinds import ProfileKinds
-from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
-from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
+from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.manuscript import ReferenceId
-from flowcabal_tui.domain.memory import META_NAMES, Entity, Level
 from flowcabal_tui.domain.run import UNDER_WAY, Attempt, node_state_in
-from flowcabal_tui.domain.story import Relation, StoryRecord
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.runs.layers import kept_trace
-from flowcabal_tui.project.runs.overrides import no_node
 from flowcabal_tui.project.runs.tracing import trace
-from flowcabal_tui.project.views import NodeView, SourceText
-from flowcabal_tui.project.words import META
+from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.project.workflows.overrides import no_node
 from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
