@@ -20,7 +20,7 @@ from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.builds import AcceptBuild, AnswerBuild, RejectBuild, RequestBuild, UndoBuild
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.workflows.builds import BuildRecord
+    from flowcabal_tui.project.builder.builds import BuildRecord
 
 DONE, FAILED, WAITS = 0, 1, 3
 _MARKS: Final = {
@@ -66,7 +66,7 @@ async def decide(arguments: Namespace) -> int:
                 say(_("Saved as {reference}.").format(reference=said))
             case "answer":
                 await project.carry_out(AnswerBuild(name, rest))
-                return _told(await project.build(name), as_json=False)
+                return _told(await project.builds.build(name), as_json=False)
             case _:
                 raise BadArgument(
                     _("{answer} is no answer to a suggestion.").format(answer=answer[:60]),
@@ -89,7 +89,7 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
 
 
 async def _built(project: Project, command: RequestBuild) -> BuildRecord:
-    return await project.build(await project.carry_out(command))
+    return await project.builds.build(await project.carry_out(command))
 
 
 def _told(record: BuildRecord, *, as_json: bool) -> int:

@@ -77,7 +77,7 @@ from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import Folder, Modes
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.workflows.builds import Builds
+    from flowcabal_tui.project.builder.builds import Builds
 
 log = logging.getLogger(__name__)
 
@@ -258,8 +258,8 @@ class Parts:
     @cached_property
     def builds(self) -> Builds:
         """The builds of workflows; imported at first use."""
-        from flowcabal_tui.project.workflows.builds import Builds
-        from flowcabal_tui.project.workflows.known_names import known_names
+        from flowcabal_tui.project.builder.builds import Builds
+        from flowcabal_tui.project.builder.known_names import known_names
 
         return Builds(
             self.store,

@@ -18,6 +18,7 @@ from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.proxy import on_engine
 from flowcabal_tui.project.services.book import BookService
+from flowcabal_tui.project.services.builds import BuildService
 from flowcabal_tui.project.services.drafts import DraftService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
@@ -51,8 +52,10 @@ class Project:
         self.story = on_engine(story, engine)
         self.workflows = on_engine(workflows, engine)
         self.models = on_engine(models, engine)
+        builds = BuildService(parts)
+        self.builds = on_engine(builds, engine)
         self.drafts = on_engine(DraftService(parts), engine)
-        services = (book, runs, memory, story, workflows, models)
+        services = (book, runs, memory, story, workflows, models, builds)
         self._commands = CommandQueue(services, self._require, feed.publish, parts.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._closed = startup, False

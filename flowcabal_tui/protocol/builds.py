@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from flowcabal_tui.protocol.base import Command, Event, event
+from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,7 @@ class RequestBuild(Command):
     """
 
     type: ClassVar[str] = "build:request"
+    order: ClassVar[Order] = "beside"
     wish: str
     workflow: str = ""
     template: str = ""
@@ -28,6 +29,7 @@ class AnswerBuild(Command):
     """Answers what a build asked; it goes on."""
 
     type: ClassVar[str] = "build:answer"
+    order: ClassVar[Order] = "beside"
     build: str
     text: str
 

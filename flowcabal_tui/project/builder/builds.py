@@ -20,7 +20,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.validation import require_valid
-from flowcabal_tui.project.workflows.simulated_runs import SimulatedRuns
+from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.builds import RequestBuild, SuggestionMade
 from flowcabal_tui.store import Store
