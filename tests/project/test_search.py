@@ -13,7 +13,8 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.search import SearchHit, SearchKind
-from flowcabal_tui.project.book import matching, search
+from flowcabal_tui.project.book import matching
+from flowcabal_tui.project.memory import search
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import PutEntity
 from tests.project.desk import CHAPTERS, Desk, make, opened

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.project.views import Workbench
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.protocol.runs import NodeStreaming, RunWorkflow
 from tests.tui import fake_books as books
@@ -12,7 +11,7 @@ from tests.tui.fakes import FakeWorkbench
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_the_fake_workbench_holds_a_review_whose_quotations_stand_where_they_say(language: str) -> None:
-    bench: Workbench = FakeWorkbench(language)
+    bench = FakeWorkbench(language)
     (question,) = await bench.runs.questions()
     view = await bench.runs.node(question.run, question.node)
     finding = view.attempts[-1].evaluation.findings[0]  # type: ignore[union-attr]  # the fake always has one

@@ -15,14 +15,14 @@ from flowcabal_tui.tui.app.app import run_app
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.views import Workbench
+    from flowcabal_tui.project.project import Project
 
 
 def invented_access(language: str, *, locked: bool = False, seen: list[object] | None = None) -> ProjectAccess:
     """ProjectAccess into invented projects; what is settled or remembered goes into `seen`."""
     noted = [] if seen is None else seen
 
-    async def opener(folder: Path, read_only: bool) -> Workbench:
+    async def opener(folder: Path, read_only: bool) -> Project:
         from tests.tui.fakes import FakeWorkbench
 
         if locked and not read_only:
