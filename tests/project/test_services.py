@@ -154,7 +154,7 @@ async def test_a_long_command_does_not_hold_up_the_next() -> None:
     beside = asyncio.create_task(made.queue.carry_out(Beside()))
     await asyncio.sleep(0)
     after = asyncio.create_task(made.queue.carry_out(Queued(3)))
-    while made.service.log != ["accepted", "beside", "queued 3 as c2"]:
+    while made.service.log != ["accepted", "beside", "queued 3 as c2"]:  # noqa: ASYNC110  # each turn of the loop brings it on
         await asyncio.sleep(0)
     made.service.gate.set()
     assert (await beside, await after) == ("", "3")

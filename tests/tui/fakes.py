@@ -517,7 +517,7 @@ class FakeWorkbench(FakeReading):
 
     async def run_workflow(self, run: RunId) -> Workflow:
         summary = next(item for item in self.run_rows if item.id == run)
-        return await self.workflow(summary.workflow)
+        return await self.get(summary.workflow)
 
     async def node(self, run: RunId, node: NodeId) -> NodeView:
         return self.node_views[run, node]

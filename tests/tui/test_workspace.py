@@ -64,11 +64,11 @@ class LingeringWorkbench(FakeWorkbench):
         super().__init__("en", **how)
         self.ends: list[str] = []
         self._hangs = hangs
-        self.unsaved.put = self.put
+        self.drafts.put = self.put
 
     async def put(self, chapter, text, base):
         self.ends.append("draft")
-        return await FakeDrafts.put(self.unsaved, chapter, text, base)
+        return await FakeDrafts.put(self.drafts, chapter, text, base)
 
     async def close(self) -> None:
         self.ends.append("close")
