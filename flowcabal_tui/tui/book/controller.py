@@ -226,10 +226,6 @@ class BookController:
         """Shows the time of the save in the status line."""
         self._screen.query_one(StatusLine).update_saved(self._now())
 
-    def forget(self, chapter: ChapterId) -> None:
-        """Forgets what was typed of a purged chapter, so that it is not written again."""
-        self.drafts.forget(chapter)
-
     @on_key("manuscript.edit")
     def edit(self) -> None:
         """Shows the manuscript, ready to be typed into."""

@@ -54,7 +54,7 @@ class UpkeepController:
         chapter = chapters[chosen]
         title = _("Purge chapter {n}, {title}?").format(n=chapter.position, title=one_line(chapter.title))
         if await self._purge(Purge(chapter=chapter.id), title, one_line(chapter.title) or chapter.id):
-            self._book.forget(chapter.id)
+            self._book.drafts.forget(chapter.id)
 
     async def purge_output(self, kept: Curated) -> None:
         """Asks for the beginning of its id."""
