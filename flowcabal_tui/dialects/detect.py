@@ -74,11 +74,6 @@ def dialect_of(value: Any) -> Dialect | None:
     return "ours" if "id" in value or fields & _OURS else "flowcabal" if not nodes and "name" in value else "ours"
 
 
-def read_any(text: str) -> Conversion:
-    """The workflow of a document in any form. Raises DialectError."""
-    return converted(recognised(text))
-
-
 def converted(document: Document) -> Conversion:
     """The workflow of a document. Raises DialectError that says what stands in the way."""
     match document.dialect:

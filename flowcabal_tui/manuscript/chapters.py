@@ -12,15 +12,19 @@ from flowcabal_tui.domain.text import han_count, word_count
 from flowcabal_tui.headings.contents import without_contents
 from flowcabal_tui.headings.levels import heading_lines
 from flowcabal_tui.headings.lines import Line
-from flowcabal_tui.headings.rules import Heading, heading_of
+from flowcabal_tui.headings.rules import Heading, heading_of, is_untitled
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.titles import with_titles_below
 
 _TITLE_PAGE_LINES: Final = 6
 _TITLE_PAGE_WIDTH: Final = 60
 _SHORT: Final = 100
 _LONG: Final = 15_000
 _NAMED_IN_A_WARNING: Final = 5
+_LEAST_BELOW: Final = 3
+_SHARE_BELOW: Final = 0.8
+_LONGEST_TITLE_ZH: Final = 32
+_LONGEST_TITLE: Final = 90
+_ENDS_OF_TEXT: Final = "。，！？；：、…”’」』,;:!?…\"'"
 
 
 def language_of(text: str) -> str:
@@ -43,7 +47,7 @@ def split_chapters(
         body = text.strip("\n")
         return (ImportedChapter(fallback_title, body),), (_("No chapter headings were found: one chapter."),)
     front, found = _pieces(lines)
-    found = with_titles_below(found)
+    found = _with_titles_below(found)
     warnings: list[str] = []
     if listed:
         warnings.append(_("A table of contents was left out ({n} lines).").format(n=listed))
@@ -166,3 +170,24 @@ def _odd_lengths(chapters: Sequence[ImportedChapter]) -> list[str]:
     if long := [c.title for c, n in pairs if n > _LONG and (n > 5 * typical or len(pairs) == 1)]:
         warnings.append(_("Very long chapters (was a heading missed?): {titles}.").format(titles=named(long)))
     return warnings
+
+
+def _with_titles_below(chapters: Sequence[ImportedChapter]) -> list[ImportedChapter]:
+    """The chapters, their titles joined to their numbers where that is how the book is set.
+
+    It is when most headings only count and a short line that is no sentence follows them, then an empty line.
+    """
+    untitled = [chapter for chapter in chapters if chapter.text and is_untitled(chapter.title)]
+    below = {id(chapter): found for chapter in untitled if (found := _title_below(chapter)) is not None}
+    if len(below) < _LEAST_BELOW or len(below) < _SHARE_BELOW * len(untitled):
+        return list(chapters)
+    return [below.get(id(chapter), chapter) for chapter in chapters]
+
+
+def _title_below(chapter: ImportedChapter) -> ImportedChapter | None:
+    first, _line_end, rest = chapter.text.lstrip("\n").partition("\n")
+    title = first.strip()
+    longest = _LONGEST_TITLE_ZH if han_count(title) else _LONGEST_TITLE
+    if not rest.strip() or rest.split("\n", 1)[0].strip() or len(title) > longest or title[-1] in _ENDS_OF_TEXT:
+        return None
+    return replace(chapter, title=f"{chapter.title.rstrip('.')} {title}", text=rest.strip("\n"))

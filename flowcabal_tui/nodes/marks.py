@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from flowcabal_tui.domain.ids import NodeId
@@ -80,11 +80,6 @@ def todo(
     return tuple(
         tuple(node for node in level if level[node] == depth) for depth in range(1, max(level.values(), default=0) + 1)
     )
-
-
-def targets_after_run(targets: Iterable[NodeId], done: Collection[NodeId]) -> tuple[NodeId, ...]:
-    """The targets that stay: those that did not end; a failed node keeps its place."""
-    return tuple(node for node in targets if node not in done)
 
 
 def stays_as_edited(graph: Plan, node: NodeId) -> bool:

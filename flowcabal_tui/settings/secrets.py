@@ -7,13 +7,10 @@ import stat
 import tomllib
 from collections.abc import Mapping
 
-import tomlkit
-
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
-from flowcabal_tui.system.files import write_whole
 
 
 def read_secrets() -> dict[str, str]:
@@ -33,14 +30,6 @@ def read_secrets() -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise SettingsError(_("Cannot read {file}.").format(file=path), type(error).__name__) from error
     return {name: value for name, value in values.items() if isinstance(value, str)}
-
-
-def write_secret(name: str, value: str) -> None:
-    """Adds an entry to the secrets file (mode 0600)."""
-    document = tomlkit.document()
-    for known, text in (read_secrets() | {name: value}).items():
-        document[known] = text
-    write_whole(paths.secrets_file(), tomlkit.dumps(document).encode())
 
 
 def has_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.dialects.detect import DIALECTS, converted, dialect_of, findings_of, read_any, recognised, written
+from flowcabal_tui.dialects.detect import DIALECTS, converted, dialect_of, findings_of, recognised, written
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.sizes import MAX_VALUES
@@ -48,12 +48,12 @@ def test_a_document_is_recognised_by_its_form(document, dialect):
 def test_ours_is_read_from_json_and_yaml_alike():
     text = '{"id": "w", "nodes": [{"id": "a", "params": {"prompt": [{"kind": "text", "text": "x"}]}}]}'
     yaml = "id: w\nnodes:\n- id: a\n  params:\n    prompt:\n    - {kind: text, text: x}\n"
-    assert read_any(text).workflow == read_any(yaml).workflow
-    assert read_any(text).notes == ()
+    assert converted(recognised(text)).workflow == converted(recognised(yaml)).workflow
+    assert converted(recognised(text)).notes == ()
 
 
 def test_truth_values_of_yaml_are_labels_of_branches_and_told():
-    read = read_any("id: w\nnodes: [{id: a}, {id: b}]\nedges: [{source: a, target: b, condition: true}]\n")
+    read = converted(recognised("id: w\nnodes: [{id: a}, {id: b}]\nedges: [{source: a, target: b, condition: true}]\n"))
     assert read.workflow.edges[0].condition == "true"
     assert [note.place for note in read.notes] == ["edges[0].condition"]
 
@@ -65,7 +65,7 @@ def test_objects_are_counted_before_they_are_built():
 
 def test_a_document_of_ours_is_written_as_it_was_given():
     document = {"id": "w", "nodes": [{"id": "a", "params": {"prompt": []}}], "metadata": {"x": [1]}}
-    assert written(read_any(json.dumps(document)).workflow, "ours") == (document, ())
+    assert written(converted(recognised(json.dumps(document))).workflow, "ours") == (document, ())
 
 
 NAMES = st.sampled_from(["a", "b", "", "x y", "章", "a/b", "result_of.a.text", "{{a.b}}", "w@1"])

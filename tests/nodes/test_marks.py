@@ -8,7 +8,6 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.nodes.marks import (
     stale_after_edit,
     stale_after_run,
-    targets_after_run,
     todo,
 )
 from flowcabal_tui.nodes.plan import plan
@@ -43,10 +42,6 @@ def test_what_is_to_be_done_stops_at_outputs_and_comes_in_levels():
     assert todo(DIAMOND, ["d"], lambda node: node == "b") == (("a",), ("c",), ("d",))
     assert todo(DIAMOND, ["d", "e"], lambda _node: True) == (("d", "e"),)
     assert todo(DIAMOND, [], lambda _node: False) == ()
-
-
-def test_a_target_that_did_not_end_stays():
-    assert targets_after_run(["a", "b", "c"], {"a", "c"}) == ("b",)
 
 
 def test_a_circle_is_told():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, load_project, save_project
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen
-from flowcabal_tui.settings.secrets import find_key, read_secrets, write_secret
+from flowcabal_tui.settings.secrets import find_key, read_secrets
 from flowcabal_tui.settings.user_file import (
     RECENT_LIMIT,
     UserSettings,
@@ -114,9 +113,14 @@ def test_recent_projects_come_newest_first_and_do_not_repeat(tmp_path):
     assert recent_projects() == ()
 
 
+def keep_secret(name: str, value: str) -> None:
+    paths.secrets_file().parent.mkdir(parents=True)
+    paths.secrets_file().write_text(f'{name} = "{value}"\n', encoding="utf-8")
+    paths.secrets_file().chmod(0o600)
+
+
 def test_a_key_comes_from_the_environment_before_the_file():
-    write_secret("mine", "from-file")
-    assert stat.S_IMODE(paths.secrets_file().stat().st_mode) == 0o600
+    keep_secret("mine", "from-file")
     endpoint = Endpoint(model="m", api_key_env="MY_KEY", secret="mine")
     assert find_key(endpoint, {"MY_KEY": "from-env"}) == "from-env"
     assert find_key(endpoint, {}) == "from-file"
@@ -124,7 +128,7 @@ def test_a_key_comes_from_the_environment_before_the_file():
 
 
 def test_a_secrets_file_that_others_can_read_is_refused():
-    write_secret("mine", "k")
+    keep_secret("mine", "k")
     paths.secrets_file().chmod(0o644)
     with pytest.raises(SettingsError, match="chmod 600"):
         read_secrets()

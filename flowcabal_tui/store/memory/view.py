@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -17,13 +18,15 @@ from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.memory.cache import MemoryCache
-from flowcabal_tui.store.memory.companions import Companion, companions_of
 from flowcabal_tui.store.memory.derived import DerivedTexts
 from flowcabal_tui.store.memory.ranking import IndexedPassage, count, rank
 from flowcabal_tui.store.memory.snapshot import HOLDS, Snapshot, changed
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, book_outline
 from flowcabal_tui.store.rows.texts import EMPTY
 from flowcabal_tui.store.rows.tokens import term
+
+Companion = tuple[EntityId, int, ChapterId]
+"""With whom, in how many passages, and in which chapter last."""
 
 
 class View:
@@ -161,7 +164,7 @@ class View:
         )
         places = [(chapter, who, spans) for chapter, version, who, spans in rows if self._sees(chapter, version)]
         passages = (await self._indexed()).values()
-        return await asyncio.to_thread(companions_of, entity, places, tuple(passages))
+        return await asyncio.to_thread(_companions_of, entity, places, tuple(passages))
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
         """What stands before the target, as of the generation: the newest state, or what the writer wrote or pinned."""
@@ -311,3 +314,31 @@ async def open_view(
         before = int(place[0])
     target = snapshot.chapters.get(chapter) if chapter is not None else None
     return View(database, cache, language, snapshot, generation, before, target)
+
+
+def _companions_of(
+    entity: EntityId, mentions: Iterable[tuple[ChapterId, EntityId, str]], passages: Sequence[IndexedPassage]
+) -> tuple[Companion, ...]:
+    """Who is named in the same passages, most passages first.
+
+    `mentions` are chapter, who and spans as stored; `passages` come in story order.
+    """
+    cut: defaultdict[ChapterId, list[int]] = defaultdict(list)
+    places: dict[ChapterId, int] = {}
+    for passage in passages:
+        cut[passage.chapter].append(passage.start)
+        places[passage.chapter] = passage.position
+    named: defaultdict[tuple[ChapterId, int], set[EntityId]] = defaultdict(set)
+    for chapter, who, spans in mentions:
+        for start, _end in json.loads(spans):
+            named[chapter, bisect_right(cut[chapter], start)].add(who)
+    together: defaultdict[EntityId, list[ChapterId]] = defaultdict(list)
+    for (chapter, _passage), people in named.items():
+        if entity in people:
+            for other in people - {entity}:
+                together[other].append(chapter)
+    found = [
+        (other, len(chapters), max(chapters, key=lambda chapter: places.get(chapter, 0)))
+        for other, chapters in together.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (-each[1], each[0])))
