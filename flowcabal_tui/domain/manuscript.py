@@ -191,7 +191,7 @@ class PassageHit:
 
 @dataclass(frozen=True, slots=True)
 class PassagePlace:
-    """Where a passage stands, without its text."""
+    """The place of a passage, without its text."""
 
     chapter: ChapterId
     position: int

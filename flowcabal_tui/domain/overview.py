@@ -1,4 +1,4 @@
-"""The book at a glance: how far it is, and how each chapter stands."""
+"""The book at a glance: its progress, and the state of each chapter."""
 
 from __future__ import annotations
 

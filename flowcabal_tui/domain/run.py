@@ -107,7 +107,7 @@ class AngleCheck:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the Monitor says of one attempt; facts only, never quality."""
+    """The Monitor's checks of one attempt; facts only, never quality."""
 
     verdict: Verdict
     reason: str
@@ -171,7 +171,7 @@ class Attempt(Made):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """What a further attempt is told: the attempt before it, and what is wrong with it."""
+    """What a further attempt is based on: the attempt before it, and what is wrong with it."""
 
     attempt: Attempt
     feedback: str

@@ -1,4 +1,4 @@
-"""What a node gave over all runs, what stands for it, and what is out of date (DESIGN 4.2)."""
+"""The outputs of a node over all runs, the current one, and what is out of date (DESIGN 4.2)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NodeVersion(Made):
 
 @dataclass(frozen=True, slots=True)
 class StandingOutput:
-    """The output that stands for a node of a workflow, for a chapter: of the last run, or what a person chose."""
+    """The current output of a node of a workflow, for a chapter: of the last run, or what a person chose."""
 
     node: NodeId
     digest: Digest

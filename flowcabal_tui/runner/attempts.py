@@ -15,12 +15,12 @@ _FREE: Final = Usage()
 
 
 def done_payload(attempt: Attempt) -> dict[str, Any]:
-    """What the log says of an attempt that ended."""
+    """The log's payload for an attempt that ended."""
     return made_of(attempt) | {"usage": to_plain(attempt.usage), "cached": attempt.cached}
 
 
 def served_payload(attempt: Attempt) -> dict[str, Any]:
-    """What the log says of an output that was taken from an earlier run: its usage was booked there."""
+    """The log's payload for an output that was taken from an earlier run: its usage was booked there."""
     said = made_of(attempt)
     del said["usage"]
     said["cached"] = said["stands"] = True

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.state import StateEffect
 
 @dataclass(slots=True)
 class AttemptFold:
-    """What the log says of one attempt."""
+    """An attempt as the log has it."""
 
     number: int
     started: Mapping[str, Any] = field(default_factory=dict)
@@ -59,13 +59,13 @@ class AttemptFold:
 
 @dataclass(slots=True)
 class NodeFold:
-    """What the log says of one node."""
+    """A node as the log has it."""
 
     state: NodeState = "pending"
     attempts: dict[int, AttemptFold] = field(default_factory=dict)
     chosen: int = 0
     digest: Digest = Digest("")
-    """Of the output that stands."""
+    """Of the current output."""
     form: Form = "text"
     acted: int = 0
     """How often it may have acted on the world: carrying it out again is for a person to say."""
@@ -80,7 +80,7 @@ class NodeFold:
 
 @dataclass(slots=True)
 class RunFold:
-    """What the log says of a run; without a `run-ended` it is "running", whoever runs it."""
+    """A run as the log has it; without a `run-ended` it is "running", whoever runs it."""
 
     state: RunState = "running"
     nodes: dict[NodeId, NodeFold] = field(default_factory=dict)

@@ -47,11 +47,11 @@ class JournalPort(Protocol):
         ...
 
     async def outcome(self, key: Digest) -> StoredResult | None:
-        """The output that stands for an equal node, as remembered last."""
+        """The current output of an equal node, as remembered last."""
         ...
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
-        """From now on this output stands under the key; earlier ones stay in the history."""
+        """Makes this output the current one of the key; earlier ones stay in the history."""
         ...
 
     async def text(self, digest: Digest) -> str:
@@ -63,7 +63,7 @@ class JournalPort(Protocol):
         ...
 
     def standing(self, key: Digest) -> StoredResult | None:
-        """What `outcome` says, at once: microseconds, without a thread."""
+        """The same as `outcome`, in microseconds, without a thread."""
         ...
 
     async def keep_output(
@@ -73,7 +73,7 @@ class JournalPort(Protocol):
         outcome: tuple[Digest, StoredResult] | None = None,
         state: Sequence[StateEntry] = (),
     ) -> None:
-        """The text and the events that announce it, that it stands under a key from now on, what became of the state.
+        """Stores a text, the events that announce it, the key that it is current under, and the state's changes.
 
         All in one transaction.
         """
@@ -86,7 +86,7 @@ class JournalPort(Protocol):
     async def put_text(self, text: str) -> Digest: ...
 
     def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
-        """Queues a piece of streamed text; does not wait. A piece at offset 0 begins the attempt's text anew."""
+        """Queues a piece of streamed text; does not wait. A piece at offset 0 replaces the attempt's text."""
         ...
 
     async def partial_text(self, run: RunId, node: NodeId, attempt: int) -> str:

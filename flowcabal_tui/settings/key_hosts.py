@@ -32,7 +32,7 @@ def is_safe_transport(url: str) -> bool:
 
 
 def key_hosts() -> KeyHosts:
-    """What the user's file says at this moment. Raises SettingsError."""
+    """The bindings in the user's file at this moment. Raises SettingsError."""
     return _key_hosts(load_user())
 
 

@@ -25,7 +25,7 @@ def state_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """What can be made anew: OpenViking's workspaces."""
+    """What can be made again: OpenViking's workspaces."""
     return Path(os.environ.get("FLOWCABAL_CACHE_DIR") or _DIRS.user_cache_dir)
 
 

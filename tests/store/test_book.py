@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.domain.errors import ProjectError, VersionConflict
+from flowcabal_tui.domain.errors import Gone, ProjectError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import BackgroundTask
@@ -47,12 +47,12 @@ async def test_chapters_keep_their_ids_and_have_positions_without_gaps(store):
     await store.book.rename(b, "B")
     await store.book.delete(a)
     assert await titles(store) == "nBc"
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.book.write(a, "gone")
     assert (await store.book.undelete(a)).position == 1
     assert await titles(store) == "anBc"
     assert (await store.book.chapter(c)).position == 4
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.book.undelete(a)
 
 
@@ -83,7 +83,7 @@ async def test_writing_adds_versions_and_the_same_text_adds_none(store, chapter,
     assert (await book.text(chapter), await book.text(chapter, 1)) == ("大雪\n", "大雪满弓刀。")
     now = await book.chapter(chapter)
     assert (now.version, now.length, now.author) == (2, 2, "outside")
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await book.text(chapter, 9)
 
 
@@ -161,7 +161,7 @@ async def test_a_forgotten_scene_leaves_the_text_and_comes_back(store, chapter):
     await store.book.restore(scene.output.id)
     assert await store.book.text(chapter) == "手写。\n\n第一场。\n\n第二场。"
     assert not any(output.deleted for output in await store.book.kept())
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.book.forget(OutputId("none"))
 
 
@@ -188,7 +188,7 @@ async def test_an_outline_is_kept_as_a_text_about_the_book(store):
 async def test_a_chapter_output_needs_a_chapter(store):
     with pytest.raises(ProjectError, match="chapter"):
         await store.book.keep(Keeping("正文。", "chapter", "replace"))
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.book.keep(draft("正文。", ChapterId("none")))
 
 

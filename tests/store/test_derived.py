@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import Derived
@@ -91,9 +92,9 @@ async def test_a_pin_follows_its_chapter(store, chapters):
 
 
 async def test_a_state_that_never_was_cannot_be_pinned(store, chapters):
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.memory.choose_derived(DAI, "pin", Generation(10_000))
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.memory.choose_derived("profiles/characters/nobody", "take")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
 from flowcabal_tui.store import Keeping
@@ -171,7 +172,7 @@ async def test_a_purged_chapter_is_in_no_table_and_no_page(store, folder):
     assert words_in_file(folder, "quixotry", "zephyrine") == []
     assert [chapter.id for chapter in await store.book.chapters()] == [one.id]
     assert await store.book.text(one.id) == "The ferry waits."
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.upkeep.purge_chapter(two.id, no_tasks)
 
 
@@ -186,7 +187,7 @@ async def test_a_purged_output_goes_and_what_a_hand_wrote_stays(store, book):
     with sqlite3.connect(store.upkeep._path) as connection:
         assert connection.execute("SELECT count(*) FROM version WHERE output=?", (kept.id,)).fetchone() == (0,)
     connection.close()
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.book.restore(kept.id)
 
 

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
@@ -66,7 +67,7 @@ async def test_only_what_stands_before_the_chapter_is_visible(store):
     for hidden in (two, three):
         with pytest.raises(KeyError):
             await view.chapter_text(hidden)
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.memory.view(ChapterId("none"))
     everything = await store.memory.view(None)
     assert [entity.first_position for entity in await everything.entities()] == [1, 3]
@@ -180,7 +181,7 @@ async def test_a_hand_wins_over_an_agent(store, reopen):
     await store.memory.remove_entity(DAI.id)
     await store.memory.put_entity(DAI)
     assert await store.memory.entities() == ()
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.memory.remove_entity(DAI.id)
     await store.memory.put_entity(FENG)
     await store.memory.put_entity(by_hand)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ImportedChapter
 from flowcabal_tui.domain.memory import Entity
@@ -115,7 +115,7 @@ async def test_many_are_decided_at_once_and_taken_back_at_once(store: Store, boo
     assert {by for _text, by in await facts(store)} == {"hand"}
     assert len(await store.proposals.undo()) == 2
     assert {by for _text, by in await facts(store)} == {"agent"}
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.proposals.decide([(both[0].id, "drop", None), ("none", "drop", None)])
     assert {state for _says, state in await rows(store)} == {"applied"}
 

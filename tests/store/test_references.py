@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.manuscript import ImportedChapter, ReferenceId, Span
 from flowcabal_tui.store.book.references import WordsOfPassage, words_of
 from flowcabal_tui.store.rows.tasks import no_tasks
@@ -53,9 +54,9 @@ async def test_what_was_removed_is_found_only_as_of_its_time(store: Store) -> No
     await store.references.remove(book)
     assert await store.references.all() == () == await store.references.search(["茶"], 5)
     assert [hit.book for hit in await store.references.search(["茶"], 5, generation=then)] == ["茶经"]
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.references.remove(book)
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.references.text(ReferenceId("nothing"), 1)
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.memory import BackgroundTask, Totals
@@ -31,7 +32,7 @@ async def test_a_workflow_gets_a_version_when_it_changes(store, reopen):
     assert await workflows.get("chapter@1") == flow
     assert [one.reference for one in await workflows.list()] == ["chapter@2", "another@1"]
     for unknown in ("none", "chapter@7", "chapter@x"):
-        with pytest.raises(KeyError):
+        with pytest.raises(Gone):
             await workflows.get(unknown)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
@@ -176,7 +177,7 @@ async def test_a_hands_word_wins_over_every_later_reading(store, book):
     await store.book.write(one.id, "全改了。")
     await read(store, await store.book.chapter(one.id))
     assert [(found.text, found.by) for found in (await story(store)).facts] == [("林住在扬州城外", "hand")]
-    with pytest.raises(KeyError):
+    with pytest.raises(Gone):
         await store.records.remove(other.id)
     made = await store.records.put(Moment(RecordId(""), "\x1b[31m雨夜", two.id, "当夜"))
     assert [(moment.id, moment.text) for moment in (await story(store)).moments] == [(made, "雨夜")]

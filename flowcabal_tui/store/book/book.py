@@ -128,7 +128,7 @@ class Book:
         return await self._database.do(add)
 
     async def rename(self, chapter: ChapterId, title: str, volume: str | None = None) -> None:
-        """Another title (and volume, unless None). KeyError for an unknown chapter."""
+        """Another title (and volume, unless None). Gone for an unknown chapter."""
 
         def rename(connection: sqlite3.Connection) -> None:
             at = chapter_now(connection, chapter)
@@ -143,7 +143,7 @@ class Book:
         await self._database.do(rename)
 
     async def move(self, chapter: ChapterId, position: int) -> None:
-        """Puts the chapter at `position` (from 1); the others keep their order. KeyError for an unknown chapter."""
+        """Puts the chapter at `position` (from 1); the others keep their order. Gone for an unknown chapter."""
 
         def move(connection: sqlite3.Connection) -> None:
             old = chapter_now(connection, chapter).position
@@ -156,7 +156,7 @@ class Book:
         await self._database.do(move)
 
     async def delete(self, chapter: ChapterId) -> None:
-        """Out of the book and the memory; its versions stay. KeyError for an unknown chapter."""
+        """Out of the book and the memory; its versions stay. Gone for an unknown chapter."""
 
         def delete(connection: sqlite3.Connection) -> None:
             at = chapter_now(connection, chapter)
@@ -170,7 +170,7 @@ class Book:
         await self._database.do(delete)
 
     async def undelete(self, chapter: ChapterId) -> Chapter:
-        """Back to where it was. KeyError when it was not deleted."""
+        """Back to where it was. Gone when it was not deleted."""
 
         def undelete(connection: sqlite3.Connection) -> Chapter:
             row = connection.execute(
@@ -178,7 +178,7 @@ class Book:
                 (chapter,),
             ).fetchone()
             if row is None or not row[3]:
-                raise KeyError(chapter)
+                raise Gone(chapter)
             order = places(connection)
             at = min(row[0] - 1, len(order))
             new = Place(chapter, row[1], row[2])
@@ -201,7 +201,7 @@ class Book:
         """A new version of the text; the same text again is the version that is there.
 
         With `settles_draft` the chapter's unsaved text goes in the same step. Raises VersionConflict when the newest
-        text is not that of `expected_version`, KeyError for an unknown chapter.
+        text is not that of `expected_version`, Gone for an unknown chapter.
         """
 
         def write(connection: sqlite3.Connection) -> ChapterVersion:
@@ -243,7 +243,7 @@ class Book:
         return await self._database.do(write)
 
     async def write_scene(self, chapter: ChapterId, scene: Scene) -> ChapterVersion:
-        """What the writer sets for the scene of a chapter, whole. KeyError for an unknown chapter.
+        """What the writer sets for the scene of a chapter, whole. Gone for an unknown chapter.
 
         It counts as a change before the chapter: its next run reads it, a run of an earlier chapter does not.
         """
@@ -267,7 +267,7 @@ class Book:
     async def keep(self, keeping: Keeping, tasks: TaskMaker = no_tasks) -> Kept:
         """The one curation transaction: text, version, tags and background work, or nothing of it.
 
-        KeyError for an unknown chapter.
+        Gone for an unknown chapter.
         """
         at = self._clock().isoformat()
         return await self._database.do(lambda connection: keep(connection, keeping, tasks, self._language, at))
@@ -280,20 +280,20 @@ class Book:
         return tuple(curated_of(row) for row in rows)
 
     async def kept_text(self, output: OutputId) -> str:
-        """What was kept, as it was. KeyError if it is unknown."""
+        """What was kept, as it was. Gone if it is unknown."""
         row = await self._database.row(
             "SELECT body FROM curated JOIN blob USING (digest) WHERE curated.id=?", (output,)
         )
         if row is None:
-            raise KeyError(output)
+            raise Gone(output)
         return unpack(row[0])
 
     async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
-        """Takes a kept output out of the memory at once; its text is made anew without it. KeyError if unknown."""
+        """Takes a kept output out of the memory at once, and its words out of the text. Gone if unknown."""
         return await self._set_deleted(output, True, tasks)
 
     async def restore(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
-        """Puts a forgotten output back. KeyError if unknown."""
+        """Puts a forgotten output back. Gone if unknown."""
         return await self._set_deleted(output, False, tasks)
 
     async def _set_deleted(self, output: OutputId, deleted: bool, tasks: TaskMaker) -> Curated:

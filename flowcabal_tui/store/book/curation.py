@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from flowcabal_tui.domain.errors import ProjectError
+from flowcabal_tui.domain.errors import Gone, ProjectError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.manuscript import Author, ChapterVersion
 from flowcabal_tui.domain.memory import Curated, Entity, EntityAuthor, EntityKind, KeepKind, KeepMode
@@ -52,7 +52,7 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """`created` is False when this was kept already and stands; then nothing was changed."""
+    """`created` is False when the same output is kept already; then nothing was changed."""
 
     output: Curated
     created: bool
@@ -175,7 +175,7 @@ def _entity(connection: sqlite3.Connection, keeping: Keeping) -> str:
 def _curated(connection: sqlite3.Connection, output: OutputId) -> Curated:
     row = connection.execute(f"SELECT {CURATED} FROM curated WHERE id=?", (output,)).fetchone()
     if row is None:
-        raise KeyError(output)
+        raise Gone(output)
     return curated_of(row)
 
 

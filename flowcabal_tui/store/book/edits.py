@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
+from flowcabal_tui.domain.errors import Gone, ManuscriptError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, digest
@@ -50,7 +50,7 @@ class Edits:
         self._database, self._clock, self._language = database, clock, language
 
     async def write(self, texts: Sequence[NewText], note: str, tasks: TaskMaker) -> Generation:
-        """All texts or none. Raises VersionConflict, or KeyError for an unknown chapter."""
+        """All texts or none. Raises VersionConflict, or Gone for an unknown chapter."""
         return await self._database.do(lambda connection: self._write(connection, texts, note, tasks))
 
     def _write(
@@ -72,7 +72,7 @@ class Edits:
         return generation
 
     async def revert(self, generation: Generation, note: str, tasks: TaskMaker) -> Generation:
-        """The texts before that generation again. Raises VersionConflict; KeyError when it wrote no text."""
+        """The texts before that generation again. Raises VersionConflict; Gone when it wrote no text."""
 
         def revert(connection: sqlite3.Connection) -> Generation:
             rows = connection.execute(
@@ -82,14 +82,14 @@ class Edits:
                 (generation,),
             ).fetchall()
             if not rows:
-                raise KeyError(generation)
+                raise Gone(generation)
             texts = [NewText(subject, get_text(connection, Digest(name)), number) for subject, number, name in rows]
             return self._write(connection, texts, note, tasks)
 
         return await self._database.do(revert)
 
     async def split(self, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker) -> Chapter:
-        """The new chapter. Raises VersionConflict, ManuscriptError when a part would be empty; KeyError."""
+        """The new chapter. Raises VersionConflict, ManuscriptError when a part would be empty; Gone."""
 
         def split(connection: sqlite3.Connection) -> Chapter:
             known, text = _text(connection, chapter)
@@ -118,7 +118,7 @@ class Edits:
         return await self._database.do(split)
 
     async def merge(self, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
-        """Raises ManuscriptError when the other one does not follow; KeyError."""
+        """Raises ManuscriptError when the other one does not follow; Gone."""
 
         def merge(connection: sqlite3.Connection) -> None:
             first, text = _text(connection, chapter)

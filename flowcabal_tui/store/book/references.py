@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Reference, ReferenceHit, ReferenceId, Span
 from flowcabal_tui.domain.text import clean, digest_of
@@ -33,7 +34,7 @@ def words_of(text: str, spans: Iterable[Span]) -> list[WordsOfPassage]:
 
 
 class References:
-    """A shelf of books beside the writer's own. As of an earlier generation, those of that time."""
+    """Reference books, apart from the writer's own book. An earlier generation has the books of its time."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -41,7 +42,7 @@ class References:
     async def add(
         self, title: str, parts: Sequence[ImportedChapter], passages: Sequence[Sequence[WordsOfPassage]]
     ) -> ReferenceId:
-        """Puts a book on the shelf in one transaction; `passages` has those of each part (see `words_of`)."""
+        """Adds a book in one transaction; `passages` has those of each part (see `words_of`)."""
         at = self._clock().isoformat()
         book = ReferenceId(digest_of(["reference", title, at])[:12])
 
@@ -68,7 +69,7 @@ class References:
         return await self._database.do(add)
 
     async def remove(self, book: ReferenceId) -> None:
-        """Takes a book off the shelf. KeyError if it is not there."""
+        """Removes a book. Gone if there is none."""
         at = self._clock().isoformat()
 
         def remove(connection: sqlite3.Connection) -> None:
@@ -77,7 +78,7 @@ class References:
                 "UPDATE reference SET died=? WHERE id=? AND died IS NULL", (generation, book)
             ).rowcount
             if not changed:
-                raise KeyError(book)
+                raise Gone(book)
 
         await self._database.do(remove)
 
@@ -93,22 +94,22 @@ class References:
         )
 
     async def parts(self, book: ReferenceId) -> tuple[tuple[int, str, str], ...]:
-        """Number, title and volume of each part, in order. KeyError if there is no such book."""
+        """Number, title and volume of each part, in order. Gone if there is no such book."""
         rows = await self._database.rows(
             "SELECT number, title, volume FROM reference_part WHERE reference=? ORDER BY number", (book,)
         )
         if not rows:
-            raise KeyError(book)
+            raise Gone(book)
         return tuple((number, title, volume) for number, title, volume in rows)
 
     async def text(self, book: ReferenceId, number: int) -> tuple[str, str]:
-        """Title and text of a part. KeyError if there is none."""
+        """Title and text of a part. Gone if there is none."""
         row = await self._database.row(
             "SELECT title, body FROM reference_part JOIN blob USING (digest) WHERE reference=? AND number=?",
             (book, number),
         )
         if row is None:
-            raise KeyError(f"reference/{book}/{number}")
+            raise Gone(f"reference/{book}/{number}")
         return row[0], unpack(row[1])
 
     async def search(

@@ -1,4 +1,4 @@
-"""Passages that a model rewrote and the writer accepted: by them the model's words are told from the writer's."""
+"""Passages that a model rewrote and the writer accepted: they show which words of a chapter are the model's."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ class Database:
 
     @property
     def commits(self) -> int | None:
-        """Grows with each transaction, before who waits for it is told. None: another process writes, unseen."""
+        """Grows with each transaction, before its caller gets the outcome. None: another process writes, unseen."""
         return self._writer.commits if self._writer is not None else None
 
     def at_once(self, sql: str, parameters: Parameters = ()) -> list[Row]:

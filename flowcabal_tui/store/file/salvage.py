@@ -43,7 +43,7 @@ class FoundVersion:
 
 @dataclass(frozen=True, slots=True)
 class FoundPlace:
-    """Where a chapter stood as of a generation."""
+    """The place of a chapter as of a generation."""
 
     chapter: ChapterId
     generation: int
@@ -69,7 +69,7 @@ class FoundEntity:
 
 @dataclass
 class Found:
-    """Everything that could be read. `texts` are whole: each is what its digest says."""
+    """Everything that could be read. `texts` are whole: each has its digest."""
 
     pages: int = 0
     header_is_whole: bool = False

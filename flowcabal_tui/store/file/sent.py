@@ -15,7 +15,7 @@ _COLUMNS: Final = "role, model, purpose, run, attempt, body, at"
 
 
 class SentRequests:
-    """Keeps the last `KEPT`, compressed. A purge removes all rows: no row tells whose words it holds."""
+    """Keeps the last `KEPT`, compressed. A purge removes all rows: no row records whose words it holds."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

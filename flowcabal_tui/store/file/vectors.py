@@ -16,7 +16,7 @@ _TOGETHER: Final = 500
 
 
 class Vectors:
-    """Numbers are kept as 16-bit floats, compressed. A purge removes all rows: no row tells whose words it is of."""
+    """Numbers are kept as 16-bit floats, compressed. A purge removes all rows: no row records whose words it is of."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

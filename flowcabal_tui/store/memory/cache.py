@@ -1,4 +1,4 @@
-"""What views share: unpacked texts, counted terms, what stands as of a generation: things that never change."""
+"""What views share and what never changes: unpacked texts, counted terms, the state as of a generation."""
 
 from __future__ import annotations
 

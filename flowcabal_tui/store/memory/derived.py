@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Evidence, Level, StaleText
@@ -37,7 +38,8 @@ _CHOICES: Final = """SELECT choice.uri, choice.generation, word, state, position
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the writer said of a uri: the pinned state's generation and place, and since when hand's words count."""
+    """The writer's choice for a derived text: the pinned state's generation and place, and the generation since which
+    their own text takes precedence."""
 
     pinned: Generation | None = None
     position: int = 0
@@ -46,7 +48,7 @@ class Chosen:
 
 
 class DerivedTexts:
-    """What stands of the derived texts, as of a generation and before a chapter's position."""
+    """The current states of derived texts, as of a generation and before a chapter's position."""
 
     def __init__(
         self, database: Database, generation: Generation, before: int, placed: Mapping[ChapterId, Chapter]
@@ -56,12 +58,12 @@ class DerivedTexts:
         self._out: Withdrawn | None = None
 
     async def one(self, uri: str, level: Level) -> Derived | None:
-        """What stands of a level."""
+        """The current state of a level."""
         found = await self._standing("uri=?", level, (uri,))
         return found[0] if found else None
 
     async def made(self, uri: str, level: Level) -> Derived | None:
-        """The newest state that no hand wrote, whether it stands or not."""
+        """The newest state that no hand wrote, whether it is current or not."""
         found = await self._standing("uri=? AND method<>'hand'", level, (uri,), choices={})
         return found[0] if found else None
 
@@ -71,11 +73,11 @@ class DerivedTexts:
         return await self._standing(where, level, (prefix, prefix + _LAST), choices={})
 
     async def under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """What stands of all below `prefix`, by position then uri."""
+        """The current states below `prefix`, by position then uri."""
         return await self._standing("uri>=? AND uri<?", level, (prefix, prefix + _LAST))
 
     async def of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
-        """What stands of each of these, by position then uri."""
+        """The current states of these uris, by position then uri."""
         return await self._standing("uri IN (SELECT value FROM json_each(?))", level, (json.dumps(uris),))
 
     async def pinned(self, uri: str) -> Generation | None:
@@ -192,12 +194,12 @@ def put_states(
 
 
 def put_choice(connection: sqlite3.Connection, uri: str, word: Choice, state: Generation | None, at: str) -> Generation:
-    """Notes what the writer chose. KeyError when there is no such state."""
+    """Notes what the writer chose. Gone when there is no such state."""
     row = connection.execute(
         "SELECT min(position) FROM derived WHERE uri=? AND (? IS NULL OR generation=?)", (uri, state, state)
     ).fetchone()
     if row[0] is None:
-        raise KeyError(uri)
+        raise Gone(uri)
     generation = next_generation(connection, "truth", row[0], at)
     connection.execute("INSERT INTO choice VALUES (?, ?, ?, ?)", (uri, generation, word, state))
     return generation

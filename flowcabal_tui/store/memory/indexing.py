@@ -64,10 +64,10 @@ class ChapterIndex:
 
 
 def restore_index(connection: sqlite3.Connection, indexes: Iterable[ChapterIndex]) -> int:
-    """Brings the index to what the texts say; returns in how many chapters something was wrong.
+    """Makes the index agree with the texts; returns in how many chapters something was wrong.
 
     Rows that are right stay. Others are written as if they had been there since the text was, so that a run which
-    has pinned an earlier generation reads them too. The words of all passages are written anew.
+    has pinned an earlier generation reads them too. The words of all passages are rewritten.
     """
     wrong = sum(_restored(connection, index) for index in indexes)
     rewrite_words(connection)
@@ -104,7 +104,7 @@ def _restored(connection: sqlite3.Connection, index: ChapterIndex) -> bool:
 
 
 def rewrite_words(connection: sqlite3.Connection) -> None:
-    """Writes the words of all passages anew; passages of texts that are not there any more go."""
+    """Rewrites the words of all passages; passages of texts that are not there any more go."""
     connection.execute("DROP TABLE IF EXISTS passage_words")
     connection.execute(WORDS)
     for chapter, version in connection.execute("SELECT DISTINCT chapter, version FROM passage").fetchall():

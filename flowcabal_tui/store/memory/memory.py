@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.context import NOTHING_SAID, Scene
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
@@ -36,7 +37,7 @@ class Memory:
         self._cache = MemoryCache()
 
     async def view(self, chapter: ChapterId | None, generation: Generation | None = None) -> View:
-        """The book as of `generation` (None: now) and before `chapter` (None: all). KeyError if it is unknown."""
+        """The book as of `generation` (None: now) and before `chapter` (None: all). Gone if it is unknown."""
         pinned = await self.generation() if generation is None else generation
         return await open_view(self._database, self._cache, self._language, chapter, pinned)
 
@@ -50,7 +51,7 @@ class Memory:
         return from_json(Scene, unpack(row[0])) if row else NOTHING_SAID
 
     def forget_cached(self) -> None:
-        """Views that are opened from now on read everything again: what was said of the past was put right."""
+        """Views that are opened from now on read everything again, because earlier generations were corrected."""
         self._cache = MemoryCache()
 
     async def generation(self) -> Generation:
@@ -124,12 +125,12 @@ class Memory:
         return stands
 
     async def remove_entity(self, entity: EntityId) -> None:
-        """By hand: agents do not bring it back. KeyError if there is none."""
+        """By hand: agents do not bring it back. Gone if there is none."""
 
         def remove(connection: sqlite3.Connection) -> None:
             old = entity_now(connection, entity_subject(entity))
             if old is None:
-                raise KeyError(entity)
+                raise Gone(entity)
             generation = next_generation(connection, "truth", 0, self._now())
             put_entity_row(connection, replace(old, by="hand"), generation, removed=True)
 
@@ -158,7 +159,7 @@ class Memory:
         await self._database.do(lambda connection: confirm(connection, uri, position))
 
     async def choose_derived(self, uri: str, word: Choice, state: Generation | None = None) -> Generation:
-        """The writer pins a state, unpins it, or takes what was made since. KeyError when there is no such state."""
+        """The writer pins a state, unpins it, or takes what was made since. Gone when there is no such state."""
         return await self._database.do(lambda connection: put_choice(connection, uri, word, state, self._now()))
 
     async def derived_history(self, uri: str) -> tuple[Derived, ...]:
@@ -178,7 +179,7 @@ class Memory:
         return dict(rows)
 
     async def waive(self, signature: tuple[str, str], reason: str) -> None:
-        """A finding (its two quotations) is intended; the last reason stands."""
+        """A finding (its two quotations) is intended; the last reason counts."""
         row = (*signature, clean(reason), self._now())
         await self._database.do(
             lambda connection: connection.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row).close()

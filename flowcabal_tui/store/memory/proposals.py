@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -65,7 +65,7 @@ class Proposals:
         return ProposalPage(tuple(map(proposal_of, rows)), offset, dict(counts))
 
     async def get(self, ids: Sequence[ProposalId]) -> tuple[Proposal, ...]:
-        """Those with these ids, in this order. KeyError if there is none of an id."""
+        """Those with these ids, in this order. Gone if there is none of an id."""
         rows = await self._database.rows(
             f"SELECT {FIELDS} FROM proposal WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
         )
@@ -83,7 +83,7 @@ class Proposals:
         """The writer's words on rows of records, in one transaction; each with the record that is written by hand.
 
         Without a record what an agent wrote is removed. With `since` what was decided after that number is part of
-        the same decision. KeyError for an unknown id, and then nothing was changed.
+        the same decision. Gone for an unknown id, and then nothing was changed.
         """
         at = self._clock().isoformat()
 
@@ -92,7 +92,7 @@ class Proposals:
             for identity, verdict, record in words:
                 row = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (identity,)).fetchone()
                 if row is None:
-                    raise KeyError(identity)
+                    raise Gone(identity)
                 target = proposal_of(row).target
                 if record is not None:
                     written: Generation | None = write_record(connection, record, at)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
@@ -48,12 +49,12 @@ class Records:
         return new.id
 
     async def remove(self, record: RecordId) -> None:
-        """By hand. KeyError if there is none."""
+        """By hand. Gone if there is none."""
         at = self._clock().isoformat()
 
         def remove(connection: sqlite3.Connection) -> None:
             if remove_record(connection, record, at) is None:
-                raise KeyError(record)
+                raise Gone(record)
 
         await self._database.do(remove)
 
@@ -124,7 +125,7 @@ def remove_record(connection: sqlite3.Connection, record: RecordId, at: str) -> 
 
 
 def restore_record(connection: sqlite3.Connection, record: RecordId, first: Generation, at: str) -> None:
-    """Brings back the state before generation `first`: as if the words since then had not been said."""
+    """Brings back the state before generation `first`: as if it had not been changed since."""
     row = connection.execute(
         "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
         " ORDER BY generation DESC LIMIT 1",
@@ -160,7 +161,7 @@ def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
 
 
 def forget_read(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
-    """What was read from a part of a chapter goes, unless the chapter's `text` still says it."""
+    """What was read from a part of a chapter goes, unless the chapter's `text` still holds it."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
     ).fetchall()

@@ -110,7 +110,7 @@ class Snapshot:
         return self._entities
 
     async def story(self, before: int, parsed: Parsed, texts: Texts) -> Story:
-        """As it stands before a chapter position. `parsed` is what all snapshots share, `texts` reads chapters."""
+        """The story before a chapter position. `parsed` is what all snapshots share, `texts` reads chapters."""
         if self._index is None:
             self._index = await story_index(self._database, parsed, self.generation, self.chapters, texts)
         if self._story is None or self._story[0] != before:

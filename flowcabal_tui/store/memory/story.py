@@ -1,4 +1,4 @@
-"""The story as it stands before a chapter: which records hold, and as of which place.
+"""The story before a chapter: which records hold, and as of which place.
 
 What was written and read is put in order once for a generation; a view takes of it what begins before its chapter.
 """
@@ -51,7 +51,7 @@ class Read:
 
     @property
     def chapter(self) -> ChapterId | None:
-        """The chapter that says it."""
+        """The chapter that a record comes from."""
         return self.record.evidence[0].chapter if self.record.evidence else None
 
 

@@ -167,19 +167,19 @@ class View:
         return await asyncio.to_thread(_companions_of, entity, places, tuple(passages))
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
-        """What stands before the target, as of the generation: the newest state, or what the writer wrote or pinned."""
+        """The current state before the target, as of the generation: the newest, or what the writer wrote or pinned."""
         return await self._texts.one(uri, level)
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """What stands of all of them below `prefix`, by position then uri."""
+        """The current states below `prefix`, by position then uri."""
         return await self._texts.under(prefix, level)
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
-        """What stands of each of these, by position then uri."""
+        """The current states of these uris, by position then uri."""
         return await self._texts.of(uris, level)
 
     async def made(self, uri: str, level: Level) -> Derived | None:
-        """The newest state that no hand wrote, whether it stands or not."""
+        """The newest state that no hand wrote, whether it is current or not."""
         return await self._texts.made(uri, level)
 
     async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
@@ -207,11 +207,11 @@ class View:
         return (await self.story()).promises
 
     async def moments(self) -> tuple[Moment, ...]:
-        """Those that are told before the target, in the order of the story's time."""
+        """Moments narrated before the target, in the order of the story's time."""
         return (await self.story()).moments
 
     async def story(self) -> Story:
-        """All records as the book stands before the target."""
+        """All records that hold before the target."""
         if self._story is None:
             self._story = await self._snapshot.story(self._before, self._cache.records, self._present)
         return self._story
@@ -295,9 +295,9 @@ class View:
 async def open_view(
     database: Database, cache: MemoryCache, language: str, chapter: ChapterId | None, generation: Generation
 ) -> View:
-    """The view before `chapter` (None: of everything). KeyError for an unknown chapter.
+    """The view before `chapter` (None: of everything). Gone for an unknown chapter.
 
-    A chapter that the generation does not know stands where it stands now.
+    A chapter that the generation does not know has its present place.
     """
     snapshot = cache.snapshot(generation)
     if snapshot is None:

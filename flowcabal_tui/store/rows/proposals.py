@@ -81,7 +81,7 @@ def raise_proposals(
 
 
 def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, said: Iterable[Proposal]) -> None:
-    """What an earlier reading of the chapter said and this one does not is withdrawn, if it is open."""
+    """Withdraws the open proposals of an earlier reading of the chapter that this one does not repeat."""
     kept = json.dumps([each.id for each in said])
     connection.execute(
         f"UPDATE proposal SET state='withdrawn' WHERE chapter=? AND kind IN {READ_KINDS}"
@@ -135,7 +135,7 @@ def _verdict(proposal: Proposal, record: StoryRecord | None) -> ProposalState:
 
 
 def says_same(one: Any, other: Any) -> bool:
-    """Do two states of an entity or record say the same, whoever says it and wherever it ends?"""
+    """True when two states of an entity or record agree, whoever wrote them and wherever they end."""
     aside = {"by", "evidence", "until", "known_by", "paid", "payment", "first_position", "proposed", "rejected", "note"}
     plain = [{key: value for key, value in to_plain(each).items() if key not in aside} for each in (one, other)]
     return type(one) is type(other) and plain[0] == plain[1]
@@ -204,7 +204,7 @@ def forget_chapter(connection: sqlite3.Connection, chapter: str) -> None:
 
 
 def forget_part(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
-    """Rows that quote a purged part of a chapter go, unless the chapter's `text` still says it."""
+    """Rows that quote a purged part of a chapter go, unless the chapter's `text` still holds it."""
     rows = connection.execute("SELECT id, quotation FROM proposal WHERE chapter=?", (chapter,)).fetchall()
     for identity, quotation in rows:
         if quotation and quotation in part and quotation not in text:

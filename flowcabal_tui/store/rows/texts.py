@@ -20,7 +20,7 @@ from flowcabal_tui.store.rows.proposals import settle_text
 
 EMPTY: Final = digest("")
 REORDERED: Final = "chapters/reordered"
-"""The value that names the chapters which once stood in another order."""
+"""The value that names the chapters whose order was changed."""
 VersionMode = Literal["replace", "append", "replay"]
 """replay: made anew from the versions before it, because an output was taken out or put back."""
 
@@ -32,14 +32,14 @@ CHAPTERS: Final = """
         (SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter AND generation<=:as_of)
     ORDER BY position, place.chapter"""
 DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted").replace("ORDER BY", "ORDER BY place.generation DESC,")
-"""Chapters that were taken out of the book, with the place where they stood; the last one first."""
+"""Chapters that were taken out of the book, with their former place; the last one first."""
 LATEST: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? AND generation<=? ORDER BY number DESC LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a chapter stands and what it is called."""
+    """The place, title and volume of a chapter."""
 
     chapter: ChapterId
     title: str

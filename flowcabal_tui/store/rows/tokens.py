@@ -1,6 +1,6 @@
 """How text is cut for the word index: Chinese into overlapping pairs of characters, the rest into words.
 
-The last character of a run stands alone too, so that every character begins exactly one token: a query for
+The last character of a run is a token too, so that every character begins exactly one token: a query for
 one character is a query for a beginning, and a name of any length is a phrase of pairs.
 """
 
@@ -40,7 +40,7 @@ class Term:
     """What is counted in lower-case text."""
 
     def count(self, lowered: str) -> int:
-        """How often the term stands in a text that was made lower-case."""
+        """How often the term occurs in a lower-case text."""
         return lowered.count(self.counted) if isinstance(self.counted, str) else len(self.counted.findall(lowered))
 
 

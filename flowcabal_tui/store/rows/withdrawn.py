@@ -50,7 +50,7 @@ class Withdrawn:
         return bool(later) and not json.loads(rests).keys().isdisjoint(later)
 
     def takes(self, rests: str) -> bool:
-        """Did a text leave on which something rests? `rests` is what `rests_on` gave."""
+        """True when a text that something rests on has left. `rests` is what `rests_on` gave."""
         if not any(chapter in rests for chapter in (*self.chapters, *self.texts)):
             return False
         parts = json.loads(rests).items()

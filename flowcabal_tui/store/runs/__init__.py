@@ -1,1 +1,1 @@
-"""Runs and documents: the log, what stands, histories, the state."""
+"""Runs and documents: the log, current outputs, histories, the state."""

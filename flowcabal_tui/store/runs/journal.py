@@ -40,7 +40,7 @@ class Journal:
     async def begin_run(self, run: RunId, request: RunRequest, workflow: Workflow, generation: Generation) -> None:
         """Pins the document and the generation of the memory, and records `run-started`.
 
-        A version that was saved stands for itself: it never changes.
+        A saved version is stored once: it never changes.
         """
         self._live.add(run)
         row = (run, workflow.reference, to_json(request), request.chapter, generation, self._now())
@@ -102,7 +102,7 @@ class Journal:
         await self._database.do(keep)
 
     async def outcome(self, key: Digest) -> StoredResult | None:
-        """The output that stands for an equal node, as remembered last."""
+        """The current output of an equal node, as remembered last."""
         row = await self._database.row(
             "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
             f" {_RESULT} FROM outcome WHERE key=? ORDER BY number DESC LIMIT 1",
@@ -111,7 +111,7 @@ class Journal:
         return _result(row) if row else None
 
     def standing(self, key: Digest) -> StoredResult | None:
-        """What `outcome` says, but for the usage, which was booked: at once, in microseconds, without a thread."""
+        """The same as `outcome` without its usage, which was booked: in microseconds, without a thread."""
         row = self._ahead.outcome(key)
         if row is None:
             return None
@@ -119,7 +119,7 @@ class Journal:
         return StoredResult(result, unpack(body), name, model, author, finish, _FREE, seconds, form)
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
-        """From now on this output stands under the key; earlier ones stay in the history."""
+        """Makes this output the current one of the key; earlier ones stay in the history."""
 
         def remember(connection: sqlite3.Connection) -> None:
             put_text(connection, result.text, result.digest)
@@ -134,7 +134,7 @@ class Journal:
         outcome: tuple[Digest, StoredResult] | None = None,
         state: Sequence[StateEntry] = (),
     ) -> None:
-        """The text and the events that announce it, that it stands under a key from now on, what became of the state.
+        """Stores a text, the events that announce it, the key that it is current under, and the state's changes.
 
         All in one transaction.
         """
@@ -180,7 +180,7 @@ class Journal:
         return await self._database.do(lambda connection: put_text(connection, text))
 
     def journal_text(self, run: RunId, node: NodeId, attempt: int, offset: int, text: str) -> None:
-        """Queues a piece of streamed text; does not wait. A piece at offset 0 begins the attempt's text anew."""
+        """Queues a piece of streamed text; does not wait. A piece at offset 0 replaces the attempt's text."""
 
         def journal(connection: sqlite3.Connection) -> None:
             if not offset:

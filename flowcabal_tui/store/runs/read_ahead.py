@@ -22,7 +22,7 @@ _MOST: Final = 20_000
 
 
 class ReadAhead:
-    """After a few that were found one by one, each is read with the short ones of the block in which it stands.
+    """After a few that were found one by one, each is read with the short ones of its block.
 
     What was read is forgotten at the next commit.
     """
@@ -35,7 +35,7 @@ class ReadAhead:
         self._single = 0
 
     def outcome(self, key: Digest) -> Row | None:
-        """(result, body, digest, model, author, finish, seconds, form, key, number) of what stands under a key."""
+        """(result, body, digest, model, author, finish, seconds, form, key, number) of the current output of a key."""
         commits = self._database.commits
         if commits is None or commits != self._as_of:
             self._rows.clear()

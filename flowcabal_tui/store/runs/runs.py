@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import EventKind
 from flowcabal_tui.domain.run import (
@@ -59,7 +60,7 @@ def _conditions(wish: RunWish) -> str:
 
 
 class Runs(Journal):
-    """The journal, and questions about many runs at once. `holder` tells who writes to the project at this moment."""
+    """The journal, and questions about many runs at once. `holder` gives who writes to the project at this moment."""
 
     def __init__(self, database: Database, clock: Clock, holder: Callable[[], Holder | None]) -> None:
         super().__init__(database, clock)
@@ -96,10 +97,10 @@ class Runs(Journal):
         return tuple(self._summary(row, last[row[0]], nodes[row[0]]) for row in rows)
 
     async def summary(self, run: RunId) -> RunSummary:
-        """One run. KeyError if there is none."""
+        """One run. Gone if there is none."""
         found = await self.summaries(1, RunWish(run=run))
         if not found:
-            raise KeyError(run)
+            raise Gone(run)
         return found[0]
 
     async def is_interrupted(self, run: RunId) -> bool:
@@ -163,22 +164,22 @@ class Runs(Journal):
         return tuple(from_json(Question, unpack(body)) for (body,) in rows)
 
     async def question(self, question: QuestionId) -> Question:
-        """A question, answered or not. KeyError if there is none."""
+        """A question, answered or not. Gone if there is none."""
         row = await self._database.row("SELECT body FROM question WHERE id=?", (question,))
         if row is None:
-            raise KeyError(question)
+            raise Gone(question)
         return from_json(Question, unpack(row[0]))
 
     async def run_request(self, run: RunId) -> RunRequest:
-        """What was asked for. KeyError if there is no such run."""
+        """What was asked for. Gone if there is no such run."""
         return from_json(RunRequest, (await self._run(run))[0])
 
     async def workflow_of(self, run: RunId) -> Workflow:
-        """The document as it was when the run began. KeyError if there is no such run."""
+        """The document as it was when the run began. Gone if there is no such run."""
         return from_json(Workflow, unpack((await self._run(run))[1]))
 
     async def generation_of(self, run: RunId) -> Generation:
-        """The generation of the memory that the run reads. KeyError if there is no such run."""
+        """The generation of the memory that the run reads. Gone if there is no such run."""
         return Generation((await self._run(run))[2])
 
     async def last_generation(self, workflow: str, chapter: ChapterId | None) -> tuple[Generation, RunId] | None:
@@ -210,5 +211,5 @@ class Runs(Journal):
             "SELECT request, body, generation FROM run JOIN blob ON digest=document WHERE id=?", (run,)
         )
         if row is None:
-            raise KeyError(run)
+            raise Gone(run)
         return row

@@ -1,4 +1,4 @@
-"""What stands for the nodes of a workflow, what of it is frozen, and what is out of date: a row each."""
+"""The current outputs of a workflow's nodes, which of them are frozen, and what is out of date: a row each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Standings:
         self._database, self._clock = database, clock
 
     async def all(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, StandingOutput]:
-        """What stands, by node or path."""
+        """The current outputs, by node or path."""
         rows = await self._database.rows(
             f"SELECT {_COLUMNS} FROM standing WHERE {_PLACE} ORDER BY node", (workflow, chapter or "")
         )
@@ -55,7 +55,7 @@ class Standings:
         return {NodeId(node): Output(unpack(body), form, Digest(digest)) for node, body, form, digest in rows}
 
     async def chapters(self, workflow: str) -> tuple[ChapterId | None, ...]:
-        """For which chapters anything stands; None is a run without one."""
+        """The chapters with current outputs; None is a run without one."""
         rows = await self._database.rows("SELECT DISTINCT chapter FROM standing WHERE workflow=?", (workflow,))
         return tuple(ChapterId(chapter) if chapter else None for (chapter,) in rows)
 
@@ -91,7 +91,7 @@ class Standings:
         await self._database.do(write)
 
     async def as_made(self, workflow: str, made: Mapping[NodeId, Digest]) -> None:
-        """Takes edits back: where what stands was made with just these parameters, their marks go."""
+        """Takes edits back: removes the marks of nodes whose current output was made with just these parameters."""
 
         def as_made(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -103,7 +103,7 @@ class Standings:
         await self._database.do(as_made)
 
     async def forget_outcomes(self, keys: Collection[Digest]) -> None:
-        """Nothing stands under these keys any more: nodes around a changed one must look inside again."""
+        """Forgets the current outputs of these keys: nodes around a changed one must look inside again."""
         wanted = json.dumps(sorted(keys))
         await self._database.do(
             lambda connection: connection.execute(

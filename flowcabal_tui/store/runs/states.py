@@ -18,7 +18,7 @@ class States:
         self._database = database
 
     async def load(self) -> DualState:
-        """The state as it stands; its changes are kept by `Journal.keep_output`."""
+        """The present state; `Journal.keep_output` keeps its changes."""
         rows = await self._database.rows("SELECT key, working, stable, pending FROM state ORDER BY key")
         entries = [
             StateEntry(

@@ -6,6 +6,7 @@ import sqlite3
 from datetime import datetime
 
 from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.versions import WorkflowVersion
 from flowcabal_tui.domain.workflow import Workflow
@@ -54,7 +55,7 @@ class Workflows:
         return await self._database.do(save)
 
     async def get(self, reference: str) -> Workflow:
-        """By `id` (the newest version) or `id@version`. KeyError if there is none."""
+        """By `id` (the newest version) or `id@version`. Gone if there is none."""
         name, _mark, version = reference.partition("@")
         row = await self._database.row(
             "SELECT body FROM workflow JOIN blob ON digest=document WHERE id=? AND (?='' OR version=?)"
@@ -62,7 +63,7 @@ class Workflows:
             (name, version, int(version) if version.isdecimal() else -1),
         )
         if row is None:
-            raise KeyError(reference)
+            raise Gone(reference)
         return from_json(Workflow, unpack(row[0]))
 
     async def versions(self, name: str) -> tuple[WorkflowVersion, ...]:

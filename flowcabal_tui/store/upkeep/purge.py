@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.codec import from_json, to_json
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Evidence
 from flowcabal_tui.domain.text import clean, word_count
@@ -76,12 +76,12 @@ def window_size(language: str) -> int:
 def purge_chapter(
     connection: sqlite3.Connection, chapter: ChapterId, tasks: TaskMaker, language: str, at: str
 ) -> Purged:
-    """A chapter, in the book or deleted, and everything of it. `tasks` clean up outside. KeyError if there is none."""
+    """A chapter, in the book or deleted, and everything of it. `tasks` clean up outside. Gone if there is none."""
     row = connection.execute(
         "SELECT position FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1", (chapter,)
     ).fetchone()
     if row is None:
-        raise KeyError(chapter)
+        raise Gone(chapter)
     runs = connection.execute(
         "SELECT run FROM curated WHERE subject=:chapter UNION SELECT id FROM run WHERE chapter=:chapter",
         {"chapter": chapter},
@@ -126,7 +126,7 @@ def _keep_profiles_by_hand(connection: sqlite3.Connection, chapter: ChapterId, p
 def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMaker, language: str, at: str) -> Purged:
     """A kept output; what was written before and after it stays, and `tasks` follow.
 
-    KeyError if it is unknown, RunError if its words would stay in the text.
+    Gone if it is unknown, RunError if its words would stay in the text.
     """
     kept = set_deleted(connection, output, True, tasks, language, at)
     (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()

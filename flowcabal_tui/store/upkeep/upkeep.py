@@ -78,7 +78,7 @@ class Upkeep:
         return uris
 
     async def purge_chapter(self, chapter: ChapterId, tasks: TaskMaker) -> Purged:
-        """Takes a chapter out of the tables for good. KeyError if there is none. `compact` takes it out of the file."""
+        """Takes a chapter out of the tables for good. Gone if there is none. `compact` takes it out of the file."""
         at = self._clock().isoformat()
         purged = await self._database.do(
             lambda connection: purge_chapter(connection, chapter, tasks, self._language, at)
@@ -103,7 +103,7 @@ class Upkeep:
         await self._database.do(lambda connection: _step_done(connection, step))
 
     async def compact(self) -> bool:
-        """Writes the file anew without what was purged, and empties its log; False while a reader prevents that.
+        """Rewrites the file without what was purged, and empties its log; False while a reader prevents that.
 
         Another connection that reads an older state keeps the log from being emptied. Raises DiskFull or ProjectError.
         """
