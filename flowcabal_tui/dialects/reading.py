@@ -15,7 +15,7 @@ from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.items import canonical
 from flowcabal_tui.domain.json_errors import json_reason
-from flowcabal_tui.domain.sizes import MAX_DEPTH, MAX_VALUES, Room
+from flowcabal_tui.domain.sizes import MAX_DEPTH, MAX_VALUES, SizeBudget
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 
@@ -35,7 +35,7 @@ def load(text: str) -> Any:
     _bound(text, MAX_JSON if looks_like_json else MAX_YAML)
     value = _json(text) if looks_like_json else _yaml(text)
     try:
-        Room().keep(value)
+        SizeBudget().keep(value)
         canonical(value)
     except BindingError as error:
         raise DialectError(_("The document is too large or too deep."), error.reason) from error

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.paths import LOOP, RESULT, Path
 from flowcabal_tui.domain.schemas import check_path
-from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.sizes import SizeBudget
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
@@ -55,12 +55,12 @@ def fill(text: str, names: Mapping[str, Any]) -> str:
 
 class _Resolver:
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self.names, self.room = names, Room()
+        self.names, self.budget = names, SizeBudget()
         results = names.get(RESULT)
         self.nodes: Collection[str] = results.keys() if isinstance(results, Mapping) else ()
 
     def value(self, value: Any, depth: int) -> Any:
-        self.room.take(value, depth)
+        self.budget.take(value, depth)
         if isinstance(value, str):
             return self.string(value)
         if isinstance(value, Mapping):
@@ -80,10 +80,10 @@ class _Resolver:
             found = [self.look_up(path) for path in source]
         else:
             raise BindingError(FROM, _("it must be a path or a list of paths."))
-        return found if isinstance(spec, Identity) else self.room.keep(aggregate(spec, found))
+        return found if isinstance(spec, Identity) else self.budget.keep(aggregate(spec, found))
 
     def look_up(self, path: str | Path) -> Any:
-        return self.room.keep(paths.look_up(path, self.names))
+        return self.budget.keep(paths.look_up(path, self.names))
 
     def string(self, text: str) -> Any:
         if (path := whole_path(text, self.names, self.nodes)) is not None:
@@ -100,7 +100,7 @@ class _Resolver:
         if path is None:
             return match[0]
         found = paths.look_up(path, self.names)
-        return self.room.keep(found if isinstance(found, str) else text_of(self.room.keep(found)))
+        return self.budget.keep(found if isinstance(found, str) else text_of(self.budget.keep(found)))
 
 
 def is_binding(value: Any) -> bool:
@@ -191,11 +191,11 @@ def _paths(
 
 def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
     """The texts and the bindings of a tree with their places; refuses what is too large, as `resolve` does."""
-    room = Room()
+    budget = SizeBudget()
     waiting: list[tuple[str, Any, int]] = [(location, value, 0)]
     while waiting:
         place, part, depth = waiting.pop()
-        room.take(part, depth)
+        budget.take(part, depth)
         if isinstance(part, str) or is_binding(part):
             yield place, part
         elif isinstance(part, Mapping):

@@ -25,7 +25,7 @@ from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.errors import BindingError, ExpressionError
 from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.paths import Part
-from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.sizes import SizeBudget
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
@@ -60,7 +60,7 @@ def query(expression: str, data: Any) -> Any:
     parsed = _parsed_query(expression)
     try:
         found = _Interpreter().visit(parsed, data)
-        Room().keep(found)
+        SizeBudget().keep(found)
     except jmespath_errors.JMESPathError as error:
         raise ExpressionError(expression, str(error)[:300]) from error
     except BindingError as error:

@@ -169,7 +169,7 @@ class ProposalPage:
 
 
 class ProposalReader(Protocol):
-    """Where guests read the list."""
+    """Reads the list of proposals."""
 
     async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Some rows, those of the newest reading first."""

@@ -19,11 +19,11 @@ Kept = TypeVar("Kept")
 
 
 class TooLarge(BindingError):
-    """What references put together would be larger than the bounds."""
+    """The result of references would be larger than the bounds."""
 
 
-class Room:
-    """What is left of the bounds; `take` and `keep` raise TooLarge when it is used up."""
+class SizeBudget:
+    """The rest of the bounds; `take` and `keep` raise TooLarge when it is used up."""
 
     def __init__(self) -> None:
         self.values, self.characters = MAX_VALUES, MAX_CHARACTERS
@@ -41,7 +41,7 @@ class Room:
             raise TooLarge("…", _("the result would be longer than {n} characters.").format(n=MAX_CHARACTERS))
 
     def keep(self, value: Kept) -> Kept:
-        """Counts a value and all that is in it, parts that are shared as often as they stand there."""
+        """Counts a value and all that is in it, a shared part as often as it occurs."""
         waiting: list[tuple[Any, int]] = [(value, 0)]
         while waiting:
             part, depth = waiting.pop()

@@ -1,1 +1,1 @@
-"""Runs workflows: what is ready, what it costs, what is paid already, and who is asked."""
+"""Runs workflows: the schedule, content keys, the journal, costs, and questions to a person."""

@@ -1,4 +1,4 @@
-"""One call of a model for an attempt of a node: what is sent, under which key, and what comes of the answer."""
+"""One call of a model for an attempt of a node: its request, its key, and the attempt that the answer makes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Call:
 
     @property
     def mends(self) -> bool:
-        """Does it ask for single paragraphs of the attempt before?"""
+        """True when it asks for single paragraphs of the attempt before."""
         return self.retry is not None and bool(self.retry.paragraphs)
 
     @property
@@ -51,7 +51,7 @@ class Call:
 
     @property
     def given(self) -> dict[str, object]:
-        """What the log says of the attempt when it begins."""
+        """The log's payload for the start of the attempt."""
         given: dict[str, object] = {}
         if self.retry is not None:
             given = {"feedback": self.retry.feedback, "of": self.retry.attempt.number}
@@ -63,7 +63,7 @@ class Call:
         return replace(self, retry=replace(self.retry, paragraphs=()), key=Digest("")) if self.retry else self
 
     def told(self, attempt: Attempt) -> Attempt:
-        """The attempt with what the model was told before it."""
+        """The attempt with its receipt, its feedback and the attempt before it."""
         retry = self.retry
         if retry is None:
             return replace(attempt, receipt=self.receipt)

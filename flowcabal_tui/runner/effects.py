@@ -1,4 +1,4 @@
-"""What a node changes in the state, kept together with its end."""
+"""A node's changes of the state, kept together with its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def with_effect(state: DualState, effect: StateEffect, keep: Callable[...,
 
 
 def again(state: DualState, effects: Mapping[NodeId, StateEffect]) -> None:
-    """Does again what the log tells, in its order, unless the state itself was kept."""
+    """Repeats the changes in the log, in their order, unless the state itself was kept."""
     if not state.durable:
         for effect in effects.values():
             state.apply(effect)

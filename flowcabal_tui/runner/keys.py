@@ -20,7 +20,7 @@ from flowcabal_tui.runner.scope import Frame
 
 
 def request_key(kind: NodeKind, request: ModelRequest, endpoint: Endpoint, among: int = 0) -> Digest:
-    """The key of a request, whatever the sample; `among` tells equal requests of one workflow apart."""
+    """The key of a request, whatever the sample; `among` distinguishes equal requests of one workflow."""
     key = digest_of(
         [
             kind.name,
@@ -41,12 +41,12 @@ def sample_key(request: Digest, sample: int) -> Digest:
 
 
 def outcome_key(request: Digest, params: PromptParams) -> Digest:
-    """Under which the output that stood for a request is remembered; the rules that let it stand are part of it."""
+    """The key under which a request's accepted output is remembered; the rules that accept it are part of the key."""
     return digest_of([request, "outcome", params.review, sorted(params.angles)])
 
 
 def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
-    """The same request with what was wrong with the attempt before it."""
+    """The same request with the feedback on the attempt before it."""
     if not feedback:
         return request
     *others, last = request.messages

@@ -1,4 +1,4 @@
-"""How many calls go out at the same time, and when a provider is left alone for a while."""
+"""Limits of concurrent calls, and pauses for a provider that fails."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Breaker:
         self._hurried = asyncio.Event()
 
     def hurry(self) -> None:
-        """A human wants a call now: the pause ends, and one call tries."""
+        """Ends the pause at a person's wish: one call tries."""
         self._until = 0.0
         self._hurried.set()
 
@@ -129,7 +129,7 @@ class Limits:
             yield
 
     def hurry(self) -> None:
-        """No provider is left alone any longer."""
+        """Ends the pauses of all providers."""
         for breaker in self._breakers.values():
             breaker.hurry()
 

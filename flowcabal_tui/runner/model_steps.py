@@ -40,7 +40,7 @@ from flowcabal_tui.runner.streaming import StreamedText
 
 
 class ModelSteps:
-    """What a node does with models. `past` is what the log already says of this node."""
+    """The calls of models that a node makes. `past` is the fold of this node's log."""
 
     def __init__(self, frame: Frame, step: Step, past: NodeFold) -> None:
         self._frame, self._step, self._past = frame, step, past
@@ -63,7 +63,7 @@ class ModelSteps:
         return bool(again) and any(self._path == node or self._path.startswith(f"{node}/") for node in again)
 
     def state(self, state: NodeState, detail: str = "") -> None:
-        """Tells the guests in which state the node is."""
+        """Emits the state of the node."""
         self._services.emit(NodeStateChanged(self._scope.id, self._path, state, detail))
 
     def event(self, kind: EventKind, attempt: int = 0, **payload: object) -> RunEvent:

@@ -1,4 +1,4 @@
-"""One node of one run, as its kind sees it."""
+"""One node of one run: the context of its kind."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Host(Protocol):
         ...
 
     def goes_on(self, node: NodeId) -> None:
-        """The node waits no longer, although nobody has answered a question of its own."""
+        """Ends the node's waiting without an answer to a question of its own."""
         ...
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
@@ -72,7 +72,7 @@ class NodeRun(ModelSteps):
         self._key_stands = False
 
     def standing(self) -> StoredResult | None:
-        """What an equal node ended with in an earlier run, unless a new sample is wanted; read at once."""
+        """The output of an equal node in an earlier run, unless a new sample is wanted."""
         key = None if self._wanted_again else self.key()
         return self._services.journal.standing(key) if key else None
 
@@ -212,7 +212,7 @@ class NodeRun(ModelSteps):
         self._holds = True
 
     def let_go(self) -> None:
-        """Gives back the place that the kind took, if it took one."""
+        """Releases the place that the kind holds, if it holds one."""
         if self._holds:
             self._holds = False
             self._services.limits.work.release()

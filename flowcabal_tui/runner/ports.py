@@ -1,4 +1,4 @@
-"""What the runner needs from the rest of the house."""
+"""The interfaces that the runner needs from other packages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class JournalPort(Protocol):
         ...
 
     async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
-        """Stored texts, all in one question. KeyError if one is missing."""
+        """Stored texts, all in one query. KeyError if one is missing."""
         ...
 
     def standing(self, key: Digest) -> StoredResult | None:
@@ -106,7 +106,7 @@ class ActionsPort(Protocol):
     """Actions and functions, workflows by name, as the project has them."""
 
     def gated(self, action: str) -> bool:
-        """Must a person allow it? Raises FlowCabalError for an unknown action."""
+        """True when a person must allow it. Raises FlowCabalError for an unknown action."""
         ...
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
@@ -161,7 +161,7 @@ class MonitorPort(Protocol):
 
 
 class DoubtsPort(Protocol):
-    """What can be said of an answer without a model."""
+    """Checks of an answer that need no model."""
 
     async def doubt(
         self,
@@ -204,7 +204,7 @@ class SpendPort(Protocol):
         ...
 
     def fits(self, reached: LimitReached) -> bool:
-        """Would the call fit now, for which a limit was reached before?"""
+        """True when a call fits now for which a limit was reached before."""
         ...
 
     async def answered(self, run: RunId, reached: LimitReached, *, more: bool) -> None:

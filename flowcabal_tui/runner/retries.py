@@ -37,7 +37,7 @@ _NEW: Final = ("改好的段落", "the new paragraph")
 def retry_of(
     attempt: Attempt, evaluation: Evaluation | None, found: str, note: str, *, mend: bool = False
 ) -> Retry | None:
-    """What a further attempt is told; None when there is nothing to say: then it is a new sample.
+    """The feedback for a further attempt; None when there is none: then it is a new sample.
 
     `found` is what a check says in words. With `mend` single paragraphs may change where that is enough: those that the
     findings quote, or any for a note.
@@ -81,7 +81,7 @@ def mended_key(answer: Digest) -> Digest:
 
 
 def is_chinese(text: str) -> bool:
-    """Is most of the text written in Chinese?"""
+    """True when most of the text is written in Chinese."""
     return han_count(text) * 2 > len(text.strip())
 
 

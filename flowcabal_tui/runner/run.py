@@ -1,4 +1,4 @@
-"""A run: its nodes from start to end, what the log and the guests are told, and who can stop it."""
+"""A run: its nodes from start to end, its log and events, and how it is stopped."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Run:
 
     @property
     def outputs(self) -> Mapping[NodeId, Output]:
-        """What the nodes of the workflow itself gave, so far."""
+        """The outputs of the workflow's own nodes so far."""
         return self._frame.outputs
 
     @property
     def only_waits(self) -> bool:
-        """True when nothing but human answers can bring the run on."""
+        """True when only human answers can continue the run."""
         if not self._waiting:
             return False
         rest = {node for node, schedule in self._inside if schedule.busy}  # with a busy graph inside it does nothing
@@ -86,7 +86,7 @@ class Run:
         return self._cancelled
 
     async def execute(self) -> RunState:
-        """Runs to the end and returns the state; what ended earlier is not done again.
+        """Runs to the end and returns the state; nodes that ended earlier do not run again.
 
         Raises FlowCabalError when the log could not be written: then the run can be resumed.
         """
@@ -112,7 +112,7 @@ class Run:
         if state == "done":
             ends = tuple((node, self.outputs[node].text) for node in self._frame.plan.ends if node in self.outputs)
             services.emit(WorkflowCompleted(self.scope.id, ends))
-        services.emit(RunStateChanged(self.scope.id, state))  # the last word: a guest may stop listening here
+        services.emit(RunStateChanged(self.scope.id, state))  # the last event: a client may stop listening here
         return state
 
     async def _read_texts(self) -> None:

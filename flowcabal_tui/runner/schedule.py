@@ -20,7 +20,7 @@ from flowcabal_tui.runner.scope import Frame
 
 
 class Nodes(Protocol):
-    """The run, as a schedule sees it."""
+    """The part of a run that a schedule needs."""
 
     @property
     def stopped(self) -> bool:
@@ -52,12 +52,12 @@ class Nodes(Protocol):
         ...
 
     def refused(self, path: NodeId) -> bool:
-        """Was it stopped before it began?"""
+        """True when it was stopped before it began."""
         ...
 
 
 class Schedule:
-    """One graph on its way. `level` holds nodes that stand deeper back, for step mode; None: nothing is held."""
+    """The execution of one graph. `level` holds back deeper nodes, for step mode; None: nothing is held."""
 
     def __init__(self, nodes: Nodes, frame: Frame, level: int | None = None) -> None:
         self._nodes, self._frame, self._plan = nodes, frame, frame.plan
@@ -81,7 +81,7 @@ class Schedule:
 
     @property
     def busy(self) -> bool:
-        """Is one of its nodes under way?"""
+        """True when one of its nodes runs."""
         return bool(self._active)
 
     @property

@@ -1,4 +1,4 @@
-"""What all nodes of a run share, and what the nodes of one graph in it share."""
+"""The state that all nodes of a run share, and the part that the nodes of one graph share."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Services:
 
 @dataclass(slots=True)
 class RunScope:
-    """One run: what was asked, what is known, and who waits for an answer."""
+    """One run: its request, its results so far, and the nodes that wait for an answer."""
 
     id: RunId
     workflow: Workflow
@@ -88,7 +88,7 @@ class RunScope:
 
     @property
     def about(self) -> About:
-        """What the run says of its chapter."""
+        """The chapter of the run, for the Context agent."""
         titles = {f"{part}.{name}": str(self.values.get(part, {}).get(name, "")) for part, name in _TITLES}
         return About(str(self.values.get("input", {}).get("instruction", "")), titles)
 

@@ -1,4 +1,4 @@
-"""Text on its way: shown at once, journalled about once a second."""
+"""Streamed text: shown at once, journalled about once a second."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from flowcabal_tui.protocol.runs import NodeStreaming
 from flowcabal_tui.runner.scope import RunScope
 
 TELL_SECONDS: Final = 0.03
-"""Guests are told of new text at most this often: a screen draws no faster."""
+"""Seconds between events of new text, at least: a screen draws no faster."""
 JOURNAL_SECONDS: Final = 0.8
 """A kill loses at most what arrived since: less than a second."""
 
 
 class StreamedText:
-    """The text of one attempt as it grows; what comes in a short time is told and kept together."""
+    """The text of one attempt as it grows; pieces that arrive within a short time make one event and one row."""
 
     def __init__(self, scope: RunScope, node: NodeId, attempt: int, before: str = "") -> None:
         """`before` is text of the attempt that is in the journal already: it is shown at once."""
@@ -57,7 +57,7 @@ class StreamedText:
         self._saved_at = self._loop.time()
 
     def end(self) -> None:
-        """Tells and keeps what is left: nothing more will come, or the stream is cut."""
+        """Emits and keeps the rest: the stream has ended or is cut."""
         if self._timer is not None:
             self._timer.cancel()
         self._tell()

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.errors import FlowCabalError, StepFailed
 from flowcabal_tui.domain.items import items_of
-from flowcabal_tui.domain.sizes import Room
+from flowcabal_tui.domain.sizes import SizeBudget
 from flowcabal_tui.domain.workflow import Finding, Node
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
@@ -52,12 +52,12 @@ class Carried:
         self.on_error = on_error
         self.items: list[Item] = []
         self.errors: list[dict[str, Any]] = []
-        self._room = Room()
+        self._budget = SizeBudget()
 
     def add(self, items: Iterable[Item]) -> None:
         """Raises TooLarge."""
         for item in items:
-            self.items.append(self._room.keep(item))
+            self.items.append(self._budget.keep(item))
 
     def failed(self, item: Item, number: int, error: FlowCabalError) -> None:
         """What the params say of a bad item; `number` counts from 0. Raises StepFailed when they say so."""
