@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from itertools import pairwise
@@ -18,6 +18,7 @@ from flowcabal_tui.agents.context.circle import Expected
 from flowcabal_tui.agents.context.drill import Opened
 from flowcabal_tui.agents.context.intent import Name, Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, rarity, strings, things
+from flowcabal_tui.agents.context.turns import by_turns
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace, Postings, Span
 
@@ -25,11 +26,12 @@ _WORD_RARITY: Final = 1.3
 _ABSENCE_IN_PASSAGES: Final = 0.4
 """Absence decides less between passages than between chapters: who is always there has passages that matter too."""
 _WORDS: Final = 0.7
+_WORDS_IN_PASSAGES: Final = 0.35
 _THINGS: Final = 0.3
-_EXPECTED: Final = 0.5
+_EXPECTED: Final = 1.0
 """What the shares of the words, of the things and of those who may come weigh beside the share of the names."""
 _MANY: Final = 6
-"""A prompt with fewer names says more exactly who is meant: who may come besides weighs less."""
+"""A prompt with fewer names says more exactly who is meant: who may come besides weighs less, by the square."""
 _MOST_ALONE: Final = 12
 """Passages that nothing of the prompt finds."""
 _NEAR: Final = 3
@@ -40,7 +42,7 @@ _TOGETHER: Final = 0.5
 _TOGETHER_IN_CHAPTER: Final = 1.0
 _OF_CHAPTER: Final = 0.1
 """What the chapter's relevance adds to its passages."""
-_EMPHASIS: Final = 0.7
+_EMPHASIS: Final = 1.4
 """What a name that fills a passage adds to it there, of its weight; one that stands there once adds nothing."""
 _OFTEN: Final = 1.5
 """So many passages of a chapter with a name are half as much as any number."""
@@ -151,35 +153,48 @@ class Weighed:
         The best passage of each chapter that its summary `opened` stands behind those of the leading chapters.
         """
         scores = {at: self._scores.get(at, 0.0) for at in self._shortlist(most, opened)}
-        for name in self._names:
-            for at in name.places:
-                if at in scores:
-                    place = self._places[at]
-                    passage = texts[place.chapter][place.start : place.end]
-                    often = max(1, *(passage.count(form) for form in name.forms))
-                    scores[at] += self._unit * name.weight * _EMPHASIS * (often / (often + 1) - 0.5)
-        scores = {at: round(score, 9) for at, score in scores.items()}
+        parts = self._emphasised(scores, texts)
+        for at, of_names in parts.items():
+            plain = sum(self._unit * self._names[name].weight for name in of_names)
+            scores[at] = round(scores[at] + sum(of_names.values()) - plain, 9)
         best = ((self._best_of(each, scores, texts), each) for each in opened)
         by_summary = {at: each for at, each in best if at is not None}
         first = [*_leading(scores, self._places, self.leading), *by_summary]
-        chosen = _in_turn(scores, first, self._things, self._places, most)
+        first += _of_things(self._things, scores, self._places)
+        chosen = by_turns(first, scores, parts, [name.weight for name in self._names], most)
         found_by = _found_by((*self._names, *self._things, *self._others), chosen)
-        parts = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts), map(by_summary.get, chosen)
-        return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *parts)))
+        found = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts), map(by_summary.get, chosen)
+        return Relevance(self.chapters, tuple(map(Relevant, (self._places[at] for at in chosen), *found)))
+
+    def _emphasised(self, shown: Collection[int], texts: Mapping[ChapterId, str]) -> dict[int, dict[int, float]]:
+        """For each of the passages what its names add to its score, which is more where they stand often."""
+        parts: dict[int, dict[int, float]] = defaultdict(dict)
+        for number, name in enumerate(self._names):
+            for at in name.places:
+                if at in shown:
+                    place = self._places[at]
+                    passage = texts[place.chapter][place.start : place.end]
+                    often = max(1, *(passage.count(form) for form in name.forms))
+                    parts[at][number] = self._unit * name.weight * (1 + _EMPHASIS * (often / (often + 1) - 0.5))
+        return parts
 
     def _best_of(self, opened: Opened, scores: Mapping[int, float], texts: Mapping[ChapterId, str]) -> int | None:
         """Of a chapter the passage with the highest score; of equal ones that which its summary tells most of.
 
         None where the chapter has no words.
         """
+        own = [at for at in scores if self._places[at].chapter == opened.chapter]
+        most = max((scores[at] for at in own), default=0.0)
+        best = [at for at in own if scores[at] == most]
+        if len(best) < 2:
+            return best[0] if best else None
         told = frozenset(pairwise(opened.text))
 
-        def worth(at: int) -> tuple[float, int, int]:
+        def in_common(at: int) -> tuple[int, int]:
             place = self._places[at]
-            text = texts[place.chapter][place.start : place.end]
-            return scores[at], len(told & frozenset(pairwise(text))), -at
+            return len(told & frozenset(pairwise(texts[place.chapter][place.start : place.end]))), -at
 
-        return max((at for at in scores if self._places[at].chapter == opened.chapter), key=worth, default=None)
+        return max(best, key=in_common)
 
     def _spans(self, chosen: Sequence[int], texts: Mapping[ChapterId, str]) -> Iterator[Span]:
         """Of each passage what is told of the names and things in it."""
@@ -210,11 +225,13 @@ def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[
     """
     places = postings.passages
     names, found_things, others = _groups(reading, postings, before)
-    groups = ((1.0, names), (_WORDS, others), (_THINGS, found_things))
     together = _together(names)
     may_come = _may_come(expected, postings, before)
-    share = _EXPECTED * min(1.0, max(1, len(reading.names)) / _MANY)
-    chapters, scores = _chapters(groups, together, places), _with(may_come, _passages(groups, together), share)
+    in_chapters = ((1.0, names), (_WORDS, others), (_THINGS, found_things))
+    in_passages = ((1.0, names), (_WORDS_IN_PASSAGES, others), (_THINGS, found_things))
+    share = _EXPECTED * min(1.0, max(1, len(reading.names)) / _MANY) ** 2
+    chapters = _chapters(in_chapters, together, places)
+    scores = _with(may_come, _passages(in_passages, together), share)
     top, best = max(scores.values(), default=1.0), max(chapters.values(), default=1.0)
     total = {
         at: round(score / top + _OF_CHAPTER * chapters.get(places[at].chapter, 0.0) / best, 9)
@@ -341,15 +358,6 @@ def _leading(scores: Mapping[int, float], places: Sequence[PassagePlace], chapte
         if (score, at) > (scores[other], other):
             leading[places[at].chapter] = at
     return [leading[chapter] for chapter in chapters]
-
-
-def _in_turn(
-    scores: Mapping[int, float], first: Sequence[int], slots: Sequence[_Hits], places: Sequence[PassagePlace], most: int
-) -> list[int]:
-    """The `first` passages, those of the things, then others by score."""
-    chosen = dict.fromkeys([*first, *_of_things(slots, scores, places)])
-    chosen |= dict.fromkeys(at for _score, at in nlargest(most, ((score, at) for at, score in scores.items())))
-    return list(chosen)[:most]
 
 
 def _of_things(things: Sequence[_Hits], scores: Mapping[int, float], places: Sequence[PassagePlace]) -> Iterator[int]:

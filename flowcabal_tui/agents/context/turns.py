@@ -1,0 +1,51 @@
+"""In which order passages come: by score, where a name that the passages before have told of often counts less."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from typing import Final
+
+_AGAIN: Final = 0.95
+"""What each passage with a name leaves of its weight, beside the other names."""
+_FIRST: Final = 8
+"""Passages that are chosen before weights change for the first time."""
+_LONGER: Final = 2
+"""Each next round is longer by this part of what was chosen, so that the rounds are few."""
+NameParts = Mapping[int, Mapping[int, float]]
+"""For each passage what each name in it, by number, adds to its score."""
+
+
+def by_turns(
+    first: Sequence[int], scores: Mapping[int, float], parts: NameParts, weights: Sequence[float], most: int
+) -> list[int]:
+    """Up to `most` passages: the `first`, then the others, the best first.
+
+    The names have the same share of a score throughout. Within it, one of whom n of the chosen passages tell has 0.95^n
+    of its weight, so that the names with fewer passages come up (a submodular gain; Lin and Bilmes 2011). With one
+    name, or names that always stand together, the order is that of the scores.
+    """
+    chosen = dict.fromkeys(first[:most])
+    told = Counter(name for at in chosen for name in parts.get(at, ()))
+    of_names = {at: tuple(parts[at].items()) if at in parts else () for at in scores if at not in chosen}
+    others = {at: scores[at] - sum(part for _name, part in names) for at, names in of_names.items()}
+    while others and len(chosen) < most:
+        factors = _factors(told, weights)
+        worth = (
+            (round(other + sum(part * factors[name] for name, part in of_names[at]), 9), at)
+            for at, other in others.items()
+        )
+        room = min(most - len(chosen), _FIRST + len(chosen) // _LONGER)
+        for _worth, at in nlargest(room, worth):
+            chosen[at] = None
+            del others[at]
+            told.update(name for name, _part in of_names[at])
+    return list(chosen)
+
+
+def _factors(told: Counter[int], weights: Sequence[float]) -> list[float]:
+    """What is left of each name's weight, so that their sum stays."""
+    left = [_AGAIN ** told[name] for name in range(len(weights))]
+    total = sum(weight * part for weight, part in zip(weights, left, strict=True))
+    return [part * sum(weights) / total if total else 1.0 for part in left]
