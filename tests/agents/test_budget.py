@@ -233,3 +233,31 @@ def test_what_was_refused_comes_before_earlier_pages() -> None:
     tight.spend_rest()
     assert ("manuscript/c2", 180) in {(source.uri, source.end) for source in tight.sources()}
     assert tight.measure(*tight.render()) <= 480
+
+
+def found(start: int, end: int) -> Candidate:
+    return Candidate("manuscript/c2", "", "", "L2", "knowledge", TEXT[start:end], 2, start, end)
+
+
+SHARED: Mapping[BudgetClass, float] = {"profiles": 0.5, "knowledge": 0.1, "far": 0.3, "summaries": 0.1}
+
+
+def used(ledger: Ledger) -> dict[str, int]:
+    return {each.budget_class: each.used for each in ledger.classes()}
+
+
+def test_what_was_left_goes_to_passages_of_the_words_before_places_near_in_meaning() -> None:
+    tight = ledger(800, SHARED)
+    tight.fill("profiles", [])
+    tight.fill("knowledge", [found(0, 30), found(40, 140), found(150, 250)])
+    assert 30 <= used(tight)["knowledge"] <= 80
+    tight.fill("far", [passage(0, 200, 0), passage(210, 380, 1)])
+    assert used(tight)["far"] >= 370
+
+
+def test_what_the_passages_leave_goes_to_places_near_in_meaning_before_summaries() -> None:
+    tight = ledger(800, SHARED)
+    tight.fill("profiles", [])
+    tight.fill("knowledge", [found(0, 30), found(40, 140), found(150, 250)])
+    tight.fill("far", [passage(0, 40, 0)])
+    assert used(tight)["knowledge"] >= 230

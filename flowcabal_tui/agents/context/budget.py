@@ -17,6 +17,8 @@ from flowcabal_tui.locale import _
 
 _WHOLE: Final[tuple[BudgetClass, ...]] = ("beats", "outline")
 """Classes that take what they need of the whole budget: their candidates are few."""
+_OWN_SHARE: Final[frozenset[BudgetClass]] = frozenset({"knowledge"})
+"""Classes that get nothing of what those before them left until the far past has had it."""
 _META_LEAST: Final = 2_000
 """Tokens, but at most half of the budget: a node with a small context needs the style guide above all."""
 _TRIES: Final = 3
@@ -85,14 +87,27 @@ class Ledger:
         """Fills one class up to its share and what the classes before it left."""
         if name not in self._shares or name in self._charged:
             return
-        share = self._shares[name] + self._carry
+        passed_on = self._carry if name in _OWN_SHARE else 0
+        share = self._shares[name] + self._carry - passed_on
         room = self.left if name in _WHOLE else min(share, self.left)
         before = self._used[name]
         for candidate in candidates:
             spent = self._used[name] - before
             if not self._take(candidate, room - spent):
                 self._waiting.append(candidate)
-        self._carry = min(share, room) - (self._used[name] - before)
+        self._carry = passed_on + min(share, room) - (self._used[name] - before)
+        if name == "far":
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Offers what the far past left to classes that kept to their own share."""
+        waiting, self._waiting = self._waiting, []
+        for candidate in waiting:
+            before = sum(self._used.values())
+            is_open = candidate.budget_class in _OWN_SHARE
+            if not (is_open and self._take(candidate, min(self._carry, self.left))):
+                self._waiting.append(candidate)
+            self._carry -= sum(self._used.values()) - before
 
     def hold(self, uri: str, start: int, end: int) -> None:
         """Notes a part of a chapter that the prompt has already, outside of the classes."""
