@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
+from itertools import chain
 from typing import Final
 
 from flowcabal_tui.agents.checking.evidence.reading import Reader
@@ -48,12 +50,17 @@ _LENGTH: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Where the draft's subjects, words and kinds stand in the book: places of passages in story order."""
+    """Where the draft's subjects, words and kinds are among the `total` passages of the book, by their numbers.
 
-    passages: Sequence[PassagePlace]
-    subjects: Mapping[EntityId, frozenset[int]]
-    words: Mapping[str, frozenset[int]]
-    kinds: Mapping[str, frozenset[int]]
+    Arrays, since they are handed to the helper process: sets of so many numbers take long to pack.
+    """
+
+    total: int
+    subjects: Mapping[EntityId, array[int]]
+    words: Mapping[str, Sequence[array[int]]]
+    """For each word all its forms."""
+    kinds: Mapping[str, Sequence[array[int]]]
+    """For each kind all its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +122,17 @@ class _Unit:
 
 def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
     """The passages of the book that may speak of what the statements say."""
-    total = len(index.passages)
-    weights = Weights(
-        {each: _NAME * _rarity(len(at), total) for each, at in index.subjects.items()},
-        {each: _rarity(len(at), total) ** _POWER for each, at in index.words.items()},
-        {each: _KIND * _rarity(len(at), total) for each, at in index.kinds.items()},
+    places = _Places(
+        {each: frozenset(at) for each, at in index.subjects.items()},
+        {each: frozenset(chain(*forms)) for each, forms in index.words.items()},
+        {each: frozenset(chain(*words)) for each, words in index.kinds.items()},
     )
-    lookup = _Lookup(index, weights)
+    weights = Weights(
+        {each: _NAME * _rarity(len(at), index.total) for each, at in places.subjects.items()},
+        {each: _rarity(len(at), index.total) ** _POWER for each, at in places.words.items()},
+        {each: _KIND * _rarity(len(at), index.total) for each, at in places.kinds.items()},
+    )
+    lookup = _Lookup(places, weights, index.total)
     count = max(_PASSAGES, _PAIRS // (2 * max(1, len(statements))))
     pairs = [
         (score / (1 + rank) ** _DECAY, -number, place)
@@ -134,12 +145,21 @@ def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
     return Shortlist(dict(chosen), weights)
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The passages of each subject, word and kind."""
+
+    subjects: Mapping[EntityId, frozenset[int]]
+    words: Mapping[str, frozenset[int]]
+    kinds: Mapping[str, frozenset[int]]
+
+
 class _Lookup:
     """Finds passages with a rare word or subject of a statement, or with a common subject and a kind of it."""
 
-    def __init__(self, index: Index, weights: Weights) -> None:
-        self._index, self._weights = index, weights
-        self._most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * len(index.passages)))
+    def __init__(self, places: _Places, weights: Weights, total: int) -> None:
+        self._places, self._weights = places, weights
+        self._most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * total))
         self._of_both: dict[tuple[EntityId, str], tuple[int, ...]] = {}
 
     def best(self, statement: Statement, count: int) -> list[tuple[float, int]]:
@@ -152,8 +172,8 @@ class _Lookup:
                     rare[place] += weight
         hopeful = dict(rare)
         for subject, part in sorted(statement.subjects.items()):
-            if part == 1 and len(self._index.subjects[subject]) > self._most:
-                for kind in sorted(statement.kinds & self._index.kinds.keys()):
+            if part == 1 and len(self._places.subjects[subject]) > self._most:
+                for kind in sorted(statement.kinds & self._places.kinds.keys()):
                     weight = self._weights.kinds[kind] + self._weights.subjects[subject]
                     for place in self._both(subject, kind):
                         hopeful[place] = hopeful.get(place, 0.0) + weight
@@ -166,21 +186,21 @@ class _Lookup:
         return nlargest(count, ((score, place) for place, score in scores.items()))
 
     def _words(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
-        return ((self._index.words[each], self._weights.words[each]) for each in sorted(statement.words))
+        return ((self._places.words[each], self._weights.words[each]) for each in sorted(statement.words))
 
     def _kinds(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
-        known = sorted(statement.kinds & self._index.kinds.keys())
-        return ((self._index.kinds[each], self._weights.kinds[each]) for each in known)
+        known = sorted(statement.kinds & self._places.kinds.keys())
+        return ((self._places.kinds[each], self._weights.kinds[each]) for each in known)
 
     def _subjects(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
         for each, part in sorted(statement.subjects.items()):
-            yield self._index.subjects[each], part * self._weights.subjects[each]
+            yield self._places.subjects[each], part * self._weights.subjects[each]
 
     def _both(self, subject: EntityId, kind: str) -> tuple[int, ...]:
         """Passages with a subject and a kind: of very many the oldest and the newest."""
         key = (subject, kind)
         if key not in self._of_both:
-            found = sorted(self._index.subjects[subject] & self._index.kinds[kind])
+            found = sorted(self._places.subjects[subject] & self._places.kinds[kind])
             half = _MOST_OF_BOTH // 2
             self._of_both[key] = tuple(found if len(found) <= _MOST_OF_BOTH else (*found[:half], *found[-half:]))
         return self._of_both[key]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, Protocol, TypeVar, TypeVarTuple
+from typing import Protocol, TypeVar, TypeVarTuple
 
 from flowcabal_tui.agents.checking.evidence.ranking import (
     Index,
@@ -21,11 +21,11 @@ from flowcabal_tui.agents.checking.evidence.statements import Statement, stateme
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import PassagePlace
 from flowcabal_tui.domain.memory import Entity
 
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
-_NOWHERE: Final[frozenset[int]] = frozenset()
 
 
 class Helper(Protocol):
@@ -44,9 +44,9 @@ async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> li
     language = book.view.language
     here = tuple(entity for entity in book.entities if any(name in draft for name in entity.names))
     statements = await helper(read_statements, draft, here, language)
-    index = await _index(book, draft, statements, Reader(language))
+    index, places = await _index(book, draft, statements, Reader(language))
     shortlist = await helper(shortlisted, statements, index)
-    passages = await _read(book, index, shortlist, {each for one in statements for each in one.subjects})
+    passages = await _read(book, places, shortlist, index.subjects.keys())
     return await helper(sentences_of, statements, shortlist, passages, language)
 
 
@@ -62,30 +62,33 @@ def sentences_of(
     return ranked(statements, shortlist, passages, Reader(language))
 
 
-async def _index(book: Book, draft: str, statements: Sequence[Statement], reader: Reader) -> Index:
-    """Where the subjects, words and kinds of the statements are."""
+async def _index(
+    book: Book, draft: str, statements: Sequence[Statement], reader: Reader
+) -> tuple[Index, Sequence[PassagePlace]]:
+    """Where the subjects, words and kinds of the statements are, and the passages in story order."""
     forms = reader.forms(draft)
     kinds = {kind for each in statements for kind in each.kinds}
     of_kind = {kind: reader.groups[kind] for kind in sorted(kinds) if kind in reader.groups}
     terms = sorted({*chain(*forms.values()), *chain(*of_kind.values())})
     postings = await book.view.postings(terms)
-    places = {term: frozenset(at) for term, at in zip(terms, postings.found, strict=True)}
-    wanted = {subject for each in statements for subject in each.subjects}
-    subjects: defaultdict[EntityId, set[int]] = defaultdict(set)
+    places = {term: array("I", at) for term, at in zip(terms, postings.found, strict=True)}
+    subjects = {subject: array("I") for each in statements for subject in each.subjects}
     for at, named in enumerate(await book.view.named_by_passage()):
-        for subject in named & wanted:
-            subjects[subject].add(at)
+        for subject in named & subjects.keys():
+            subjects[subject].append(at)
     return Index(
-        postings.passages,
-        {subject: frozenset(subjects[subject]) for subject in wanted},
-        {word: _NOWHERE.union(*(places[form] for form in each)) for word, each in forms.items()},
-        {kind: _NOWHERE.union(*(places[word] for word in words)) for kind, words in of_kind.items()},
-    )
+        len(postings.passages),
+        subjects,
+        {word: [places[form] for form in sorted(each)] for word, each in forms.items()},
+        {kind: [places[word] for word in words] for kind, words in of_kind.items()},
+    ), postings.passages
 
 
-async def _read(book: Book, index: Index, shortlist: Shortlist, subjects: set[EntityId]) -> dict[int, NamedPassage]:
+async def _read(
+    book: Book, places: Sequence[PassagePlace], shortlist: Shortlist, subjects: Collection[EntityId]
+) -> dict[int, NamedPassage]:
     """The shortlisted passages, with the subjects that they name."""
-    wanted = {at: index.passages[at] for places in shortlist.passages.values() for at in places}
+    wanted = {at: places[at] for each in shortlist.passages.values() for at in each}
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(place.chapter for place in wanted.values())))
     named = {
         chapter: [(each.start, each.entity) for each in await book.view.mentions_in(chapter) if each.entity in subjects]
