@@ -66,6 +66,8 @@ RuleName = Literal[
     "ages",
     "looks",
     "bodily-marks",
+    "colours",
+    "others",
     "amounts",
     "sides",
     "kinship",

@@ -206,3 +206,36 @@ def test_kin_against_a_record() -> None:
     other = list(find(Told("沈知微是顾长庚的妹妹。", "zh"), zh))
     assert [each.source.text for each in other if each.source] == ["沈知微是他的女儿"]
     assert list(find(Told("沈知微是顾长庚的女儿。", "zh"), zh)) == []
+
+
+def test_a_thing_of_another_colour() -> None:
+    told = "At the harbour lived one Bulph, a pilot, whose cottage had a green door and a barometer."
+    en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)
+    draft = "He knocked at the cottage of Bulph, the pilot; the door was {}, and the barometer fell."
+    assert words("colours", draft.format("scarlet"), en) == [("door was scarlet", told)]
+    assert words("colours", draft.format("green"), en) == []
+    assert words("colours", "She painted the stable and its red door in April.", en) == [], "another door"
+    zh = book("zh", *[FILL] * 4, "那年在狼牙渡，铁匠阿勒坦牵来一匹白马。", *[FILL] * 4, people=PEOPLE)
+    assert words("colours", "狼牙渡的铁匠阿勒坦牵着那匹黑马。", zh) == [
+        ("黑马", "那年在狼牙渡，铁匠阿勒坦牵来一匹白马。")
+    ]
+
+
+def test_another_weapon_or_season() -> None:
+    told = "In the monastery at Trebizond the envoy drew a dagger upon the archimandrite."
+    en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)
+    draft = "He thought of the envoy at Trebizond, who drew {} upon the archimandrite in the monastery."
+    assert words("others", draft.format("a pistol"), en) == [("a pistol", told)]
+    assert words("others", draft.format("a dagger"), en) == []
+    assert words("others", draft.format("a pistol and then a dagger"), en) == [], "two of a kind tell nothing"
+    assert words("others", "The gamekeeper carried a gun.", en) == []
+
+
+def test_calendar_years_are_no_length_of_time() -> None:
+    told = "建安十三年冬，铁匠阿勒坦在狼牙渡开炉。"
+    zh = book("zh", *[FILL] * 4, told, *[FILL] * 4, people=PEOPLE)
+    assert words("amounts", "建安二十三年，铁匠阿勒坦在狼牙渡关了炉。", zh) == []
+    lived = book("zh", *[FILL] * 4, "铁匠阿勒坦在狼牙渡守了六七年的炉。", *[FILL] * 4, people=PEOPLE)
+    assert words("amounts", "铁匠阿勒坦在狼牙渡守炉，不过三五个月。", lived) == [
+        ("三五个月", "铁匠阿勒坦在狼牙渡守了六七年的炉。")
+    ]

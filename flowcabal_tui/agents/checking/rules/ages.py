@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "ages"
-_LEAST: Final = 4.6
+_LEAST: Final = 4.4
 _YOUNGER, _OLDER = 3, 9
 """Years of difference that are a mistake: a little is rounding, and stories last."""
 _OLDEST: Final = 130
@@ -37,6 +37,12 @@ _AGES_EN: Final = re.compile(
 )
 _YEARS_EN: Final = re.compile(
     rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: or [a-z-]+)?(?:[- ]years?[- ]old| years of age))\b", re.IGNORECASE
+)
+_WAS_EN: Final = re.compile(
+    r"\b(?P<head>(?:was|were|is) "
+    r"(?:not yet|nearly|almost|about|barely|hardly|scarcely|just|only|over|past|turned|under) )"
+    rf"(?P<number>{NUMBER_EN})(?P<tail>)(?=[,.;:!?—\n]| (?:by|when|but|and|at|or)\b)",
+    re.IGNORECASE,
 )
 _NO_AGE_EN: Final = re.compile(r" (?:thousand|hundred|francs|pounds|guineas|them|us|those|these|feet|miles)\b")
 _OR_EN: Final = re.compile(r" or ([a-z]+(?:-[a-z]+)?)", re.IGNORECASE)
@@ -64,7 +70,7 @@ def ages(told: Told) -> Sequence[Value]:
     """The ages that the narration gives."""
     chinese = told.language.startswith("zh")
     found: dict[int, Value] = {}
-    for pattern in (_AGES_ZH, _YEARS_ZH) if chinese else (_AGES_EN, _YEARS_EN):
+    for pattern in (_AGES_ZH, _YEARS_ZH) if chinese else (_AGES_EN, _YEARS_EN, _WAS_EN):
         for match in pattern.finditer(told.narration):
             if not chinese and _NO_AGE_EN.match(told.narration, match.end()):
                 continue

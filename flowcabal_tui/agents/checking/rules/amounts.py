@@ -14,7 +14,12 @@ from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "amounts"
-_LEAST: Final = {"zh": 10.5, "en": 5.0}
+_LEAST: Final = {"zh": 8.0, "en": 3.9}
+_LEAST_TIME_ZH: Final = 5.2
+"""Years and months are told seldom, and with few words around them."""
+_BEFORE_YEARS: Final = frozenset("过了有约共已又住前近足整经凡不才倏觉只这那得是满，。；、\n")
+"""Stand before a number of years; other characters are the name of a reign."""
+_DATE: Final = re.compile(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
 _UNITS: Final[dict[str, tuple[str, float]]] = {
@@ -57,6 +62,8 @@ _UNITS: Final[dict[str, tuple[str, float]]] = {
     "feet": ("length", 1.0),
     "inch": ("length", 1 / 12),
 }
+_LEAST_ZH: Final = {"time": 20.0, "length": 1e9, "way": 2.0}
+"""Smaller amounts are figures of speech in Chinese, as are lengths of any size."""
 _ZH: Final = re.compile(
     rf"(?<!第)(?!一[日天年月])(?<![一二两三四五六七八九十])(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?)"
     r"(?P<unit>昼夜|个月|公里|时辰|日|天|年|载|里|丈|尺|寸|斤|两|贯|文|吊|元|间)(?![上中内外方初头纪轻])"
@@ -71,7 +78,10 @@ _EN: Final = re.compile(
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding an amount."""
-    for clash in clashes(draft, book, amounts, _disagree, _LEAST[book.language[:2]], same_event):
+    language = book.language[:2]
+    for clash in clashes(draft, book, amounts, _disagree, min(_LEAST[language], _LEAST_TIME_ZH), same_event):
+        if language == "zh" and clash.value.part != "time" and clash.weight < _LEAST["zh"]:
+            continue
         said = _("This number does not agree with the one that was given before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
         yield RuleFinding(NAME, "quantitative mismatch", said, mine, clash.source)
@@ -90,6 +100,17 @@ def amounts(told: Told) -> Sequence[Value]:
         kind, scale = _UNITS[match["unit"].lower()]
         before = told.narration[max(0, match.start() - (3 if chinese else 20)) : match.start()]
         size = range_of(match["number"], f"{before} {match['tail']}", told.language)
-        if size is not None and size.most:
+        if chinese and _is_date(told.narration, match):
+            continue
+        least = _LEAST_ZH.get(kind, 0.0) if chinese else 0.0
+        if size is not None and size.most * scale >= least:
             found.append(Value(kind, Range(size.least * scale, size.most * scale), match.start(), match.end()))
     return tuple(found)
+
+
+def _is_date(text: str, match: re.Match[str]) -> bool:
+    """Is it a year or a day of the calendar?"""
+    before, unit = text[max(0, match.start() - 1) : match.start()], match["unit"]
+    if unit == "日":
+        return before == "月"
+    return unit == "年" and bool(before not in _BEFORE_YEARS or _DATE.match(text, match.end()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.deaths import deaths, first_act
+from flowcabal_tui.agents.checking.rules.deaths import acts_unlisted, deaths, first_act, unlisted_deaths
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.domain.manuscript import Span
@@ -21,15 +21,26 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     Who acts in a chapter after the death, of which nobody complained, has not died in the sense of the book.
     """
     dead: dict[str, tuple[Told, Span]] = {}
+    acting = _acting(book)
     for chapter in book.chapters:
-        for name in [each for each in dead if first_act(each, chapter, book) is not None]:
+        for name in [each for each in dead if acting(each, chapter) is not None]:
             del dead[name]
-        for name, span in deaths(chapter, book):
+        unlisted = chapter.made(unlisted_deaths) if book.language.startswith("zh") else ()
+        for name, span in (*deaths(chapter, book), *unlisted):
             if name in draft.narration:
                 dead.setdefault(name, (chapter, span))
     for name, (chapter, span) in dead.items():
-        act = first_act(name, draft, book)
+        act = acting(name, draft)
         if act is not None:
             said = _("{name} acts here, but an earlier chapter tells of a death.").format(name=name)
             source = chapter.quoted(span.start, span.end)
             yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(act.start, act.end), source)
+
+
+def _acting(book: EarlierBook) -> Callable[[str, Told], Span | None]:
+    known = {name for entity in book.entities for name in entity.names}
+
+    def acting(name: str, told: Told) -> Span | None:
+        return first_act(name, told, book) if name in known else acts_unlisted(name, told)
+
+    return acting

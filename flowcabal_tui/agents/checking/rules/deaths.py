@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +15,8 @@ from flowcabal_tui.domain.manuscript import Span
 _REACH: Final = 150
 """Characters before an act in which a word of memory, dream or ghosts excuses it."""
 _AFTER: Final = 40
+_DREAM: Final = 600
+_DREAMS: Final = re.compile(r"梦|魂|幻|惊醒|醒来|\b(?:dream|dreams|dreamt|dreamed|ghost|vision)\b", re.IGNORECASE)
 _BEFORE: Final = 60
 _ROLES: Final = word_list("roles.zh")
 """Found as names, and borne by many."""
@@ -82,6 +84,9 @@ _EN: Final = _Words(
     excuse=re.compile(rf"\b(?:{_any('memory.en')})\b", re.IGNORECASE),
 )
 
+_DIES_ZH: Final = re.compile(_any("deaths.zh"))
+_CALLED_ZH: Final = re.compile(r"(?:名唤|名叫|唤作|唤做|叫做|叫作)(?P<name>[㐀-鿿]{2,3}?)(?:者|的|[，。])")
+
 
 def deaths(told: Told, book: EarlierBook) -> Iterator[tuple[str, Span]]:
     """Names of people whose death the narration tells, each with the sentence."""
@@ -98,6 +103,34 @@ def deaths(told: Told, book: EarlierBook) -> Iterator[tuple[str, Span]]:
                 yield told.text[hit.start : hit.end], span
 
 
+def _excused(text: str, start: int, end: int, words: _Words) -> bool:
+    """Do memory, or a dream in this paragraph, excuse an act?"""
+    begins, ends = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    around = max(begins, start - _DREAM), min(ends if ends > 0 else len(text), end + _DREAM)
+    near = max(0, start - _REACH), end + _AFTER
+    return bool(words.excuse.search(text, *near) or _DREAMS.search(text, *around))
+
+
+def unlisted_deaths(told: Told) -> Sequence[tuple[str, Span]]:
+    """Chinese names that a sentence gives to somebody who dies in it (`名唤瑞珠者，……触柱而亡`), known or not."""
+    found = []
+    for dies in _DIES_ZH.finditer(told.narration):
+        span = told.around(dies.start())
+        named = _CALLED_ZH.search(told.narration, span.start, dies.start())
+        if named and not _ZH.unreal.search(told.text, span.start, span.end):
+            found.append((named["name"], span))
+    return tuple(found)
+
+
+def acts_unlisted(name: str, told: Told) -> Span | None:
+    """The first act of a name that need not be one of the book's entities."""
+    for match in re.finditer(re.escape(name), told.narration):
+        act = _ZH.acts.match(told.narration, match.end())
+        if act and not _excused(told.text, match.start(), act.end(), _ZH):
+            return Span(match.start(), act.end())
+    return None
+
+
 def first_act(name: str, told: Told, book: EarlierBook) -> Span | None:
     """The first words in which the narration lets somebody act, neither in memory nor in a dream."""
     if name not in told.narration or name in _ROLES:
@@ -106,7 +139,7 @@ def first_act(name: str, told: Told, book: EarlierBook) -> Span | None:
     for hit in book.hits(told):
         if told.text[hit.start : hit.end] == name and told.narration[hit.start] != BLANK:
             act = words.acts.match(told.narration, hit.end)
-            if act and not words.excuse.search(told.text, max(0, hit.start - _REACH), act.end() + _AFTER):
+            if act and not _excused(told.text, hit.start, act.end(), words):
                 return Span(hit.start, act.end())
     return None
 

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "looks"
-_LEAST: Final = 4.0
+_LEAST: Final = 3.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,10 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a part of the body."""
     looks = _looks(book.language[:2])
 
-    def disagree(now: frozenset[str], before: frozenset[str]) -> bool:
-        return any(_exclude(one, other, looks) for one in now for other in before) and not now & before
+    def disagree(now: frozenset[str], before: frozenset[str]) -> bool | None:
+        if now & before:
+            return False
+        return True if any(_exclude(one, other, looks) for one in now for other in before) else None
 
     seen = set()
     for clash in clashes(draft, book, appearances, disagree, _LEAST):

@@ -54,13 +54,14 @@ def clashes(
     draft: Told,
     book: EarlierBook,
     read: Reads,
-    disagree: Callable[[Any, Any], bool],
+    disagree: Callable[[Any, Any], bool | None],
     least: float,
     same: Callable[[Place, Place, EarlierBook], float] | None = None,
 ) -> Iterator[Clash]:
     """For each value of the draft the earlier one that surely speaks of the same and differs, if none there agrees.
 
-    `least` is the weight of shared rare words from which on two places speak of the same.
+    `disagree` says None of values that cannot be compared. `least` is the weight of shared rare words from which on
+    two places speak of the same.
     """
     earlier: dict[str, list[tuple[Told, Value]]] = {}
     for chapter in book.chapters:
@@ -74,25 +75,27 @@ def clashes(
                 weight = (same or same_subject)(mine, _place(chapter, one, book), book)
                 if weight < min(least, 2.5):
                     continue
-                if not disagree(value.value, one.value):
+                differs = disagree(value.value, one.value)
+                if differs is False:
                     agreed = max(agreed, weight)
-                elif weight >= least and (best is None or weight > best.weight):
+                elif differs and weight >= least and (best is None or weight > best.weight):
                     best = Clash(value, _sentence(chapter, one), weight)
             if best is not None and best.weight > agreed:
                 yield best
 
 
 def _against_declared(
-    draft: Told, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool]
+    draft: Told, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool | None]
 ) -> tuple[Clash | None, float]:
     """The clash with what is declared of the person whom the value is about; or how surely that agrees."""
     about = book.subject(draft, value.start)
     best, agreed = None, 0.0
     for each in book.declared:
         for one in each.told.made(read) if each.about == about else ():
-            if one.part == value.part and disagree(value.value, one.value):
+            differs = disagree(value.value, one.value) if one.part == value.part else None
+            if differs:
                 best = Clash(value, each.source, _DECLARED)
-            elif one.part == value.part:
+            elif differs is False:
                 agreed = _DECLARED
     return best, agreed
 

@@ -1,0 +1,65 @@
+"""A thing or an animal of another colour than before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.domain.run import RuleName
+from flowcabal_tui.locale import _
+
+NAME: Final[RuleName] = "colours"
+_LEAST: Final = {"zh": 8.0, "en": 6.0}
+_GROUPS: Final = {
+    "white": "white snow-white 白 雪白",
+    "black": "black jet-black ebony 黑 乌",
+    "red": "red scarlet crimson 红 赤 朱",
+    "blue": "blue azure 蓝",
+    "green": "green emerald 绿 碧",
+    "yellow": "yellow 黄",
+    "brown": "brown chestnut 棕 褐",
+    "grey": "gray grey 灰",
+}
+_GROUP: Final = {word: group for group, words in _GROUPS.items() for word in words.split()}
+_COLOURS_EN: Final = "|".join(sorted((word for word in _GROUP if word.isascii()), key=lambda word: -len(word)))
+_COLOURS_ZH: Final = "|".join(sorted((word for word in _GROUP if not word.isascii()), key=lambda word: -len(word)))
+_BODY: Final = frozenset(
+    ("hair", "eyes", "eye", "curls", "locks", "beard", "face", "cheeks", "lips", "eyebrows", "man", "men")
+)
+_EN: Final = (
+    re.compile(
+        rf"\b(?P<colour>{_COLOURS_EN}),? (?:(?:silk|silken|velvet|leather|wooden|painted|old|little|large|small) )?"
+        r"(?P<noun>[a-z]{3,16})\b",
+    ),
+    re.compile(
+        r"\b(?P<noun>[a-z]{3,16}) (?:was|were) "
+        rf"(?:(?:painted|of|the|a|all|quite|brightest|deepest|bright|deep) ){{0,3}}(?P<colour>{_COLOURS_EN})\b"
+    ),
+)
+_ZH: Final = (
+    re.compile(
+        rf"(?P<colour>{_COLOURS_ZH})[色毛鬃漆]?的?(?:小|大|老)?(?P<noun>[马驴骡牛狗犬猫鹦鸟鹤鹿狐蛇门墙伞轿匣]|骏马|鹦鹉)"
+    ),
+)
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a thing."""
+    for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
+        said = _("The book gave this another colour before.")
+        mine = draft.quoted(clash.value.start, clash.value.end)
+        yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
+
+
+def colours(told: Told) -> Sequence[Value]:
+    """Things and animals with a colour, in narration."""
+    return tuple(
+        Value(match["noun"], _GROUP[match["colour"]], *match.span())
+        for pattern in (_ZH if told.language.startswith("zh") else _EN)
+        for match in pattern.finditer(told.narration)
+        if match["noun"] not in _BODY
+    )
