@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field
@@ -69,7 +69,9 @@ class AgentsSettings(_Table):
 
 
 class ChecksSettings(_Table):
-    off: tuple[RuleName, ...] = Field((), description="Rules that are not to check this book, by name.")
+    off: tuple[RuleName, ...] = Field(
+        (), description=f"Rules that are not to check this book: {', '.join(get_args(RuleName))}."
+    )
 
 
 class KnowledgeSettings(_Table):

@@ -37,6 +37,7 @@ NAMES = (
     "names",
     "outline",
     "prompts",
+    "check-rules",
     "drill",
 )
 

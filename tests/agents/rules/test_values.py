@@ -239,3 +239,10 @@ def test_calendar_years_are_no_length_of_time() -> None:
     assert words("amounts", "铁匠阿勒坦在狼牙渡守炉，不过三五个月。", lived) == [
         ("三五个月", "铁匠阿勒坦在狼牙渡守了六七年的炉。")
     ]
+
+
+def test_small_and_indefinite_amounts_go_by() -> None:
+    told = "The receipted bill lay three days and a mile from the crimson purse on the mantelpiece."
+    en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)
+    draft = "The crimson purse lay a week and two miles from the receipted bill on the mantelpiece."
+    assert words("amounts", draft, en) == []

@@ -62,8 +62,13 @@ _UNITS: Final[dict[str, tuple[str, float]]] = {
     "feet": ("length", 1.0),
     "inch": ("length", 1 / 12),
 }
-_LEAST_ZH: Final = {"time": 20.0, "length": 1e9, "way": 2.0}
-"""Smaller amounts are figures of speech in Chinese, as are lengths of any size."""
+_SMALLEST: Final = {"zh": {"time": 20.0, "way": 40.0}, "en": {"time": 20.0, "way": 3.0}}
+"""Smaller amounts are figures of speech, or go by in every chapter."""
+_LOOSE_ZH: Final = frozenset(("length", "weight"))
+"""Kinds of which Chinese has figures of speech of any size."""
+_AROUND: Final = {"zh": 3, "en": 20}
+"""Characters before a number that may hold its "nearly"."""
+_INDEFINITE: Final = frozenset(("a", "one"))
 _ZH: Final = re.compile(
     rf"(?<!第)(?!一[日天年月])(?<![一二两三四五六七八九十])(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?)"
     r"(?P<unit>昼夜|个月|公里|时辰|日|天|年|载|里|丈|尺|寸|斤|两|贯|文|吊|元|间)(?![上中内外方初头纪轻])"
@@ -94,15 +99,17 @@ def _disagree(now: Range, before: Range) -> bool:
 
 def amounts(told: Told) -> Sequence[Value]:
     """The amounts with a unit that the narration gives."""
-    chinese = told.language.startswith("zh")
+    language = told.language[:2]
     found = []
-    for match in (_ZH if chinese else _EN).finditer(told.narration):
+    for match in (_ZH if language == "zh" else _EN).finditer(told.narration):
         kind, scale = _UNITS[match["unit"].lower()]
-        before = told.narration[max(0, match.start() - (3 if chinese else 20)) : match.start()]
-        size = range_of(match["number"], f"{before} {match['tail']}", told.language)
-        if chinese and _is_date(told.narration, match):
+        least = _SMALLEST[language].get(kind, 0.0)
+        if language == "zh" and (kind in _LOOSE_ZH or _is_date(told.narration, match)):
             continue
-        least = _LEAST_ZH.get(kind, 0.0) if chinese else 0.0
+        if least and match["number"].lower() in _INDEFINITE:
+            continue
+        before = told.narration[max(0, match.start() - _AROUND[language]) : match.start()]
+        size = range_of(match["number"], f"{before} {match['tail']}", language)
         if size is not None and size.most * scale >= least:
             found.append(Value(kind, Range(size.least * scale, size.most * scale), match.start(), match.end()))
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.deaths import acts_unlisted, deaths, first_act, unlisted_deaths
+from flowcabal_tui.agents.checking.rules.deaths import acts_unlisted, deaths, first_acts, unlisted_deaths
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.domain.manuscript import Span
@@ -26,7 +26,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         for name in [each for each in dead if acting(each, chapter) is not None]:
             del dead[name]
         unlisted = chapter.made(unlisted_deaths) if book.language.startswith("zh") else ()
-        for name, span in (*deaths(chapter, book), *unlisted):
+        for name, span in (*chapter.made_of_names(deaths, book), *unlisted):
             if name in draft.narration:
                 dead.setdefault(name, (chapter, span))
     for name, (chapter, span) in dead.items():
@@ -41,6 +41,6 @@ def _acting(book: EarlierBook) -> Callable[[str, Told], Span | None]:
     known = {name for entity in book.entities for name in entity.names}
 
     def acting(name: str, told: Told) -> Span | None:
-        return first_act(name, told, book) if name in known else acts_unlisted(name, told)
+        return told.made_of_names(first_acts, book).get(name) if name in known else acts_unlisted(name, told)
 
     return acting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,10 +88,10 @@ _DIES_ZH: Final = re.compile(_any("deaths.zh"))
 _CALLED_ZH: Final = re.compile(r"(?:名唤|名叫|唤作|唤做|叫做|叫作)(?P<name>[㐀-鿿]{2,3}?)(?:者|的|[，。])")
 
 
-def deaths(told: Told, book: EarlierBook) -> Iterator[tuple[str, Span]]:
+def deaths(told: Told, book: EarlierBook) -> tuple[tuple[str, Span], ...]:
     """Names of people whose death the narration tells, each with the sentence."""
     words = _words(book)
-    hits = book.hits(told)
+    hits, found = book.hits(told), []
     for hit, then in zip(hits, (*hits, None)[1:], strict=True):
         if told.narration[hit.start] == BLANK or book.by_id[hit.entity].kind != "character":
             continue
@@ -100,7 +100,8 @@ def deaths(told: Told, book: EarlierBook) -> Iterator[tuple[str, Span]]:
         if dies or (kills and words.killed.match(told.narration, hit.end)):
             span = told.around(hit.start)
             if not words.unreal.search(told.text, span.start, span.end):
-                yield told.text[hit.start : hit.end], span
+                found.append((told.text[hit.start : hit.end], span))
+    return tuple(found)
 
 
 def _excused(text: str, start: int, end: int, words: _Words) -> bool:
@@ -131,17 +132,17 @@ def acts_unlisted(name: str, told: Told) -> Span | None:
     return None
 
 
-def first_act(name: str, told: Told, book: EarlierBook) -> Span | None:
-    """The first words in which the narration lets somebody act, neither in memory nor in a dream."""
-    if name not in told.narration or name in _ROLES:
-        return None
+def first_acts(told: Told, book: EarlierBook) -> Mapping[str, Span]:
+    """The first words in which the narration lets each bearer of a name act, neither in memory nor in a dream."""
     words = _words(book)
+    found: dict[str, Span] = {}
     for hit in book.hits(told):
-        if told.text[hit.start : hit.end] == name and told.narration[hit.start] != BLANK:
+        name = told.text[hit.start : hit.end]
+        if name not in found and name not in _ROLES and told.narration[hit.start] != BLANK:
             act = words.acts.match(told.narration, hit.end)
             if act and not _excused(told.text, hit.start, act.end(), words):
-                return Span(hit.start, act.end())
-    return None
+                found[name] = Span(hit.start, act.end())
+    return found
 
 
 def _words(book: EarlierBook) -> _Words:

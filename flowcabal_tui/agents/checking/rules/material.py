@@ -31,6 +31,7 @@ class Told:
         self.text, self.language, self.uri, self.title = text, language, uri, title
         self._made: dict[Callable[[Told], Any], Any] = {}
         self._hits: tuple[NameIndex, tuple[NameHit, ...]] | None = None
+        self._made_of_names: dict[Callable[[Told, EarlierBook], Any], Any] = {}
 
     @cached_property
     def narration(self) -> str:
@@ -74,7 +75,16 @@ class Told:
         """The names in this text, looked for once."""
         if self._hits is None or self._hits[0] is not names:
             self._hits = names, names.find(self.text)
+            self._made_of_names.clear()
         return self._hits[1]
+
+    def made_of_names(self, make: Callable[[Told, EarlierBook], T], book: EarlierBook) -> T:
+        """What a rule reads from this text with the names of a book, made once for these names."""
+        book.hits(self)
+        if make not in self._made_of_names:
+            self._made_of_names[make] = make(self, book)
+        found: T = self._made_of_names[make]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
