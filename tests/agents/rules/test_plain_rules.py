@@ -138,7 +138,7 @@ def test_who_acts_after_a_death_has_not_died() -> None:
 def test_the_death_of_somebody_whom_the_book_does_not_list() -> None:
     zh = book("zh", "有个丫鬟名唤阿芷者，见主母已去，他也投井而亡。", "灯灭了。", people=["沈知微"])
     assert words("dead-acts", "阿芷捧着一碗汤进来。", zh) == [
-        ("阿芷捧", "有个丫鬟名唤阿芷者，见主母已去，他也投井而亡。")
+        ("阿芷捧着", "有个丫鬟名唤阿芷者，见主母已去，他也投井而亡。")
     ]
     assert words("dead-acts", "她睡下不久，只见阿芷捧着一碗汤进来，正要说话，便惊醒了。", zh) == []
     assert words("dead-acts", "众人说起阿芷。", zh) == []

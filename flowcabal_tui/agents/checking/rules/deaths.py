@@ -74,7 +74,7 @@ _EN: Final = _Words(
         r"| (?:was|had been) (?:murdered|killed|slain|buried|hanged|drowned|shot dead|guillotined)\b"
     ),
     kills=re.compile(
-        r"(?:the (?:death|murder|corpse|dead body|funeral|grave) of |the late )(?:the )?"
+        r"(?:the (?:death|murder|corpse|dead body|funeral|grave) of )(?:the )?"
         r"(?:(?:poor|old|young|M\.|Mr\.|Mrs\.|Madame|Sir|Lady|Miss) ){0,3}$"
     ),
     killed=re.compile(""),
