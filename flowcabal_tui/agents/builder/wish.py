@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.words import words
@@ -123,10 +122,3 @@ def places(text: str, word: str) -> Iterable[int]:
 
 def _in_word(text: str, at: int) -> bool:
     return 0 <= at < len(text) and text[at].isascii() and text[at].isalnum()
-
-
-@cache
-def verbs(language: str) -> dict[str, list[str]]:
-    """The words of each step, for finding nodes that are called so."""
-    found: dict[str, list[str]] = words(language, "vocabulary")["steps"]
-    return found
