@@ -16,6 +16,7 @@ class EngineThread:
 
     def __init__(self, name: str = "engine") -> None:
         self._loop = asyncio.new_event_loop()
+        self._submitted: dict[Future[Any], Coroutine[Any, Any, Any]] = {}
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -29,8 +30,15 @@ class EngineThread:
         return threading.current_thread() is self._thread
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Starts work on the engine's loop from any thread."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        """Starts work on the engine's loop from any thread. Raises RuntimeError after the end."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            raise
+        self._submitted[future] = work
+        future.add_done_callback(self._submitted.pop)
+        return future
 
     async def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Awaits work of the engine from the caller's loop."""
@@ -48,6 +56,9 @@ class EngineThread:
         self._thread.join(timeout)
         if not self._thread.is_alive():
             self._loop.close()
+            for future, work in [*self._submitted.items()]:  # it came when the loop ran no more
+                work.close()
+                future.cancel()
 
     async def _cancel_all(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

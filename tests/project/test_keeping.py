@@ -340,3 +340,18 @@ def test_a_document_that_keeps_an_undeclared_entity_opens_unchanged_and_validate
     assert (finding.code, finding.field, finding.severity) == ("KEEP_ENTITY", "keep", "warning")
     assert '"name": "{{input.name}}"' in finding.message
     assert validate(SHEET) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("{{result_of.nobody}}", "nobody"), ("{{chapter.titel}}", "titel"), ("{{project.name}}", "project")],
+)
+def test_validate_finds_a_name_of_an_entity_that_cannot_be_filled_in(name: str, said: str) -> None:
+    bad = SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": name})})
+    (finding,) = validate(bad)
+    assert (finding.field, finding.severity) == ("keep.name", "warning") and said in finding.message
+
+
+@pytest.mark.parametrize("name", ["Lin Yuan", "{{input.name}}", "{{chapter.title}}, {{result_of.draft}}"])
+def test_names_of_entities_that_can_be_filled_in_are_fine(name: str) -> None:
+    assert validate(SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": name})})) == ()

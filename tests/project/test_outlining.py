@@ -10,6 +10,7 @@ import pytest
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.book import (
     AddChapter,
     AssignOutline,
@@ -20,6 +21,7 @@ from flowcabal_tui.protocol.book import (
     WriteMeta,
     WriteOutlinePart,
 )
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.project.desk import Desk, make, opened
 
 TEXT = (
@@ -306,6 +308,9 @@ async def test_an_assignment_holds_when_first_the_words_and_then_the_heading_cha
         assert outline.beats(second) == "- B\n\n- Everybody dies."
 
 
+OUTLINE = Workflow.model_validate(
+    {"id": "plan", "nodes": [{"id": "whole", "kind": "end", "params": {"value": "{{input.text}}"}}]}
+)
 RAW = "\ufeff- A\r\n- \x1b[31mB\x00\r- C\x0c\x85\u202e\u200b.\r\n"
 """With a byte order mark, the line ends of two systems, and controls."""
 
@@ -332,3 +337,17 @@ async def test_all_ways_of_writing_give_the_same_clean_text(
             "- A\n- B\n- C."
         ]
         assert outline.text == clean(outline.text) and "\r" not in outline.text
+
+
+async def test_an_assignment_follows_words_that_were_kept_from_a_run(folder: Path) -> None:
+    """First a kept outline changes the words, then an edit the heading: the link is renewed in between."""
+    await make(folder)
+    async with opened(folder) as desk:
+        second = await hand_made(desk)
+        text = TEXT.replace("- Someone dies.", "- Nobody dies.")
+        await desk.project.carry_out(SaveWorkflow(OUTLINE))
+        run = await desk.run("plan@1", inputs=(("text", text),))
+        await desk.keep(run, "whole", kind="outline")
+        await desk.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
+        outline, _version = await desk.project.outline()
+        assert outline.beats(second) == "- B\n\n- Nobody dies."

@@ -60,6 +60,7 @@ async def test_a_part_is_assigned_by_a_key_and_beats_are_edited_beside_the_chapt
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, BeatsScreen))
         assert "灯的正文" in pilot.app.screen.query_one("#chapter", ProseArea).text
+        assert "伏笔 · 2 灯" in "\n".join(shown(pilot.app)), "the heading and the chapter that it belongs to"
         pilot.app.screen.query_one("#beats", ProseArea).load_text("- 灯灭了。")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
@@ -173,3 +174,10 @@ def test_rows_are_as_high_as_their_words(width: int) -> None:
     assert all(isinstance(row, RowInSight) for row in rows)
     heights = [row.get_height({}, width) for row in rows if isinstance(row, RowInSight)]
     assert heights == [_row(book, titles, name).get_height({}, width) for name in names]
+
+
+def test_a_volume_of_the_book_s_own_name_does_not_repeat_it() -> None:
+    chapters = [Chapter(ChapterId(f"c{n}"), n, f"{n}", volume=volume) for n, volume in ((1, "第一卷 雨"), (2, "远海"))]
+    book = book_outline("# 第一卷 雨\n## 1\n- a\n# 第二卷\n## 2\n- b\n", "", chapters)
+    shown = [str(each.prompt).strip() for each in _rows(book, OutlineScreen._names(book))]
+    assert "第一卷 雨 · volume" in shown and "第二卷 · volume 远海" in shown

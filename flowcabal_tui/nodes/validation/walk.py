@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from flowcabal_tui.domain import binding_checks
 from flowcabal_tui.domain.bindings import references as bound_references
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
@@ -65,9 +66,9 @@ class Walk:
     def findings(self, workflow: Workflow, library: Library | None) -> tuple[Finding, ...]:
         """Everything that is wrong, in the order of the document."""
         try:
-            self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
+            _needs, scope = self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
             self._add(_entry(workflow))
-            self._add(_keep(workflow))
+            self._add(_keep(workflow, scope))
             self._add(check_state(workflow.nodes, workflow.edges))
             if self._calls and not any(key[0] in _UNREADABLE for key in self._found):
                 self._add(_library(workflow, library, self._calls))
@@ -219,12 +220,15 @@ def _of_owner(found: Finding, owner: str, field: str) -> Finding:
     return found.model_copy(update={"node": owner, "field": place.replace("next.prompt", "next", 1)})
 
 
-def _keep(workflow: Workflow) -> Iterable[Finding]:
-    """An output that is kept as an entity needs the kind and the name of it."""
+def _keep(workflow: Workflow, scope: Scope) -> Iterable[Finding]:
+    """An output that is kept as an entity needs the kind and the name of it, and a name that can be filled in."""
     if workflow.keep.kind == "entity" and not workflow.keep.names_entity:
         said = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")
         message = said.format(example=KEEP_EXAMPLE)
         yield Finding(code="KEEP_ENTITY", message=message, field="keep", severity="warning")
+    roots = {name: scope.roots[name] for name in ("input", "chapter")}
+    for found in binding_checks.check({"name": workflow.keep.name}, scope.schemas, roots=roots, location="keep"):
+        yield found.model_copy(update={"severity": "warning"})
 
 
 def _entry(workflow: Workflow) -> Iterable[Finding]:

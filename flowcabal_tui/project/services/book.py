@@ -155,11 +155,14 @@ class BookService:
 
     @handles(PersistOutput)
     async def keep(self, command: PersistOutput) -> str:
-        return await self._parts.curation.persist(command)
+        output = await self._parts.curation.persist(command)
+        await self._parts.outlining.written()
+        return output
 
     @handles(DeleteOutput)
     async def forget(self, command: DeleteOutput) -> None:
         await self._parts.curation.forget(command)
+        await self._parts.outlining.written()
 
     # Outline and other texts of the writer
 

@@ -50,9 +50,14 @@ class PartOf(NamedTuple):
     volume: str = ""
 
 
+def _titles(book: BookOutline) -> dict[ChapterId, str]:
+    """The chapters as they are shown."""
+    return {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
+
+
 def _rows(book: BookOutline, names: Iterable[str]) -> list[Option]:
     """The rows of the list. Their words are made when they come into sight."""
-    titles = {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
+    titles = _titles(book)
     beside = _BESIDE + 2 * max(map(len, titles.values()), default=0)
     rows = []
     for name in names:
@@ -74,7 +79,10 @@ def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> Hangi
     each = book.placed[int(name)]
     title = one_line(each.part.title) or _("The whole book")
     indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
-    words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
+    if each.part.kind == "volume" and one_line(each.volume) == title:
+        words = f" · {_('volume')}"  # of its own name, which is not said twice
+    else:
+        words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
     return HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words)
 
 
@@ -221,9 +229,10 @@ class OutlineScreen(ModalScreen[None]):
         of = self._current()
         if self._book is None or of == PartOf():
             return
-        placed, titles = of.placed, {each.id: each.title for each in self._book.chapters}
+        placed, titles = of.placed, _titles(self._book)
         beats = self._book.outline.body(placed.part) if placed else ""
-        title = placed.part.title or _("The whole book") if placed else titles.get(of.chapter, of.volume)
+        heading = (placed.part.title or _("The whole book")) if placed else of.volume
+        title = " · ".join(filter(None, (heading, titles.get(of.chapter))))
         text = await self._controller.chapter_text(of.chapter) if of.chapter else ""
         words = await self.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
         if words is not None:
