@@ -147,12 +147,16 @@ async def test_records_rest_on_a_quotation_of_the_chapter_and_on_known_names() -
         "moments": [
             {"text": "下雨。", "when": "午后", "quote": "午后下起了雨"},
             {"text": "无据。", "quote": "没有这句"},
+            {"text": "天黑了。", "about": ["林远"], "quote": "三人商量到天黑，决定明日坐船去北城"},
         ],
     }
     found = await read(said, goal(LIN, SHEN))
     entities, reading = found.entities, found.reading
     zhou, here = entities[0].id, ChapterId("c2")
-    relation, bridge, bell, promise, moment = reading.records
+    relation, bridge, bell, promise, moment, dark = reading.records
+    assert len({record.id for record in reading.records}) == 6 and all(record.id for record in reading.records)
+    assert (promise.about, moment.text, moment.about) == ((LIN.id,), "下雨。", ())
+    assert (dark.text, dark.about, relation.directed) == ("天黑了。", (LIN.id,), True)
     assert (relation.source, relation.kind, relation.target, relation.since) == (zhou, "船夫", LIN.id, here)
     assert (bridge.about, bridge.attribute, bridge.secret, bridge.known_by) == ((SHEN.id,), "桥", False, ())
     assert (bell.secret, bell.known_by) == (True, (Knower(zhou, here),))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.journal import EventKind, RunEvent
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Attempt, Evaluation
@@ -138,12 +139,27 @@ def test_an_attempt_has_everything_that_the_log_says_of_it() -> None:
     evaluated: Step = ("evaluated", {"evaluation": to_plain(VERDICT)})
     told = node(("attempt-started", started), ("attempt-done", done), evaluated, attempt=2).attempts[2]
     assert told.attempt("Snow.") == Attempt(
-        2, "Snow.", Digest("d"), Digest("k"), "human", "small-2", "length", usage, 1.5, True, "Less snow.", 1, (2, 3),
-        VERDICT, None, True, "json",
+        number=2, text="Snow.", digest=Digest("d"), key=Digest("k"), author="human", model="small-2", finish="length",
+        usage=usage, seconds=1.5, cached=True, feedback="Less snow.", of=1, paragraphs=(2, 3), evaluation=VERDICT,
+        complete=True, form="json",
     )  # fmt: skip
+
+
+def test_an_attempt_has_the_receipt_that_it_began_with() -> None:
+    receipt = Receipt(NODE, None, Generation(3), 25_000, 900)
+    (begun,) = node(("attempt-started", {"receipt": to_plain(receipt)})).attempts.values()
+    assert begun.attempt("").receipt == receipt
+    assert begun.attempt("").model == "" and begun.attempt("").key == ""
+
+
+def test_a_node_runs_from_its_first_attempt_and_is_blocked_by_another_s_failure() -> None:
+    assert node(("attempt-started", {})).state == "running"
+    assert node(("node-blocked", {})).state == "blocked"
 
 
 def test_an_attempt_that_only_began_is_not_complete() -> None:
     begun = node(("attempt-started", {"key": "k", "model": "small"})).attempts[1]
-    assert begun.attempt("Sno") == Attempt(1, "Sno", Digest(""), Digest("k"), model="small", complete=False)
+    assert begun.attempt("Sno") == Attempt(
+        number=1, text="Sno", digest=Digest(""), key=Digest("k"), model="small", complete=False
+    )
     assert node(("attempt-started", {}), ("attempt-done", {"key": "k2", "digest": "d"})).attempts[1].key == "k2"
