@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -56,9 +57,10 @@ class EngineThread:
         self._thread.join(timeout)
         if not self._thread.is_alive():
             self._loop.close()
-            for future, work in [*self._submitted.items()]:  # it came when the loop ran no more
-                work.close()
-                future.cancel()
+            for future, work in [*self._submitted.items()]:
+                if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:  # it came when the loop ran no more
+                    work.close()
+                    future.cancel()
 
     async def _cancel_all(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

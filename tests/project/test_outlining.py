@@ -349,5 +349,5 @@ async def test_an_assignment_follows_words_that_were_kept_from_a_run(folder: Pat
         run = await desk.run("plan@1", inputs=(("text", text),))
         await desk.keep(run, "whole", kind="outline")
         await desk.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
-        outline, _version = await desk.project.outline()
+        outline, _version = await desk.project.book.outline()
         assert outline.beats(second) == "- B\n\n- Nobody dies."
