@@ -66,6 +66,7 @@ def prose(text: str, *, edit_delay: float = 3600, line_shown: bool = False) -> P
 
 async def painted(area: TextArea, keys: list[str]) -> list[dict[tuple[int, int], Cell]]:
     """What stands on the terminal after each key."""
+    area.history.checkpoint_timer = float("inf")  # a step of undo ends by what is typed, not by the clock
     app = Desk(area)
     frames = []
     async with app.run_test(size=(46, 16)) as pilot:
