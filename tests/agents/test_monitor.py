@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.checking.monitor import Monitor, feedback
+from flowcabal_tui.agents.checking.monitor import Monitor, _verdict, feedback
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, CLASSES, subtype_of
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import Evaluation
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
@@ -393,3 +393,26 @@ async def test_words_of_the_writer_are_of_one_angle_alone(tmp_path: Any, text: s
 )
 def test_a_subtype_is_understood_as_models_write_it(word: str, subtype: str) -> None:
     assert subtype_of(word, "timeline") == subtype
+
+
+def test_what_a_model_and_a_rule_say_of_the_same_places_is_said_once() -> None:
+    draft, source = Quotation("right hand", "draft/d", 40, 50), Quotation("left hand", "manuscript/c1", 7, 16, "1 One")
+    wide = (
+        Quotation("with his right hand", "draft/d", 31, 50),
+        Quotation("his left hand", "manuscript/c1", 3, 16, "1 One"),
+    )
+    model = AngleCheck("characters", "found", "", (CheckFinding("characters", "hand", "Other hand.", *wide, 0.9),))
+    known = CheckFinding("rules", "sides", "Side.", draft, source, 0.9, "sides")
+    other = CheckFinding("rules", "sides", "Side.", replace(draft, start=90, end=100), source, 0.9, "sides")
+    for found, left in (((known,), ()), ((known, other), (other,))):
+        (rules, _model) = _verdict((model,), 1, (AngleCheck("rules", "found", "", found),)).checks
+        assert (rules.outcome, rules.findings) == ("found" if left else "passed", left)
+
+
+def test_a_retry_is_told_two_quotations_of_a_rule_without_words_of_the_screen() -> None:
+    source = Quotation("左手", "manuscript/c1", 0, 2, "第1章")
+    found = CheckFinding("rules", "sides", "A side differs.", Quotation("右手", "draft/d", 0, 2), source, 0.9, "sides")
+    told = feedback(Evaluation("fail", "", 1, (AngleCheck("rules", "found", "", (found,)),)))
+    assert "A side differs." not in told and "原有内容（第1章）：“左手”" in told
+    alone = replace(found, source=Quotation("", "", 0, 0), explanation="Kept.")
+    assert "Kept." in feedback(Evaluation("fail", "", 1, (AngleCheck("rules", "found", "", (alone,)),)))

@@ -30,7 +30,7 @@ from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
-from flowcabal_tui.domain.run import AngleCheck, Evaluation
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
 from flowcabal_tui.locale import _, ngettext
@@ -200,14 +200,19 @@ def feedback(evaluation: Evaluation) -> str:
     if not findings:
         return ""
     head, line, alone = _FEEDBACK["zh" if any(han_count(each.draft.text) for each in findings) else "en"]
-    texts = ((each.draft.text, each.source.title, each.source.text, each.explanation) for each in findings)
+    texts = ((each.draft.text, each.source.title, each.source.text, _why(each)) for each in findings)
     lines = [
         (line if source else alone).format(n=number, draft=draft, title=title, source=source, why=why)
         for number, (draft, title, source, why) in enumerate(
             ([" ".join(text.split()) for text in row] for row in texts), 1
         )
     ]
-    return "\n".join((head, *lines))
+    return "\n".join((head, *(line.rstrip() for line in lines)))
+
+
+def _why(finding: CheckFinding) -> str:
+    """The explanation; two quotations of a rule need none, and its words are in the language of the screen."""
+    return "" if finding.rule and finding.source.text else finding.explanation
 
 
 def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
@@ -219,7 +224,24 @@ def _verdict(
 ) -> Evaluation:
     """What the model found decides; what the rules found is told with it and decides nothing."""
     evaluation = _judged(checks, attempt, switched_off=switched_off)
-    return replace(evaluation, checks=(*by_rule, *checks))
+    return replace(evaluation, checks=(*_further(by_rule, evaluation.findings), *checks))
+
+
+def _further(by_rule: tuple[AngleCheck, ...], said: Sequence[CheckFinding]) -> tuple[AngleCheck, ...]:
+    """The checks by rule without the findings that a model has made at the same two places."""
+    further: list[AngleCheck] = []
+    for check in by_rule:
+        kept = tuple(each for each in check.findings if not any(_same_places(each, known) for known in said))
+        is_empty = check.outcome == "found" and not kept
+        further.append(replace(check, outcome="passed" if is_empty else check.outcome, findings=kept))
+    return tuple(further)
+
+
+def _same_places(one: CheckFinding, other: CheckFinding) -> bool:
+    return all(
+        a.uri == b.uri and a.start < b.end and b.start < a.end
+        for a, b in ((one.draft, other.draft), (one.source, other.source))
+    )
 
 
 def _judged(checks: tuple[AngleCheck, ...], attempt: int, *, switched_off: bool) -> Evaluation:

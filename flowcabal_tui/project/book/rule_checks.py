@@ -11,7 +11,7 @@ from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
 from flowcabal_tui.locale import _
@@ -90,12 +90,17 @@ def _note(entity: Entity) -> Note:
 
 async def _facts(view: MemoryView) -> list[Note]:
     """Facts that hold, each of the first whom it concerns, with the words that say it."""
+    titles = {chapter.id: _label(chapter, view) for chapter in await view.chapters()}
     return [
-        Note(fact.about[0], fact.text, Quotation(said.sentence, f"manuscript/{said.chapter}", said.start, said.end))
+        Note(fact.about[0], fact.text, _quotation(said, titles.get(said.chapter, "")))
         for fact in await view.facts()
         if fact.until is None and fact.about
         for said in fact.evidence[-1:]
     ]
+
+
+def _quotation(said: Evidence, title: str) -> Quotation:
+    return Quotation(said.sentence, f"manuscript/{said.chapter}", said.start, said.end, title)
 
 
 def _finding(found: RuleFinding) -> CheckFinding:
