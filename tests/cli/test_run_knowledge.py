@@ -33,6 +33,7 @@ class TakesTexts:
 
     def __init__(self, texts: int, put_off: int) -> None:
         self._left, self._put_off = texts, put_off
+        self.memory = self
 
     def take(self) -> list[Event]:
         return [KnowledgeStatus("ready", "")]

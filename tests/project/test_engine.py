@@ -17,7 +17,7 @@ async def answer() -> int:
 
 def test_work_is_done_on_the_thread_of_the_engine() -> None:
     engine = EngineThread()
-    assert engine.submit(answer()).result(timeout=60) == 7
+    assert engine.submit(answer()).result() == 7
     engine.stop()
 
 
@@ -38,10 +38,10 @@ def test_work_that_comes_while_the_loop_ends_is_cancelled_and_closed() -> None:
         ended.set()
 
     engine.submit(end())
-    assert ended.wait(60)
-    engine._thread.join(60)
+    assert ended.wait()
+    engine._thread.join()
     future = engine.submit(late)
     engine.stop()
     assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED
     with pytest.raises(CancelledError):
-        future.result(timeout=60)
+        future.result()

@@ -55,7 +55,7 @@ from flowcabal_tui.protocol.runs import RunWorkflow
 
 async def run():
     project = await Project.open(Path(sys.argv[1]), knowledge=False)
-    chapter = (await project.chapters())[0].id
+    chapter = (await project.book.chapters())[0].id
     await project.carry_out(RunWorkflow(RunRequest("chapter", chapter)))
     print("running", flush=True)
     await asyncio.Event().wait()

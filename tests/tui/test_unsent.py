@@ -13,11 +13,11 @@ INPUT = replace(REVIEW, id=QuestionId("q-input"), kind="input", attempts=())
 
 async def test_what_was_typed_is_there_for_the_next_start() -> None:
     bench = FakeWorkbench("en")
-    typed = Unsent(bench)
+    typed = Unsent(bench.drafts)
     typed.remember((REVIEW.id, 1), "mine", "its")
     typed.remember((INPUT.id, 0), "my answer", "")
     await typed.save()
-    later = Unsent(bench)
+    later = Unsent(bench.drafts)
     await later.load((REVIEW, INPUT))
     assert later.text((REVIEW.id, 1), "its") == "mine"
     assert later.text((INPUT.id, 0), "") == "my answer"
@@ -26,7 +26,7 @@ async def test_what_was_typed_is_there_for_the_next_start() -> None:
 
 async def test_an_answer_and_a_text_as_it_was_are_forgotten_everywhere() -> None:
     bench = FakeWorkbench("en")
-    typed = Unsent(bench)
+    typed = Unsent(bench.drafts)
     typed.remember((REVIEW.id, 1), "mine", "its")
     typed.remember((INPUT.id, 0), "my answer", "")
     await typed.save()

@@ -11,13 +11,34 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
+from flowcabal_tui.project.services.book import BookService
+from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
+from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.story import StoryService
+from flowcabal_tui.project.services.workflows import WorkflowService
 from flowcabal_tui.protocol import to_message
 
 _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     "models": (ModelService, "trust embedding_question"),
+    "book": (
+        BookService,
+        "chapters chapter_text chapter_versions outside_text deleted_chapters kept kept_text overview scenes "
+        "occurrences search blame provenance preview_import meta outline references reference_parts search_references",
+    ),
+    "memory": (
+        MemoryService,
+        "source profiles profile stale rebuild_plan background background_counts bootstrap quote_bootstrap",
+    ),
     "story": (StoryService, "entities story seen mentions companions proposals proposal"),
+    "workflows": (
+        WorkflowService,
+        "workflows workflow workflow_versions validate actions versions texts standing todo",
+    ),
+    "runs": (
+        RunService,
+        "runs run_details run_workflow node questions replay version_trace quote preview_context totals",
+    ),
 }
 """Each service of `Project` with the questions that a session can ask it."""
 _METHODS: Final = {"story": "all", "workflows": "newest", "workflow": "get", "runs": "summaries"}
