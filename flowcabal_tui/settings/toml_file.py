@@ -58,7 +58,7 @@ def _explain(text: str, shape: Any, item: ErrorDetails) -> str:
     keys = [str(part) for part in item["loc"]]
     place = _("line {n}: ").format(n=line) if (line := _line_of(text, keys)) else ""
     name = ".".join(keys)
-    if item["type"] != "extra_forbidden":
+    if item["type"] not in ("extra_forbidden", "unexpected_keyword_argument"):
         return place + _("{key}: {problem}").format(key=name, problem=refusal(item))
     near = difflib.get_close_matches(keys[-1], _known(shape, keys[:-1]), n=1, cutoff=0.5)
     hint = _(" Did you mean {key}?").format(key=near[0]) if near else ""

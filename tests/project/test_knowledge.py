@@ -72,7 +72,7 @@ async def book(folder: Path, tmp_path: Path, models: ModelsSettings, chapters: i
     """Some chapters, and one that is to be written, in a project that uses a knowledge server."""
     await make(folder, models)
     change(folder, "knowledge", enabled=True)
-    change(folder, "budget", context_tokens=2_000)
+    change(folder, "budget", context_tokens=2_400)
     async with opened(folder) as desk:
         await desk.project.carry_out(
             ImportManuscript(str(write_chapters(tmp_path / "texts", dict([*CHAPTERS.items()][:chapters]))))
