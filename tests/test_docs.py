@@ -115,3 +115,12 @@ def test_the_guides_have_the_same_chapters_and_commands() -> None:
         for page in GUIDES
     ]
     assert len(shapes) == 2 and shapes[0] == shapes[1]
+
+
+def test_the_words_in_code_of_the_glossary_exist() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([A-Z][A-Za-z]+)`", page))
+    assert len(named) > 20
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "flowcabal_tui").rglob("*.py"))
+    defined = set(re.findall(r"^(?:class )?([A-Z][A-Za-z]+)(?:\(|:| = )", source, flags=re.MULTILINE))
+    assert named <= defined
