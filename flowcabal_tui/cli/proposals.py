@@ -20,10 +20,12 @@ from flowcabal_tui.domain.proposals import (
     DECIDED,
     OPEN_STATES,
     NewName,
+    OutlineEdit,
     Proposal,
     ProposalId,
     ProposalPage,
     ProposalWish,
+    TextEdit,
 )
 from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, ngettext
@@ -109,7 +111,9 @@ async def _commands(arguments: Namespace, project: Project) -> AsyncIterator[Com
         yield CorrectProposal(identity, await _edited(row, named_values(arguments.set), project))
 
 
-async def _edited(row: Proposal, changes: dict[str, Any], project: Project) -> Entity | StoryRecord:
+async def _edited(
+    row: Proposal, changes: dict[str, Any], project: Project
+) -> Entity | StoryRecord | TextEdit | OutlineEdit:
     """What the row writes, with other values in some fields. Raises BadArgument for one that does not exist or fit."""
     after = row.difference.after
     value: Any = after
@@ -122,7 +126,7 @@ async def _edited(row: Proposal, changes: dict[str, Any], project: Project) -> E
     try:
         if unknown:
             raise ValueError(", ".join(unknown))
-        edited: Entity | StoryRecord = from_plain(type(value), plain | changes)
+        edited: Entity | StoryRecord | TextEdit | OutlineEdit = from_plain(type(value), plain | changes)
     except (ValidationError, ValueError) as error:
         raise BadArgument(
             _("This cannot be set: {names}.").format(names=", ".join(unknown) or ", ".join(changes)),

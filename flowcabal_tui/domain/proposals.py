@@ -1,7 +1,7 @@
 """Proposals: what an agent or a rule says of the book, in one form for every list that a writer goes through.
 
-A kind of proposal is a name and the type of its `Difference.after` (`SHAPES`). Findings of checks, edits of a text and
-edits of a workflow are further kinds of the same value, in the same table and the same list.
+A kind of proposal is a name and the type of its `Difference.after` (`SHAPES`). Edits of a chapter, of the outline
+and of a workflow are kinds of the same value, in the same table and the same list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, Relation, 
 from flowcabal_tui.domain.text import digest_of
 
 ProposalId = NewType("ProposalId", str)
-ProposalKind = Literal["entity", "name", "relation", "fact", "promise", "moment", "sequel"]
+ProposalKind = Literal[
+    "entity", "name", "relation", "fact", "promise", "moment", "sequel", "edit", "outline", "workflow"
+]
 ProposalState = Literal["waiting", "applied", "confirmed", "corrected", "dropped", "resolved", "withdrawn"]
 """waiting: enters no prompt; applied: contexts read it though no hand has looked at it; confirmed, corrected, dropped:
 the writer's word; resolved: the chapter does not hold its quotation any more; withdrawn: a later reading does not say
@@ -27,12 +29,13 @@ OPEN_STATES: Final[tuple[ProposalState, ...]] = ("waiting", "applied")
 DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped")
 ReasonCode = Literal[
     "quoted", "short", "unnamed", "unrelated", "unquoted", "unknown", "overrules",
-    "named", "rare", "inside", "shared", "own",
+    "named", "rare", "inside", "shared", "own", "worded",
 ]  # fmt: skip
 """Why it is in its state. quoted: its quotation bears it out; short, unnamed, unrelated: the quotation is too short,
 names nobody whom it is about, shares no word with it; unquoted: no such words in the chapter; unknown: a name that the
 book does not know; overrules: it would end or change what a hand wrote. Of names: named: nothing more is known; rare:
 it occurs once; inside: it is part of a longer word; shared: it could be another's; own: of somebody whom a hand wrote.
+worded: the agent says why, in words of its own.
 """
 
 
@@ -44,7 +47,39 @@ class NewName:
     name: str
 
 
-Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """Words of a chapter, and what would take their place."""
+
+    id: str
+    chapter: ChapterId
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEdit:
+    """What the outline would say of a chapter, and what it says now ("": nothing)."""
+
+    id: str
+    chapter: ChapterId
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowEdit:
+    """The suggestion of a build (its id) for a workflow ("": a new one): so many changes, explained in `words`."""
+
+    id: str
+    workflow: str
+    words: str
+    changes: int
+
+
+Edit = TextEdit | OutlineEdit | WorkflowEdit
+"""What is no part of the story's records."""
+Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel | Edit
 SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "entity": Entity,
     "name": NewName,
@@ -53,6 +88,9 @@ SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "promise": Promise,
     "moment": Moment,
     "sequel": Sequel,
+    "edit": TextEdit,
+    "outline": OutlineEdit,
+    "workflow": WorkflowEdit,
 }
 """Kind -> type of what it would write."""
 KIND_OF: Final[Mapping[type[Any], ProposalKind]] = {shape: kind for kind, shape in SHAPES.items()}
@@ -121,6 +159,8 @@ class Proposal:
                 return (sequel.record, sequel.learned_by) if sequel.learned_by else (sequel.record,)
             case Promise(about=about) | Moment(about=about):
                 return about
+            case TextEdit(id=edit) | OutlineEdit(id=edit) | WorkflowEdit(id=edit):
+                return (edit,)
 
     @property
     def target(self) -> str:
@@ -135,6 +175,8 @@ class Proposal:
             case Entity(name=words) | NewName(name=words) | Relation(kind=words):
                 return words
             case Fact(text=words) | Promise(text=words) | Moment(text=words):
+                return words
+            case TextEdit(after=words) | OutlineEdit(after=words) | WorkflowEdit(words=words):
                 return words
             case Sequel():
                 return ""

@@ -57,6 +57,7 @@ from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.queries import RunQueries
 from flowcabal_tui.project.runs.quotes import Quotes
 from flowcabal_tui.project.runs.versions import OutputVersions
+from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.proposals import ProposalService
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
@@ -182,7 +183,6 @@ class Parts:
             emit,
         )
         self.steps = Steps(tools)
-        self.proposals = ProposalService(store, self.story, self.steps, emit)
 
         def step(task: BackgroundTask) -> Awaitable[None]:
             """One that was done before is done as it was then."""
@@ -252,8 +252,16 @@ class Parts:
         )
         self.chapters_edit = ChaptersEdit(store, emit, self.background.wake, self.curation.placed)
         self.outlining = Outlining(store, emit, self.background.wake, lambda: self.settings.project.language)
+        edits = ProposedEdits(
+            store, self.outlining, lambda: self.builds, self._agent_name, emit, self.background.wake, clock
+        )
+        self.proposals = ProposalService(store, self.story, self.steps, edits, emit)
         self.overview = OverviewReader(store, lambda: self.settings, self.curation.outside_text, clock)
         self.blame = Blame(store)
+
+    def _agent_name(self) -> str:
+        endpoint = self.models.endpoint("agent")
+        return endpoint.model if endpoint else ""
 
     @cached_property
     def builds(self) -> Builds:

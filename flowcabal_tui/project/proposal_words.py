@@ -7,10 +7,21 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import NewName, Origin, Proposal, ProposalKind, ProposalState, Reason, ReasonCode
+from flowcabal_tui.domain.proposals import (
+    NewName,
+    Origin,
+    OutlineEdit,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    Reason,
+    ReasonCode,
+    TextEdit,
+    WorkflowEdit,
+)
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 
 KINDS: Final[Mapping[ProposalKind, str]] = {
     "entity": mark("new name"),
@@ -20,6 +31,9 @@ KINDS: Final[Mapping[ProposalKind, str]] = {
     "promise": mark("promise"),
     "moment": mark("moment"),
     "sequel": mark("change"),
+    "edit": mark("edit"),
+    "outline": mark("outline"),
+    "workflow": mark("workflow"),
 }
 STATES: Final[Mapping[ProposalState, str]] = {
     "waiting": mark("waits for you"),
@@ -43,6 +57,7 @@ _REASONS: Final[Mapping[ReasonCode, str]] = {
     "inside": mark("The name occurs only as a part of a longer word."),
     "shared": mark("The name could also be another's."),
     "own": mark("A further name for an entry of yours."),
+    "worded": "{detail}",
 }
 NameOf = Callable[[EntityId], str]
 ChapterOf = Callable[[ChapterId], str]
@@ -57,6 +72,11 @@ def said(proposal: Proposal, name_of: NameOf) -> str:
             return clean_line(f"{name_of(entity)} = {name}")
         case Sequel() as sequel:
             return _ending(sequel, proposal.difference.before, name_of)
+        case TextEdit(after=after) | OutlineEdit(after=after):
+            return clean_line(after) or _("(taken out)")
+        case WorkflowEdit(workflow=workflow, words=words, changes=number):
+            title = clean_line(f"{workflow}: {words}" if workflow else words)
+            return f"{title} · " + ngettext("{n} change", "{n} changes", number).format(n=number)
         case record:
             return record_words(record, name_of)
 
@@ -80,6 +100,8 @@ def _ending(sequel: Sequel, record: StoryRecord | None, name_of: NameOf) -> str:
 def changed(proposal: Proposal, name_of: NameOf) -> str:
     """What it would change of what is there; "" when it only adds."""
     before, after = proposal.difference.before, proposal.difference.after
+    if isinstance(after, TextEdit | OutlineEdit):
+        return _("Until now: {words}").format(words=clean_line(after.before)) if after.before else ""
     if before is None or isinstance(after, Sequel):
         return ""
     return _("Until now: {words}").format(words=record_words(before, name_of))
@@ -104,7 +126,8 @@ def reason(proposal: Proposal) -> str:
 
 def reason_words(why: Reason) -> str:
     """A reason as a sentence."""
-    return _(_REASONS[why.grounds]).format(detail=clean_line(why.detail))
+    words = _REASONS[why.grounds]
+    return (words if words == "{detail}" else _(words)).format(detail=clean_line(why.detail))
 
 
 def origin(who: Origin) -> str:

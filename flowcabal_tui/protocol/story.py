@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.proposals import OutlineEdit, ProposalId, TextEdit
 from flowcabal_tui.domain.story import RecordId, StoryRecord
 from flowcabal_tui.protocol.base import Command
 
@@ -59,15 +59,16 @@ class DecideProposals(Command):
 
 @dataclass(frozen=True, slots=True)
 class CorrectProposal(Command):
-    """Writes the entity or record of a proposal as the writer has edited it."""
+    """Writes the entity, record or text of a proposal as the writer has edited it."""
 
     type: ClassVar[str] = "proposal:correct"
     proposal: ProposalId
-    change: Entity | StoryRecord
+    change: Entity | StoryRecord | TextEdit | OutlineEdit
 
 
 @dataclass(frozen=True, slots=True)
 class UndoDecision(Command):
-    """Takes back the last decision about proposals, wherever it was made."""
+    """Takes back the last decision about proposals, wherever it was made; or the one on a proposal."""
 
     type: ClassVar[str] = "proposal:undo"
+    proposal: ProposalId | None = None

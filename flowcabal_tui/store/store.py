@@ -20,6 +20,7 @@ from flowcabal_tui.store.book.jobs import JobTasks
 from flowcabal_tui.store.book.outbox import Outbox
 from flowcabal_tui.store.book.references import References
 from flowcabal_tui.store.book.rewrites import Rewrites
+from flowcabal_tui.store.conversation.conversations import Conversations
 from flowcabal_tui.store.file.connection import Clock, Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
@@ -74,7 +75,8 @@ class Store:
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
-        self.proposals = Proposals(database, clock)
+        self.proposals = Proposals(database, clock, language)
+        self.conversations = Conversations(database, clock)
         self.references = References(database, clock)
         self.outbox, self.jobs = Outbox(database, lambda: self.is_left), JobTasks(database)
         self.usage, self.sent = UsageLog(database, clock), SentRequests(database)
@@ -131,6 +133,7 @@ class Store:
             undo.pop_all()
         with contextlib.suppress(DiskFull):  # what ran then waits for more room; the book can be read meanwhile
             await store.outbox.reset_running()
+            await store.conversations.begin()
         return store
 
     @property

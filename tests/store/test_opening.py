@@ -33,6 +33,7 @@ from flowcabal_tui.store.migrations.m004_money import STATEMENTS as FOURTH
 from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import STATEMENTS as FIFTH
 from flowcabal_tui.store.migrations.m006_proposals import STATEMENTS as SIXTH
 from flowcabal_tui.store.migrations.m007_sent_requests import STATEMENTS as SEVENTH
+from flowcabal_tui.store.migrations.m008_conversations import STATEMENTS as EIGHTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -65,7 +66,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
+    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
@@ -260,4 +261,5 @@ RELEASED = [
     "7a7ca14f96039df7d8feb389320e03bd",
     "5f44e45bf5ff8a2525bba30a165d0936",
     "b921a3d265392b8aa98a2e5db4168519",
+    "2f9229358772d4eb0e663561102fb400",
 ]

@@ -10,10 +10,10 @@ from textual.widgets import TextArea
 
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
-from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.shared import notices
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.notices import LISTED, SAID_SECONDS, WARNED_SECONDS, Notice, Notices, reading_seconds
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine

@@ -15,9 +15,9 @@ from flowcabal_tui.protocol.story import PutRecord, RemoveRecord
 from flowcabal_tui.tui.app.commands import ActionCommands
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.memory.profiles import ProfilePane
-from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.entities import EntitiesScreen

@@ -16,8 +16,8 @@ from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.decisions.candidates import CandidateView
-from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, entity_form, promise_form
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen

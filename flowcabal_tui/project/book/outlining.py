@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.errors import Gone, RunError, VersionConflict
@@ -35,8 +35,11 @@ class Outlining:
         """The outline as it is now, and its version."""
         return await self._store.book.outline(), await self._version()
 
-    async def write(self, command: WriteOutlinePart) -> None:
-        """Raises VersionConflict when the part was changed since it was read, RunError for an unknown one."""
+    async def write(self, command: WriteOutlinePart, put: Callable[[str, int], Awaitable[None]] | None = None) -> None:
+        """`put` writes the whole text over the version that it gets (None: as a version by hand).
+
+        Raises VersionConflict when the part was changed since it was read, RunError for an unknown one.
+        """
         book, version = await self.outline()
         await self._require_same(command, book.outline, version)
         added, title, body = None, "", clean(command.text)
@@ -47,11 +50,14 @@ class Outlining:
         else:
             added = await self._chapter(command.chapter)
             text, title = with_chapter(book, added, body, self._language())
-        await self._store.book.write_meta("outline", text, expected_version=version, tasks=following(("knowledge",)))
+        await (put or self._put)(text, version)
         if added is not None:
             await self._link_new(book, added, title)
         await self.written()
         self._changed()
+
+    async def _put(self, text: str, version: int) -> None:
+        await self._store.book.write_meta("outline", text, expected_version=version, tasks=following(("knowledge",)))
 
     def _with_volume(self, book: BookOutline, volume: str, body: str) -> str:
         if volume not in book.volumes:

@@ -101,8 +101,8 @@ class StoryService:
         await self._parts.story_changed()
 
     @handles(UndoDecision)
-    async def undo(self, _command: UndoDecision) -> None:
-        await self._parts.proposals.undo()
+    async def undo(self, command: UndoDecision) -> None:
+        await self._parts.proposals.undo(command.proposal)
         await self._parts.story_changed()
 
     @handles(SetScene)

@@ -9,18 +9,24 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
+    Edit,
     NewName,
+    OutlineEdit,
     Proposal,
     ProposalId,
     ProposalPage,
     ProposalWish,
+    TextEdit,
     Verdict,
     continued,
     judged,
 )
 from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
+from flowcabal_tui.project.book.curation import following
 from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged
@@ -30,8 +36,10 @@ from flowcabal_tui.store import Store
 class ProposalService:
     """Lives on the engine's loop. What a decision writes is a hand's word like any other."""
 
-    def __init__(self, store: Store, story: StoryRecords, steps: Steps, emit: Callable[[Event], None]) -> None:
-        self._store, self._story, self._steps, self._emit = store, story, steps, emit
+    def __init__(
+        self, store: Store, story: StoryRecords, steps: Steps, edits: ProposedEdits, emit: Callable[[Event], None]
+    ) -> None:
+        self._store, self._story, self._steps, self._edits, self._emit = store, story, steps, edits, emit
 
     async def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
         """Some rows from `offset` on, those of the newest reading first."""
@@ -42,30 +50,42 @@ class ProposalService:
         rows = await self._store.proposals.get(ids)
         since = await self._store.proposals.last_decision()
         words = await self._words(rows, verdict)
+        for row in rows:
+            if isinstance(row.difference.after, Edit):
+                await (self._edits.write(row, verdict) if verdict == "confirm" else self._edits.drop(row))
         await self._entities([row for row in rows if row.kind in ("entity", "name")], verdict)
         await self._store.proposals.decide(words, since=since)
         self._emit(BookChanged())
 
-    async def correct(self, identity: ProposalId, change: Entity | StoryRecord) -> None:
-        """Writes what the writer made of a proposal: its record or entity, as edited."""
+    async def correct(self, identity: ProposalId, change: Entity | StoryRecord | TextEdit | OutlineEdit) -> None:
+        """Writes what the writer made of a proposal: its record, entity or text, as edited."""
         (row,) = await self._store.proposals.get([identity])
         after = row.difference.after
         target = after.record if isinstance(after, Sequel) else row.target
-        if change.id != target or isinstance(change, Entity) != isinstance(after, Entity | NewName):
+        is_same_kind = isinstance(change, Entity) == isinstance(after, Entity | NewName) and isinstance(
+            change, TextEdit | OutlineEdit
+        ) == isinstance(after, TextEdit | OutlineEdit)
+        if change.id != target or not is_same_kind:
             raise RunError(
                 _("The correction is of something else: {id}.").format(id=change.id), _("Nothing was changed.")
             )
         if isinstance(change, Entity):
             self._story.require_name(change)
             await self._steps.put_by_hand(replace(change, by="hand"))
+        elif isinstance(change, TextEdit | OutlineEdit):
+            await self._edits.write(row, "correct", change)
         else:
             await self._story.require_record(change)
             await self._store.proposals.decide([(identity, "correct", change)])
         self._emit(BookChanged())
 
-    async def undo(self) -> None:
-        """Takes the last decision back. Raises RunError when there is none or it was overwritten."""
-        rows = await self._store.proposals.undo()
+    async def undo(self, identity: ProposalId | None = None) -> None:
+        """Takes the last decision back, or the one on `identity`.
+
+        Raises RunError when there is none or it was overwritten.
+        """
+        rows = await self._store.proposals.decided_with(identity)
+        await self._edits.take_back(rows, lambda: self._store.proposals.undo(identity, following(AFTER_EDIT)))
         if not rows:
             raise RunError(_("There is no decision to take back."), _("Nothing was changed."))
         known = {entity.id: entity for entity in await self._store.memory.names()}
@@ -81,9 +101,15 @@ class ProposalService:
         """Of rows of records: what a hand writes. A confirmed record is written as it is now, with its end."""
         words: list[tuple[ProposalId, Verdict, StoryRecord | None]] = []
         now = _by_id(await (await self._store.memory.view(None)).story())
+        known = {entity.id for entity in await self._store.memory.names()}
         for row in rows:
             after = row.difference.after
+            if isinstance(after, Edit):
+                words += [(row.id, verdict, None)] if verdict == "drop" else []
+                continue
             if isinstance(after, Entity | NewName):
+                unwritten = isinstance(after, Entity) and after.id not in known
+                words += [(row.id, verdict, None)] if verdict == "drop" and unwritten else []
                 continue
             record: StoryRecord | None = None
             if verdict == "confirm" and isinstance(after, Sequel):

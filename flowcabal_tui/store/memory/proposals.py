@@ -13,35 +13,77 @@ from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     NewName,
+    OutlineEdit,
     Proposal,
     ProposalId,
     ProposalPage,
     ProposalState,
     ProposalWish,
+    TextEdit,
     Verdict,
 )
 from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
+from flowcabal_tui.store.memory.text_edits import begin_edit, restore_text, write_edit
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
 from flowcabal_tui.store.rows.generations import NOW, next_generation
-from flowcabal_tui.store.rows.proposals import FIELDS, decide, next_decision, proposal_of
+from flowcabal_tui.store.rows.proposals import (
+    FIELDS,
+    decide,
+    next_decision,
+    proposal_of,
+    raise_proposals,
+    reword_proposal,
+)
+from flowcabal_tui.store.rows.tasks import TaskMaker, no_tasks
 
 _IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chapter=proposal.chapter AND NOT deleted
     AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter)))"""
 _FITTING: Final = f"""{_IN_BOOK} AND (:chapter IS NULL OR chapter=:chapter)
     AND (:kinds='[]' OR kind IN (SELECT value FROM json_each(:kinds)))
     AND (:words='' OR instr(lower(quotation || ' ' || body), :words))"""
+_DECISION: Final = """(CASE WHEN :id IS NULL THEN (SELECT max(decision) FROM proposal)
+    ELSE (SELECT decision FROM proposal WHERE id=:id) END)"""
 STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "correct": "corrected", "drop": "dropped"}
 
 
 class Proposals:
     """Rows that wait or are applied, those that were decided, and those that edits resolved."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, language: str) -> None:
+        self._database, self._clock, self._language = database, clock, language
+
+    async def add(self, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
+        """Stores them; those that are known already keep their id, and the state that the writer gave them."""
+
+        def add(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
+            (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
+            return raise_proposals(connection, proposals, newest)
+
+        return await self._database.do(add)
+
+    async def write_edit(
+        self, proposal: Proposal, verdict: Verdict, text: str, expected_version: int, note: str, tasks: TaskMaker
+    ) -> None:
+        """The writer's word on an edit of a text: its whole new text is the newest version, in one transaction.
+
+        Raises VersionConflict when the text is no longer `expected_version`, Gone for an unknown id.
+        """
+        at, edit = self._clock().isoformat(), proposal.difference.after
+        assert isinstance(edit, TextEdit | OutlineEdit)
+
+        def write(connection: sqlite3.Connection) -> None:
+            if not connection.execute("SELECT 1 FROM proposal WHERE id=?", (proposal.id,)).fetchone():
+                raise Gone(proposal.id)
+            generation = begin_edit(connection, edit, expected_version, at)
+            reword_proposal(connection, proposal)
+            decide(connection, proposal.id, STATES[verdict], generation, next_decision(connection))
+            write_edit(connection, edit, text, generation, note, tasks, self._language, at)
+
+        await self._database.do(write)
 
     async def page(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Rows of the newest reading first, in the order in which they were raised."""
@@ -104,8 +146,13 @@ class Proposals:
 
         await self._database.do(decide_all)
 
-    async def undo(self) -> tuple[Proposal, ...]:
-        """Takes the last decision back, all rows of it; gives them as they are then.
+    async def decided_with(self, identity: ProposalId | None = None) -> tuple[Proposal, ...]:
+        """The rows of the decision on this one (None: of the last decision)."""
+        rows = await self._database.rows(f"SELECT {FIELDS} FROM proposal WHERE decision={_DECISION}", {"id": identity})
+        return tuple(map(proposal_of, rows))
+
+    async def undo(self, identity: ProposalId | None = None, tasks: TaskMaker = no_tasks) -> tuple[Proposal, ...]:
+        """Takes the last decision back, or the one on `identity`, all rows of it; gives them as they are then.
 
         Raises RunError when what it wrote was changed since, and then nothing was changed.
         """
@@ -113,11 +160,15 @@ class Proposals:
 
         def undo(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
             rows = connection.execute(
-                f"SELECT {FIELDS}, was, generation FROM proposal WHERE decision=(SELECT max(decision) FROM proposal)"
+                f"SELECT {FIELDS}, was, generation FROM proposal WHERE decision={_DECISION} ORDER BY generation DESC",
+                {"id": identity},
             ).fetchall()
             written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
             for *row, _was, generation in rows:
-                if generation is not None:
+                edit = proposal_of(row).difference.after
+                if generation is not None and isinstance(edit, TextEdit | OutlineEdit):
+                    restore_text(connection, edit, generation, tasks, self._language, at)
+                elif generation is not None:
                     written[_written(proposal_of(row))].append(generation)
             for (table, target), generations in written.items():
                 _restore(connection, table, target, min(generations), max(generations), at)

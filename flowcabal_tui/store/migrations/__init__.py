@@ -15,6 +15,7 @@ from flowcabal_tui.store.migrations.m004_money import m004_money
 from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import m005_drafts_and_rewrites
 from flowcabal_tui.store.migrations.m006_proposals import m006_proposals
 from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
+from flowcabal_tui.store.migrations.m008_conversations import m008_conversations
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -24,6 +25,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m005_drafts_and_rewrites,
     m006_proposals,
     m007_sent_requests,
+    m008_conversations,
 )
 
 

@@ -37,6 +37,8 @@ _COLUMNS: Final = (
 _INSERT: Final = f"INSERT INTO proposal ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{each}' for each in _COLUMNS)})"
 _SAID: Final = ", ".join(f"{each}=:{each}" for each in (*_COLUMNS[2:3], *_COLUMNS[4:-2]))
 _OPEN: Final = f"state IN {OPEN_STATES}"
+CONVERSATION: Final = "conversation"
+"""The maker of what a conversation proposes."""
 READ_KINDS: Final = ("relation", "fact", "promise", "moment", "sequel")
 """What a reading of a chapter says anew as a whole."""
 
@@ -80,6 +82,12 @@ def raise_proposals(
     return tuple(stored)
 
 
+def reword_proposal(connection: sqlite3.Connection, proposal: Proposal) -> None:
+    """What the row says is from now on what the writer made of it."""
+    values = _values(proposal)
+    connection.execute("UPDATE proposal SET body=:body, words=:words WHERE id=:id", values)
+
+
 def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, said: Iterable[Proposal]) -> None:
     """Withdraws the open proposals of an earlier reading of the chapter that this one does not repeat."""
     kept = json.dumps([each.id for each in said])
@@ -103,7 +111,7 @@ def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None
     for identity, kind, state, was, start, quotation in rows:
         length = len(quotation)
         found = start if text.startswith(quotation, start) else text.find(quotation)
-        if found < 0 and kind not in READ_KINDS:
+        if found < 0 and kind in ("entity", "name"):
             connection.execute("UPDATE proposal SET start=0, end=0 WHERE id=?", (identity,))
         elif found < 0 and state != "resolved":
             connection.execute("UPDATE proposal SET state='resolved', was=? WHERE id=?", (state, identity))
@@ -145,10 +153,13 @@ def settle_entity(connection: sqlite3.Connection, entity: Entity, to: Generation
     """The rows of an entity and of its further names follow its new state; a name that waits has a row."""
     number, named = next_decision(connection), set[str]()
     for row in connection.execute(f"SELECT {FIELDS} FROM proposal WHERE target=?", (entity.id,)).fetchall():
-        after = proposal_of(row).difference.after
+        proposal = proposal_of(row)
+        after = proposal.difference.after
         if isinstance(after, NewName):
             named.add(after.name)
             now = _name_state(entity, after.name, removed=removed)
+            if now == "withdrawn" and proposal.origin.maker == CONVERSATION:  # no reading of a chapter has said it
+                continue
         elif isinstance(after, Entity):
             now = _entity_state(after, entity, removed=removed)
         else:

@@ -2,7 +2,8 @@
 
 What goes: the text and its versions, what was kept of it, what is derived of it, its drafts, all kept vectors (the
 knowledge server has those that it needs; they are paid for again only when it is lost), all kept requests, the runs
-that made it (unless something else that is kept came from them), and answers of agents that repeat it. What stays:
+that made it (unless something else that is kept came from them), answers of agents that repeat it, and turns of
+conversations that repeat or quote it. What stays:
 what other runs quoted of it, documents of workflows, the state of workflows, and what a hand wrote over it or noted of
 it.
 """
@@ -31,6 +32,7 @@ from flowcabal_tui.store.rows.proposals import forget_chapter, forget_part
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
 from flowcabal_tui.store.rows.texts import arrange, chapters_now, places, scene_subject
 from flowcabal_tui.store.upkeep.purge_left import STEPS, PurgeLeft, purge_left, put_purge_left
+from flowcabal_tui.store.upkeep.purge_turns import forget_turns_of_chapter, forget_turns_that
 
 PURGED: Final = Digest("purged")
 """The source of background steps that take something out elsewhere."""
@@ -95,6 +97,7 @@ def purge_chapter(
     gone.derived("anchor=? OR uri=? OR instr(rests, ?)", chapter, f"manuscript/{chapter}", chapter)
     forget_evidence(connection, chapter)
     forget_chapter(connection, chapter)
+    forget_turns_of_chapter(connection, chapter)
     for table in ("standing", "edit", "stale", "place", "rewrite"):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
@@ -333,6 +336,7 @@ class _Gone:
         self._connection.executemany(
             f"DELETE FROM blob WHERE digest=? AND digest NOT IN ({_REFERENCES})", [(name,) for _key, name in found]
         )
+        forget_turns_that(self._connection, repeats)
         waived = self._connection.execute("SELECT draft, source FROM waiver").fetchall()
         for draft, source in waived:
             if repeats(draft) or repeats(source):

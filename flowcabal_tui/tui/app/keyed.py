@@ -22,7 +22,6 @@ from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
-from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.runs.origin import BlameScreen
@@ -34,6 +33,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
 from flowcabal_tui.tui.shared.form import Choice, FormScreen
 from flowcabal_tui.tui.shared.lists import PickList, PickTree
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.story.ego import EgoScreen

@@ -31,10 +31,10 @@ from flowcabal_tui.protocol.runs import UsageChanged
 from flowcabal_tui.tui.memory.outline import OutlineScreen
 from flowcabal_tui.tui.memory.outline_controller import OutlineController
 from flowcabal_tui.tui.memory.profiles import ProfilePane
-from flowcabal_tui.tui.memory.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt

@@ -17,10 +17,13 @@ from flowcabal_tui.domain.proposals import (
     DECIDED,
     OPEN_STATES,
     NewName,
+    OutlineEdit,
     Proposal,
     ProposalPage,
     ProposalState,
     ProposalWish,
+    TextEdit,
+    WorkflowEdit,
     continued,
 )
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
@@ -30,6 +33,7 @@ from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoD
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -221,12 +225,20 @@ class ProposalsScreen(FilteredPage):
             self.work(self._correct(proposal))
 
     async def _correct(self, proposal: Proposal) -> None:
-        form = _form(proposal, await self.access.cast())
-        change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
+        change = await self._edited(proposal)
         if change is not None:
             self._cursor_wanted = self.rows.after([proposal.id]) if self._states_shown != "all" else None
             await self.access.decide(CorrectProposal(proposal.id, change))
             await self.reload()
+
+    async def _edited(self, proposal: Proposal) -> Entity | StoryRecord | TextEdit | OutlineEdit | None:
+        after = proposal.difference.after
+        if isinstance(after, TextEdit | OutlineEdit):
+            text: str | None = await self.ask(ProseScreen(_(KINDS[proposal.kind]), after.after))
+            return None if text is None else replace(after, after=text)
+        form = _form(proposal, await self.access.cast())
+        change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
+        return change
 
 
 def _lines(proposal: Proposal, cast: Cast, marked: int) -> Iterator[str]:
@@ -261,6 +273,8 @@ def _form(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
             if before is None:
                 return None
             return _record_form(before if proposal.state == "applied" else continued(before, sequel), cast)
+        case TextEdit() | OutlineEdit() | WorkflowEdit():
+            return None
         case record:
             return _record_form(cast.record(record.id) or record, cast)
 

@@ -21,6 +21,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
+from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 T = TypeVar("T")
 RELOAD_SECONDS = 1.0
@@ -77,7 +78,7 @@ class StoryPage(ModalScreen[Place | None]):
         self._reload_timer = None
         self.work(self.reload(), exclusive=True)
 
-    async def ask(self, form: FormScreen[T]) -> T | None:
+    async def ask(self, form: TypedScreen[T]) -> T | None:
         """The writer's answer to a form."""
         answer: T | None = await self.app.push_screen_wait(form)
         return answer

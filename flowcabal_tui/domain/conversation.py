@@ -1,0 +1,181 @@
+"""A conversation with the book: what was asked, what was answered, and what the agent did for it.
+
+Levels are ours; states, kinds of tools, permissions and reasons to stop have the names of the Agent Client Protocol
+(agentclientprotocol.com, "Prompt Turn" and "Tool Calls").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal, NewType
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposals import ProposalId
+
+ConversationId = NewType("ConversationId", str)
+ConversationLevel = Literal["ask", "suggest", "do"]
+"""ask: reads only; suggest: proposes changes that wait for the writer; do: changes what its scope names, at once."""
+ScopeKind = Literal["chapter", "lore", "workflow"]
+ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
+ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
+PermissionOption = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
+TurnState = ToolStatus
+"""pending: typed and not sent; in_progress: it is being answered; failed: with an error."""
+ChipKind = Literal["chapter", "name", "selection"]
+MOST_APPLIED: Final = 20
+"""Changes that one turn may apply at the level "do"; further ones wait for the writer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the level "do" may change. `target` is the id of the chapter or workflow; the lore has none."""
+
+    kind: ScopeKind
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """Something of the book that the writer sends with a question.
+
+    A chapter (its summary, or `whole`), a name, or the characters from `start` up to `end` of a chapter.
+    """
+
+    kind: ChipKind
+    target: str
+    start: int = 0
+    end: int = 0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChipCost:
+    """What a chip adds to a question, in tokens."""
+
+    chip: Chip
+    title: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where the answer names a place: its characters from `start` up to `end`, as the model wrote them.
+
+    `at` and `until` are the characters of the chapter that hold the quotation. `found`: the chapter holds it verbatim;
+    one that does not is no place.
+    """
+
+    start: int
+    end: int
+    chapter: ChapterId
+    quotation: str
+    at: int = 0
+    until: int = 0
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an answer, without its citations, and the places that bear it out (none: it is without one)."""
+
+    text: str
+    places: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What the writer is asked before it happens: a run, or a build by the agents' model, with its price in words.
+
+    `answer` is "" while it waits; `made` is the id of the run or build.
+    """
+
+    kind: Literal["run", "build"]
+    workflow: str
+    chapter: ChapterId | None = None
+    words: str = ""
+    price: str = ""
+    answer: PermissionOption | Literal[""] = ""
+    made: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedTool:
+    """One call of a tool: what was asked for, and what it said (both shortened). `id` is unique within its turn.
+
+    `proposals` are what it raised; `applied`: they were applied at once, and each can be taken back.
+    """
+
+    id: str
+    name: str
+    kind: ToolKind
+    status: ToolStatus
+    arguments: str = ""
+    said: str = ""
+    proposals: tuple[ProposalId, ...] = ()
+    applied: bool = False
+    permission: Permission | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of the writer and its answer. Tokens are those of all calls of the model, failed ones too."""
+
+    conversation: ConversationId
+    number: int
+    asked: str
+    at: datetime
+    chips: tuple[Chip, ...] = ()
+    level: ConversationLevel = "ask"
+    scope: Scope | None = None
+    state: TurnState = "pending"
+    answer: str = ""
+    citations: tuple[Citation, ...] = ()
+    used: tuple[UsedTool, ...] = ()
+    receipt: Receipt | None = None
+    stop: StopReason | Literal[""] = ""
+    error: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def with_permission(self, call: str, permission: Permission) -> Turn:
+        """The turn with another state of what a call asks for."""
+        used = tuple(replace(each, permission=permission) if each.id == call else each for each in self.used)
+        return replace(self, used=used)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation of the project. `turns` counts its questions; `changed` is the time of the last one."""
+
+    id: ConversationId
+    title: str
+    at: datetime
+    changed: datetime
+    level: ConversationLevel = "ask"
+    scope: Scope | None = None
+    turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuote:
+    """What a question would take: the chips, and the tokens and the price of its first call (None: not known)."""
+
+    chips: tuple[ChipCost, ...]
+    tokens: int
+    price: str | None
+    receipt: Receipt | None = None
+
+
+def after_restart(level: ConversationLevel) -> ConversationLevel:
+    """The level with which a conversation is opened again: never above "suggest"."""
+    return "suggest" if level == "do" else level
+
+
+def applied_of(used: Iterable[UsedTool]) -> int:
+    """How many changes these calls have applied."""
+    return sum(len(each.proposals) for each in used if each.applied)

@@ -1,0 +1,202 @@
+"""Conversations and their turns. An answer that arrives is journalled piece by piece, so that a kill keeps it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.conversation import (
+    Conversation,
+    ConversationId,
+    ConversationLevel,
+    Scope,
+    Turn,
+    after_restart,
+)
+from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.store.file.blobs import pack, unpack
+from flowcabal_tui.store.file.connection import Clock, Database, Row
+
+TITLE: Final = 80
+"""Characters of the first question that name a conversation."""
+_PREFIX: Final = "talk-"
+_FIELDS: Final = """number, title, level, scope, at, changed,
+    (SELECT count(*) FROM turn WHERE turn.conversation=conversation.number)"""
+
+
+class Conversations:
+    """Conversations, newest first, and the turns of each, oldest first."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def begin(self) -> None:
+        """After the program was killed: what had arrived of an answer is its text, and nothing is under way."""
+
+        def settle(connection: sqlite3.Connection) -> None:
+            rows = connection.execute("SELECT conversation, number, body FROM turn WHERE state='in_progress'")
+            for conversation, number, body in rows.fetchall():
+                turn = from_json(Turn, unpack(body))
+                answer = turn.answer + _pieces(connection, conversation, number)
+                _put(connection, replace(turn, state="completed", stop="cancelled", answer=answer))
+            connection.execute("DELETE FROM turn_piece")
+
+        if await self._database.row("SELECT 1 FROM turn WHERE state='in_progress' LIMIT 1"):
+            await self._database.do(settle)
+
+    async def start(self, title: str = "") -> Conversation:
+        """A new conversation, at the level "ask"."""
+        at = self._clock()
+
+        def start(connection: sqlite3.Connection) -> int:
+            row = connection.execute(
+                "INSERT INTO conversation (title, level, scope, at, changed) VALUES (?, 'ask', '', ?, ?)",
+                (clean_line(title)[:TITLE], at.isoformat(), at.isoformat()),
+            )
+            return row.lastrowid or 0
+
+        number = await self._database.do(start)
+        return Conversation(ConversationId(f"{_PREFIX}{number}"), clean_line(title)[:TITLE], at, at)
+
+    async def all(self, words: str = "") -> tuple[Conversation, ...]:
+        """Those whose title, questions or answers hold the words, in any case; "": all."""
+        rows = await self._database.rows(f"SELECT {_FIELDS} FROM conversation ORDER BY changed DESC, number DESC")
+        wanted = clean(words).strip().casefold()
+        if not wanted:
+            return tuple(map(_conversation, rows))
+        bodies = await self._database.rows("SELECT conversation, body FROM turn")
+        turns = ((number, from_json(Turn, unpack(body))) for number, body in bodies)
+        holding = {number for number, turn in turns if wanted in f"{turn.asked}\n{turn.answer}".casefold()}
+        return tuple(_conversation(row) for row in rows if row[0] in holding or wanted in row[1].casefold())
+
+    async def get(self, identity: ConversationId) -> Conversation:
+        """Raises Gone."""
+        row = await self._database.row(f"SELECT {_FIELDS} FROM conversation WHERE number=?", (_number(identity),))
+        if row is None:
+            raise Gone(identity)
+        return _conversation(row)
+
+    async def turns(self, identity: ConversationId) -> tuple[Turn, ...]:
+        """All turns, oldest first; of one that is being answered with what has arrived."""
+        number = _number(identity)
+        rows = await self._database.rows("SELECT body FROM turn WHERE conversation=? ORDER BY number", (number,))
+        return tuple([await self._with_pieces(from_json(Turn, unpack(body))) for (body,) in rows])
+
+    async def turn(self, identity: ConversationId, number: int) -> Turn:
+        """One turn. Raises Gone."""
+        row = await self._database.row(
+            "SELECT body FROM turn WHERE conversation=? AND number=?", (_number(identity), number)
+        )
+        if row is None:
+            raise Gone(f"{identity}/{number}")
+        return await self._with_pieces(from_json(Turn, unpack(row[0])))
+
+    async def _with_pieces(self, turn: Turn) -> Turn:
+        if turn.state != "in_progress":
+            return turn
+        rows = await self._database.rows(
+            "SELECT text FROM turn_piece WHERE conversation=? AND turn=? ORDER BY number",
+            (_number(turn.conversation), turn.number),
+        )
+        return replace(turn, answer=turn.answer + "".join(text for (text,) in rows))
+
+    async def add(self, turn: Turn) -> Turn:
+        """A further turn, with its number. The first one names its conversation. Raises Gone."""
+        number, at = _number(turn.conversation), turn.at.isoformat()
+
+        def add(connection: sqlite3.Connection) -> Turn:
+            title = clean_line(turn.asked)[:TITLE]
+            changed = connection.execute(
+                "UPDATE conversation SET changed=?, title=CASE title WHEN '' THEN ? ELSE title END WHERE number=?",
+                (at, title, number),
+            )
+            if not changed.rowcount:
+                raise Gone(turn.conversation)
+            (last,) = connection.execute(
+                "SELECT coalesce(max(number), 0) FROM turn WHERE conversation=?", (number,)
+            ).fetchone()
+            new = replace(turn, number=last + 1, asked=clean(turn.asked))
+            _put(connection, new)
+            return new
+
+        return await self._database.do(add)
+
+    async def put(self, turn: Turn) -> None:
+        """The present state of a turn, whose `answer` holds what was journalled. It is on disk when this returns."""
+
+        def put(connection: sqlite3.Connection) -> None:
+            place = (_number(turn.conversation), turn.number)
+            if not connection.execute("SELECT 1 FROM turn WHERE conversation=? AND number=?", place).fetchone():
+                return  # it was deleted meanwhile
+            connection.execute("DELETE FROM turn_piece WHERE conversation=? AND turn=?", place)
+            _put(connection, turn)
+
+        await self._database.do(put)
+
+    def piece(self, identity: ConversationId, turn: int, text: str) -> None:
+        """Journals a piece of the answer; does not wait."""
+        row = (_number(identity), turn, text)
+        self._database.writer.post(
+            lambda connection: connection.execute(
+                "INSERT INTO turn_piece (conversation, turn, text) VALUES (?, ?, ?)", row
+            ).close()
+        )
+
+    async def set_level(self, identity: ConversationId, level: ConversationLevel, scope: Scope | None) -> None:
+        """What a conversation may do when it is opened again. Raises Gone."""
+        row = (after_restart(level), to_json(scope) if scope else "", _number(identity))
+
+        def put(connection: sqlite3.Connection) -> None:
+            if not connection.execute("UPDATE conversation SET level=?, scope=? WHERE number=?", row).rowcount:
+                raise Gone(identity)
+
+        await self._database.do(put)
+
+    async def delete(self, identity: ConversationId) -> None:
+        """A conversation with all its turns. Raises Gone."""
+        number = _number(identity)
+
+        def delete(connection: sqlite3.Connection) -> None:
+            if not connection.execute("DELETE FROM conversation WHERE number=?", (number,)).rowcount:
+                raise Gone(identity)
+            for table in ("turn", "turn_piece"):
+                connection.execute(f"DELETE FROM {table} WHERE conversation=?", (number,))
+
+        await self._database.do(delete)
+
+
+def turns_in(rows: Iterable[Row]) -> Iterable[tuple[int, int, Turn]]:
+    """Conversation, number and turn of rows of these three columns."""
+    return ((conversation, number, from_json(Turn, unpack(body))) for conversation, number, body in rows)
+
+
+def _put(connection: sqlite3.Connection, turn: Turn) -> None:
+    row = (_number(turn.conversation), turn.number, turn.state, pack(to_json(turn)))
+    connection.execute("INSERT OR REPLACE INTO turn (conversation, number, state, body) VALUES (?, ?, ?, ?)", row)
+
+
+def _pieces(connection: sqlite3.Connection, conversation: int, turn: int) -> str:
+    rows = connection.execute(
+        "SELECT text FROM turn_piece WHERE conversation=? AND turn=? ORDER BY number", (conversation, turn)
+    )
+    return "".join(text for (text,) in rows)
+
+
+def _number(identity: ConversationId) -> int:
+    """Raises Gone for what is no id."""
+    digits = identity.removeprefix(_PREFIX)
+    if not identity.startswith(_PREFIX) or not digits.isdecimal() or len(digits) > 18:
+        raise Gone(identity)
+    return int(digits)
+
+
+def _conversation(row: Row) -> Conversation:
+    number, title, level, scope, at, changed, turns = row
+    where = from_json(Scope, scope) if scope else None
+    began, last = datetime.fromisoformat(at), datetime.fromisoformat(changed)
+    return Conversation(ConversationId(f"{_PREFIX}{number}"), title, began, last, level, where, turns)
