@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import get_args
 
 from flowcabal_tui.cli.argument_types import path
+from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.locale import _
 
 
@@ -23,7 +25,8 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
     """A wish, and what may be used for it."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     if updates:
-        command.add_argument("workflow", metavar=_("WORKFLOW"), help=_("the workflow to change"))
+        named = _("the workflow to change: its id, or a file")
+        command.add_argument("workflow", metavar=_("WORKFLOW"), help=named)
     command.add_argument("wish", metavar=_("WISH"), help=_("what you want, in your words"))
     if not updates:
         command.add_argument("--template", default="", metavar=_("NAME"), help=_("start from this workflow"))
@@ -31,5 +34,14 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
         "--actions", type=path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
     command.add_argument("--offline", action="store_true", help=_("fill the form from the wish, by a vocabulary"))
+    command.add_argument("--yes", action="store_true", help=_("agree to the price of the agents' model"))
     command.add_argument("-o", "--out", type=path, metavar=_("FILE"), help=_("write the suggested workflow"))
+    command.add_argument("--json", action="store_true")
+
+
+def builds_arguments(command: argparse.ArgumentParser) -> None:
+    """Which builds."""
+    command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
+    command.add_argument("build", nargs="?", default="", metavar=_("BUILD"), help=_("only this one, with its rounds"))
+    command.add_argument("--state", choices=get_args(BuildState), help=_("only those in this state"))
     command.add_argument("--json", action="store_true")

@@ -1,8 +1,10 @@
-"""`build` and `update`: a wish becomes a suggested workflow; `decide` accepts it, change by change."""
+"""`build` and `update`: a wish becomes a suggested workflow; `decide` accepts it, change by change; `builds` lists."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -10,17 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.documents import conversion_of, read_document
 from flowcabal_tui.cli.opening import opened
-from flowcabal_tui.cli.terminal import say, say_json
-from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.domain.errors import DiskFull, RunError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol.builds import AcceptBuild, AnswerBuild, RejectBuild, RequestBuild, UndoBuild
+from flowcabal_tui.project.build_words import price_words, round_lines
+from flowcabal_tui.protocol.builds import (
+    AcceptBuild,
+    AnswerBuild,
+    RejectBuild,
+    RequestBuild,
+    ResumeBuild,
+    ReviseBuild,
+    UndoBuild,
+)
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.builder.builds import BuildRecord
+    from flowcabal_tui.project.builder.prices import BuildPrice
+    from flowcabal_tui.project.builder.records import BuildRecord
 
 DONE, FAILED, WAITS = 0, 1, 3
 _MARKS: Final = {
@@ -30,6 +43,7 @@ _MARKS: Final = {
     "edge_removed": "-",
 }
 _LONGEST: Final = 100
+_DOCUMENTS: Final = (".json", ".yaml", ".yml")
 
 
 async def build(arguments: Namespace) -> int:
@@ -42,17 +56,36 @@ async def build(arguments: Namespace) -> int:
 
 async def update(arguments: Namespace) -> int:
     """The same for a workflow that is there."""
-    command = RequestBuild(
-        arguments.wish, arguments.workflow, offline=arguments.offline, actions=_files(arguments.actions)
-    )
+    named: dict[str, Any] = {"workflow": arguments.workflow}
+    if (file := Path(arguments.workflow)).suffix in _DOCUMENTS:
+        named = {"document": conversion_of(file, read_document(file)).workflow.model_dump(mode="json")}
+    command = RequestBuild(arguments.wish, offline=arguments.offline, actions=_files(arguments.actions), **named)
     return await _asked(arguments, command)
+
+
+async def builds(arguments: Namespace) -> int:
+    """The builds of a project, or one of them."""
+    project = await opened(arguments, read_only=True, knowledge=False)
+    try:
+        if arguments.build:
+            _told(await project.builds.build(arguments.build), as_json=arguments.json, rounds=True)
+            return DONE
+        rows = await project.builds.build_rows()
+    finally:
+        await project.close()
+    for row in rows:
+        if arguments.state in (None, row.state) and arguments.json:
+            say_json({"type": "build", **asdict(row)})
+        elif arguments.state in (None, row.state):
+            say_row((row.id, row.state, row.saved or row.workflow or "-", row.wish[:_LONGEST]))
+    return DONE
 
 
 async def decide(arguments: Namespace) -> int:
     """Decides a suggestion, answers its question, or takes it back."""
     name, answer = arguments.question, arguments.answer
     kind, _colon, rest = answer.partition(":")
-    project = await opened(arguments, knowledge=False, uses_models=kind == "answer")
+    project = await opened(arguments, knowledge=False, uses_models=kind in ("answer", "revise", "resume"))
     try:
         match kind:
             case "approve" | "accept":
@@ -61,16 +94,20 @@ async def decide(arguments: Namespace) -> int:
             case "reject":
                 await project.carry_out(RejectBuild(name, rest))
                 say(_("Turned down. The workflow is as it was."))
+            case "revise" | "resume":
+                await project.carry_out(ReviseBuild(name, rest) if kind == "revise" else ResumeBuild(name))
+                return _told(await project.builds.build(name), as_json=False)
             case "undo":
                 said = await project.carry_out(UndoBuild(name))
-                say(_("Saved as {reference}.").format(reference=said))
+                gone = _("The workflow is deleted again.")
+                say(_("Saved as {reference}.").format(reference=said) if said else gone)
             case "answer":
                 await project.carry_out(AnswerBuild(name, rest))
                 return _told(await project.builds.build(name), as_json=False)
             case _:
                 raise BadArgument(
                     _("{answer} is no answer to a suggestion.").format(answer=answer[:60]),
-                    _("approve, approve:c1,c2, approve:all, reject:REASON, answer:TEXT or undo"),
+                    _("approve, approve:c1,c2, approve:all, reject:REASON, revise:REASON, answer:TEXT, resume or undo"),
                 )
     finally:
         await project.close()
@@ -80,6 +117,9 @@ async def decide(arguments: Namespace) -> int:
 async def _asked(arguments: Namespace, command: RequestBuild) -> int:
     project = await opened(arguments, knowledge=False, uses_models=not command.offline)
     try:
+        price = None if command.offline else await project.builds.build_price(command.wish, command.workflow)
+        if price is not None and not arguments.yes and not await _agreed(price):
+            return FAILED
         record = await _built(project, command)
     finally:
         await project.close()
@@ -92,8 +132,20 @@ async def _built(project: Project, command: RequestBuild) -> BuildRecord:
     return await project.builds.build(await project.carry_out(command))
 
 
-def _told(record: BuildRecord, *, as_json: bool) -> int:
-    """Prints a build; the exit code."""
+async def _agreed(price: BuildPrice) -> bool:
+    """Is the price agreed to at the terminal?"""
+    say(price_words(price), file=sys.stderr)
+    if not sys.stdin.isatty():
+        raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes or --offline."))
+    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
+    return answer.strip().lower() in ("y", "yes", "是")
+
+
+def _told(record: BuildRecord, *, as_json: bool, rounds: bool = False) -> int:
+    """Prints a build, in words with its rounds if those are wanted; the exit code."""
+    if not as_json and rounds:
+        for line in round_lines(record):
+            say(clean_line(line))
     if as_json:
         for each in record.rounds:
             say_json({"type": "build:round", "build": record.id, **each})

@@ -130,10 +130,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import running
 
         return {"run": running.run, "decide": running.decide}[command]
-    if command in ("build", "update"):
+    if command in ("build", "update", "builds"):
         from flowcabal_tui.cli import building
 
-        return {"build": building.build, "update": building.update}[command]
+        return {"build": building.build, "update": building.update, "builds": building.builds}[command]
     if command == "session":
         from flowcabal_tui.cli.session.command import session
 

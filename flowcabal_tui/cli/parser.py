@@ -7,7 +7,7 @@ from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
-from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments
+from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
 from flowcabal_tui.cli.story_arguments import outline_arguments, proposals_arguments
 from flowcabal_tui.domain.search import SEARCH_KINDS
@@ -24,6 +24,7 @@ COMMANDS = [
     "run",
     "build",
     "update",
+    "builds",
     "keep",
     "decide",
     "runs",
@@ -221,6 +222,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
     build_arguments(_add(commands, "build", _("make a workflow of a wish, for you to accept")), updates=False)
     build_arguments(_add(commands, "update", _("change a workflow by a wish, for you to accept")), updates=True)
+    builds_arguments(_add(commands, "builds", _("list the builds of workflows; show one with its rounds")))
     decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
     _project(decide)
     decide.add_argument("question", metavar=_("QUESTION"))

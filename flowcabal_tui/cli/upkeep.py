@@ -14,6 +14,7 @@ from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.cli.trusting import print_brought
 from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
@@ -140,8 +141,11 @@ async def purge(arguments: Namespace) -> int:
     try:
         command, name, words = await _named(project, arguments.text)
         say(words)
-        say(_("It goes with all its versions, all that was made of it, and the runs that made it."))
-        say(_("The local knowledge server's folder is emptied; it is filled again from the book."))
+        if command.build is not None:
+            say(_("It goes with its wish, its prompts and its rounds. A workflow that came of it stays."))
+        else:
+            say(_("It goes with all its versions, all that was made of it, and the runs that made it."))
+            say(_("The local knowledge server's folder is emptied; it is filled again from the book."))
         if arguments.dry_run:
             return 0
         if not arguments.yes:
@@ -200,6 +204,9 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
                 output.id,
                 _("Kept output {id}: {text}").format(id=output.id, text=part[:80]),
             )
+    for build in await project.builds.build_rows():
+        if build.id == text:
+            return Purge(build=text), text, _("Build {id}: {wish}").format(id=text, wish=clean_line(build.wish[:80]))
     gone, here = await project.book.deleted_chapters(), await project.book.chapters()
     for chapter in (*here, *gone):
         if text == chapter.id or (text == str(chapter.position) and chapter in (gone if deleted else here)):
@@ -212,7 +219,7 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
     raise UnknownName(
         _("There is nothing named {name}.").format(name=text),
         _("Nothing was changed."),
-        _("Give a chapter's place in the story, its id, or the id of a kept output."),
+        _("Give a chapter's place in the story, its id, or the id of a kept output or a build."),
     )
 
 

@@ -18,6 +18,7 @@ from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.demo import BookLanguage, templates
+from flowcabal_tui.domain.builds import BuildRow
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, ProjectNotConfirmed, SettingsError
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Chapter
@@ -277,6 +278,16 @@ class Parts:
             self.versions.save,
             self.emit,
             lambda: self.settings.project.language,
+            lambda: (self.models.endpoint("agent"), self.models.counter),
+        )
+
+    async def build_rows(self) -> tuple[BuildRow, ...]:
+        """All builds, oldest first; one that nothing builds any more was interrupted."""
+        at_work = self.builds.at_work if "builds" in vars(self) else frozenset()
+        rows = await self.store.builds.rows()
+        return tuple(
+            replace(row, state="interrupted") if row.state == "building" and row.id not in at_work else row
+            for row in rows
         )
 
     @classmethod

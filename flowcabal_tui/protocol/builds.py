@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
@@ -12,7 +13,8 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 class RequestBuild(Command):
     """Makes a workflow of a wish, or changes one (its id). The result is the build's id; nothing is saved.
 
-    `offline`: by a form that a vocabulary fills, not by the agents' model. `actions`: files of registries besides.
+    `offline`: by a form that a vocabulary fills, not by the agents' model; `form`: by this filled form. `actions`:
+    files of registries besides. `document`: the workflow to change, where the project does not have it.
     """
 
     type: ClassVar[str] = "build:request"
@@ -22,6 +24,8 @@ class RequestBuild(Command):
     template: str = ""
     offline: bool = False
     actions: tuple[str, ...] = ()
+    form: Mapping[str, Any] | None = None
+    document: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,58 @@ class AnswerBuild(Command):
     order: ClassVar[Order] = "beside"
     build: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviseBuild(Command):
+    """Turns a suggestion down with a reason: the Builder goes on from it. Changes without a tick are named to it.
+
+    `form`: by this filled form in place of the reason.
+    """
+
+    type: ClassVar[str] = "build:revise"
+    order: ClassVar[Order] = "beside"
+    build: str
+    reason: str = ""
+    form: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeBuild(Command):
+    """Goes on with a build that was stopped or interrupted."""
+
+    type: ClassVar[str] = "build:resume"
+    order: ClassVar[Order] = "beside"
+    build: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopBuild(Command):
+    """Stops a build at once; what it has made so far is kept to be looked at."""
+
+    type: ClassVar[str] = "build:stop"
+    order: ClassVar[Order] = "at once"
+    build: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkChanges(Command):
+    """Ticks changes of a suggestion, or takes the ticks away. Nothing is saved as a workflow."""
+
+    type: ClassVar[str] = "build:mark"
+    build: str
+    changes: tuple[str, ...]
+    ticked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EditChange(Command):
+    """Puts another value in the place of what a change would write: a prompt, a parameter, a name, a new node."""
+
+    type: ClassVar[str] = "build:edit"
+    build: str
+    change: str
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +104,7 @@ class AcceptBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class RejectBuild(Command):
-    """Turns a suggestion down, with a reason where there is one."""
+    """Turns a suggestion down for good, with a reason where there is one."""
 
     type: ClassVar[str] = "build:reject"
     build: str
@@ -57,10 +113,24 @@ class RejectBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class UndoBuild(Command):
-    """Saves what the workflow was before an accepted suggestion as its newest version. The result is its reference."""
+    """Takes an accepted suggestion back: what the workflow was before becomes its newest version, the result.
+
+    A workflow that was new is deleted again.
+    """
 
     type: ClassVar[str] = "build:undo"
     build: str
+
+
+@event
+class BuildProgress(Event):
+    """A build has begun or has done a further round; the copy has so many nodes."""
+
+    type: ClassVar[str] = "build:progress"
+    build: str
+    rounds: int
+    tokens: int
+    nodes: int
 
 
 @event
@@ -71,3 +141,11 @@ class SuggestionMade(Event):
     build: str
     status: Literal["building", "asks", "finished", "stopped"]
     changes: int = 0
+
+
+@event
+class BuildDecided(Event):
+    """The writer has accepted a suggestion, turned it down or taken it back."""
+
+    type: ClassVar[str] = "build:decided"
+    build: str

@@ -119,11 +119,12 @@ class Rebuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class Purge(Command):
-    """Takes a chapter, or a kept output, out of the project's file for good; it cannot be undone."""
+    """Takes a chapter, a kept output or a build of a workflow out of the project's file for good, without undo."""
 
     type: ClassVar[str] = "memory:purge"
     chapter: ChapterId | None = None
     output: OutputId | None = None
+    build: str | None = None
 
 
 @event

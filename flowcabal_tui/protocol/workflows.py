@@ -20,6 +20,14 @@ class SaveWorkflow(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteWorkflow(Command):
+    """Deletes a workflow (its id) or an older version of it (`id@version`). Runs and their texts stay."""
+
+    type: ClassVar[str] = "workflow:delete"
+    workflow: str
+
+
+@dataclass(frozen=True, slots=True)
 class SelectVersion(Command):
     """From now on this version stands for the node, for this chapter; what depends on it becomes stale.
 
@@ -105,3 +113,12 @@ class WorkflowSaved(Event):
     type: ClassVar[str] = "workflow:saved"
     workflow: str
     """`id@version`."""
+
+
+@event
+class WorkflowDeleted(Event):
+    """A workflow, or an older version of it, is no more."""
+
+    type: ClassVar[str] = "workflow:deleted"
+    workflow: str
+    """`id`, or `id@version`."""

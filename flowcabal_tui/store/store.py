@@ -32,6 +32,7 @@ from flowcabal_tui.store.file.vectors import Vectors
 from flowcabal_tui.store.memory.memory import Memory
 from flowcabal_tui.store.memory.proposals import Proposals
 from flowcabal_tui.store.memory.records import Records
+from flowcabal_tui.store.runs.builds import BuildRows
 from flowcabal_tui.store.runs.journal import Answers
 from flowcabal_tui.store.runs.runs import Runs
 from flowcabal_tui.store.runs.standings import Standings
@@ -69,7 +70,7 @@ class Store:
         self.versions = Versions(database, clock)
         self.standings = Standings(database, clock)
         self.answers = Answers(self.runs)
-        self.workflows = Workflows(database, clock)
+        self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
         self.book = Book(database, clock, language)
         self.edits = Edits(database, clock, language)
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)

@@ -52,7 +52,8 @@ def test_a_wish_waits_as_a_suggestion_until_it_is_accepted(book: Path, call: Cal
     assert call("decide", book, "build-1", "approve").code == 0
     assert "workflow@1" in workflows(call, book)
     assert call("decide", book, "build-1", "approve").code == 1
-    assert call("decide", book, "build-1", "undo").code == 1, "there was nothing before"
+    assert call("decide", book, "build-1", "undo").code == 0
+    assert workflows(call, book) == before, "what was new is gone again"
 
 
 def test_a_question_is_answered_and_the_build_goes_on(book: Path, call: Call) -> None:
@@ -107,7 +108,7 @@ def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, se
     folder = project(both(endpoint(server)))
     before = document(call, folder, "chapter")
     server.push({"tool_calls": [ADD, READ]}, {"tool_calls": [HOTTER, *END]})
-    ended = call("update", folder, "chapter", NAMES_WISH, "--json")
+    ended = call("update", folder, "chapter", NAMES_WISH, "--json", "--yes")
     assert ended.code == 3, ended.err
     assert len(ended.told("build:round")) == calls(server) == 2
     (record,) = ended.told("build:record")
@@ -128,8 +129,8 @@ def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, se
 def test_equal_requests_are_paid_once(project: Make, server: FaultServer, call: Call) -> None:
     folder = project(both(endpoint(server)))
     server.push({"tool_calls": [ADD, READ, *END]})
-    assert call("update", folder, "chapter", NAMES_WISH, "--json").code == 3
-    again = call("update", folder, "chapter", NAMES_WISH, "--json")
+    assert call("update", folder, "chapter", NAMES_WISH, "--json", "--yes").code == 3
+    again = call("update", folder, "chapter", NAMES_WISH, "--json", "--yes")
     assert again.code == 3
     assert calls(server) == 1
     assert again.told("build:record")[0]["tokens"] == 0
@@ -139,10 +140,60 @@ def test_a_build_that_fails_says_why_and_keeps_the_copy(project: Make, server: F
     folder = project(both(endpoint(server)))
     before = document(call, folder, "chapter")
     server.push({"tool_calls": [ADD]}, {"status": 401})
-    ended = call("update", folder, "chapter", NAMES_WISH, "--json")
+    ended = call("update", folder, "chapter", NAMES_WISH, "--json", "--yes")
     assert ended.code == 1
     (record,) = ended.told("build:record")
     assert record["status"] == "stopped"
     assert "names" in [node["id"] for node in record["document"]["nodes"]]
     assert call("decide", folder, "build-1", "approve").code == 1
     assert document(call, folder, "chapter") == before
+
+
+def test_a_paid_build_asks_for_its_price(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server, price_in=1, price_out=2)))
+    ended = call("update", folder, "chapter", NAMES_WISH)
+    assert ended.code == 1
+    assert "mock: likely 8 calls" in ended.err and "--yes" in ended.err
+    assert calls(server) == 0
+    assert call("builds", folder).out == ""
+
+
+def test_builds_are_listed_by_state_and_shown_with_their_rounds(project: Make, server: FaultServer, call: Call) -> None:
+    folder = project(both(endpoint(server)))
+    server.push({"tool_calls": [ADD, READ, *END]})
+    call("update", folder, "chapter", NAMES_WISH, "--yes")
+    call("build", folder, "Draft it.", "--offline")
+    call("decide", folder, "build-2", "reject")
+    assert call("builds", folder, "--state", "finished").out.startswith("build-1\tfinished\tchapter\t")
+    (row,) = call("builds", folder, "--state", "rejected", "--json").messages
+    assert (row["id"], row["state"]) == ("build-2", "rejected")
+    shown = call("builds", folder, "build-1")
+    assert shown.code == 0
+    assert "✓ add_node" in shown.out and "[x] c2 + names" in shown.out
+
+
+def test_a_reason_goes_back_by_a_key_word(book: Path, call: Call) -> None:
+    call("build", book, "Draft it.", "--offline")
+    ended = call("decide", book, "build-1", "revise:Then polish it.")
+    assert ended.code == 3, ended.err
+    assert "polish" in ended.out
+
+
+def test_a_file_is_changed_and_comes_into_the_project_when_it_is_accepted(
+    book: Path, call: Call, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({**document(call, book, "chapter"), "id": "mine"}), "utf-8")
+    kept = file.read_bytes()
+    assert call("update", book, file, NAMES_WISH, "--offline").code == 3
+    assert "mine@1" not in workflows(call, book)
+    assert call("decide", book, "build-1", "approve:all").code == 0
+    assert "mine@1" in workflows(call, book)
+    assert file.read_bytes() == kept
+
+
+def test_a_build_is_purged(book: Path, call: Call) -> None:
+    call("build", book, "Draft it, with the heron.", "--offline")
+    assert "heron" in call("purge", book, "build-1", "--dry-run").out
+    assert call("purge", book, "build-1", "--yes").code == 0
+    assert call("builds", book).out == ""

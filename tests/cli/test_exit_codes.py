@@ -79,6 +79,7 @@ UNKNOWN = [
     ("build {nowhere} wish", "There is no FlowCabal project"),
     ("build {book} wish --offline --template none", "chapter@1"),
     ("update {book} none wish --offline", "chapter"),
+    ("builds {book} build-99", "There is no build build-99"),
     ("decide {book} build-99 approve", "There is no build build-99"),
     ("bench context {nowhere}", "There is no FlowCabal project"),
     ("config none", "keys"),

@@ -27,7 +27,7 @@ _TOLD_AFTER: Final = 3
 _MOST_EQUAL: Final = 5
 _MOST_LOST: Final = 2
 _KEPT_ARGUMENTS: Final = 2_000
-_ANSWER_TOKENS: Final = 8_000
+ANSWER_TOKENS: Final = 8_000
 _LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
 _REMINDER: Final = "Use the tools: edit the copy, check it, finish; or ask_writer. Text alone changes nothing."
 
@@ -83,7 +83,7 @@ class _Rounds:
             build.stop(_("The limit of {n} tokens is reached.").format(n=limits.tokens))
             return
         request = ModelRequest(
-            self._messages, PURPOSE, max_tokens=_ANSWER_TOKENS, temperature=0.2, tools=self._tools, tool_choice="auto"
+            self._messages, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=self._tools, tool_choice="auto"
         )
         try:
             answer = await self._model.answer(request)

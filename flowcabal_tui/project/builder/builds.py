@@ -1,76 +1,39 @@
-"""The builds of a project: made, kept after every round, decided change by change, taken back."""
+"""The builds of a project: made by the agents' model or by a form, kept after every round, gone on with."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from flowcabal_tui.agents.builder.build_state import Build, BuildStatus
-from flowcabal_tui.agents.builder.builder import AnsweringModel, ModelBuilder, plain_round
-from flowcabal_tui.agents.builder.changes import Change, changes_between, with_changes, without_needy
+from pydantic import ValidationError
+
+from flowcabal_tui.agents.builder.build_state import Build
+from flowcabal_tui.agents.builder.builder import AnsweringModel, ModelBuilder
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.form_builder import build_by_form
 from flowcabal_tui.agents.builder.form_words import form_of
+from flowcabal_tui.agents.builder.forms import Form
+from flowcabal_tui.agents.builder.suggestion import changes_of
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
-from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.builder.decisions import BuildDecisions
+from flowcabal_tui.project.builder.kept import KeptBuilds, plain
+from flowcabal_tui.project.builder.prices import BuildPrice, price_of
+from flowcabal_tui.project.builder.records import BuildRecord, with_build
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
+from flowcabal_tui.project.workflows.library import free_id
 from flowcabal_tui.protocol.base import Event
-from flowcabal_tui.protocol.builds import RequestBuild, SuggestionMade
+from flowcabal_tui.protocol.builds import BuildProgress, RequestBuild, SuggestionMade
 from flowcabal_tui.store import Store
-
-_PREFIX: Final = "build-"
-_COUNT: Final = "builds"
-ALL: Final = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class BuildRecord:
-    """A build as it is kept. `base` is the writer's document when it began; `decided` the reference that came of it."""
-
-    id: str
-    wish: str
-    language: str
-    base: Json | None
-    document: Json
-    status: BuildStatus = "building"
-    offline: bool = False
-    actions: tuple[str, ...] = ()
-    items: tuple[tuple[str, str], ...] = ()
-    assumptions: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    explanation: str = ""
-    stopped: str = ""
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    marks: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
-    """Of each change: the point of the checklist that it serves, and whether it is ticked."""
-    rounds: tuple[Mapping[str, Any], ...] = ()
-    tokens: int = 0
-    decided: str = ""
-    reason: str = ""
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The difference from what the writer had."""
-        found = changes_between(self.base, self.document)
-        none = ("", False)
-        return tuple(
-            replace(each, because=self.marks.get(each.id, none)[0], ticked=self.marks.get(each.id, none)[1])
-            for each in found
-        )
-
-    @property
-    def waits(self) -> bool:
-        """Is the writer to decide or to answer?"""
-        return self.status in ("finished", "asks") and not self.decided
 
 
 class Builds:
@@ -85,13 +48,53 @@ class Builds:
         save: Callable[[Workflow], Awaitable[str]],
         emit: Callable[[Event], None],
         language: Callable[[], str],
+        priced: Callable[[], tuple[Endpoint | None, TokenEstimator]],
     ) -> None:
         """`model`: the agents' model, None where it is offline; then the form is filled by a vocabulary.
 
-        `known`: the names that a workflow may use, with those of further files of actions.
+        `known`: the names that a workflow may use, with those of further files of actions. `priced`: where that model
+        is, and what counts its tokens.
         """
         self._store, self._model, self._known, self._template = store, model, known, template
-        self._save, self._emit, self._language = save, emit, language
+        self._emit, self._language, self._priced = emit, language, priced
+        self._kept = KeptBuilds(store)
+        self.decisions = BuildDecisions(store, self._kept, self._known_to, save, emit)
+        self._at_work: dict[str, asyncio.Task[BuildRecord]] = {}
+        self._stopped: set[str] = set()
+        self.get = self._kept.get
+
+    @property
+    def at_work(self) -> frozenset[str]:
+        """The ids of builds that go on at this moment."""
+        return frozenset(self._at_work)
+
+    async def _known_to(self, record: BuildRecord) -> Known:
+        return await self._known(record.actions)
+
+    # Before a build
+
+    async def price(self, wish: str, workflow: str) -> BuildPrice | None:
+        """What a build by the agents' model takes; None where there is none."""
+        endpoint, counter = self._priced()
+        if endpoint is None or endpoint.provider == "offline":
+            return None
+        build = Build(clean(wish), self._language(), await self._copy(workflow), await self._templates(workflow))
+        return price_of(build, endpoint, counter)
+
+    async def filled_form(self, wish: str, workflow: str) -> Json:
+        """The form as the vocabulary fills it. Raises UnknownName."""
+        form = form_of(clean(wish), await self._copy(workflow), self._language())
+        filled: Json = form.model_dump(mode="json")
+        return filled
+
+    async def _copy(self, workflow: str) -> WorkingCopy:
+        base = await self._kept.document(workflow) if workflow else None
+        return WorkingCopy.of(base, await self._known(()), language=self._language())
+
+    async def _templates(self, workflow: str) -> dict[str, Json]:
+        return {} if workflow else {each.id: plain(each) for each in await self._store.workflows.list()}
+
+    # Builds
 
     async def start(self, command: RequestBuild) -> str:
         """Builds until it is finished, asks or is stopped; gives the build's id.
@@ -99,182 +102,161 @@ class Builds:
         Raises UnknownName, RunError, WorkflowError.
         """
         wish = clean(command.wish).strip()
-        if not wish:
+        if not wish and command.form is None:
             raise RunError(_("There is no wish."))
-        known, language = await self._known(command.actions), self._language()
-        base = await self._document(command.workflow) if command.workflow else None
-        copied = WorkingCopy.of(base, known, language=language, name=await self._free_id())
+        form = None if command.form is None else _form(command.form)
+        await self._known(command.actions)
+        base = await self._kept.document(command.workflow) if command.workflow else None
+        if command.document is not None:
+            base = await self._foreign(command.document)
+        taken = {each.id for each in await self._store.workflows.list()}
+        start = WorkingCopy.of(base, Known(), language=self._language(), name=free_id("", taken))
+        document = start.document
         if command.template:
-            template = _plain(await self._template(command.template))
-            copied = WorkingCopy({**template, "id": copied.document["id"], "version": 1}, None, known)
-        number = int(await self._store.values.get(_COUNT, 0)) + 1
-        await self._store.values.put(_COUNT, number)
-        name = f"{_PREFIX}{number}"
+            document = {**plain(await self._template(command.template)), "id": document["id"], "version": 1}
         record = BuildRecord(
-            name, wish, language, base, copied.document, offline=command.offline, actions=tuple(command.actions)
-        )
-        return await self._go_on(record, copied)
+            await self._kept.new_id(), wish, self._language(), base, document, offline=command.offline,
+            actions=tuple(command.actions), form=None if form is None else form.model_dump(mode="json"),
+            from_file=command.document is not None, template=command.template,
+        )  # fmt: skip
+        return await self._go_on(record)
+
+    async def _foreign(self, document: Any) -> Json:
+        """A document that the project does not have. Raises RunError."""
+        try:
+            workflow = Workflow.model_validate(document)
+        except ValidationError as error:
+            lines = "\n".join(refusal(each) for each in error.errors()[:5])
+            raise RunError(_("That is no workflow."), lines) from error
+        if workflow.id in {each.id for each in await self._store.workflows.list()}:
+            raise RunError(
+                _("The project has a workflow {ref} already.").format(ref=workflow.id),
+                _("Nothing was changed."),
+                _("Update that one, or give the document another id."),
+            )
+        return plain(workflow)
 
     async def answer(self, identity: str, text: str) -> str:
         """Goes on with a build that asked. Raises UnknownName, RunError."""
         record = await self.get(identity)
         if record.status != "asks" or record.decided:
             raise RunError(_("{id} asks nothing.").format(id=identity))
-        known = await self._known(record.actions)
-        answered = replace(record, answers=(*record.answers, clean(text)), questions=())
-        return await self._go_on(answered, WorkingCopy(record.document, record.base, known))
+        return await self._go_on(replace(record, answers=(*record.answers, clean(text)), questions=()))
 
-    async def _go_on(self, record: BuildRecord, copied: WorkingCopy) -> str:
-        await self._keep(record)
-        model = None if record.offline else self._model()
-        record = await (self._by_form(record, copied) if model is None else self._by_model(record, copied, model))
-        await self._keep(record)
+    async def revise(self, identity: str, reason: str, form: Mapping[str, Any] | None = None) -> str:
+        """Turns a suggestion down with a reason or by another form; the Builder goes on from it.
+
+        Raises UnknownName, RunError.
+        """
+        record = await self.get(identity)
+        if record.decided or record.status == "building":
+            raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
+        if form is not None:
+            return await self._go_on(replace(record, form=_form(form).model_dump(mode="json")))
+        reason = clean(reason).strip()
+        if not reason:
+            raise RunError(_("A reason is needed: the Builder goes on by it."))
+        refused = [f"{each.kind} {each.node} {each.field}".strip() for each in record.changes if not each.ticked]
+        if refused and not self._is_by_form(record):
+            reason += "\nThe writer turned down: " + "; ".join(refused)
+        return await self._go_on(replace(record, answers=(*record.answers, reason), form=None))
+
+    async def resume(self, identity: str) -> str:
+        """Goes on with a build that was stopped or interrupted. Raises UnknownName, RunError."""
+        record = await self.get(identity)
+        if record.decided or record.status not in ("building", "stopped") or identity in self._at_work:
+            raise RunError(_("{id} was not stopped.").format(id=identity))
+        return await self._go_on(record)
+
+    async def stop(self, identity: str) -> None:
+        """Stops a build at once. Raises RunError where it does not go on."""
+        if (task := self._at_work.get(identity)) is None:
+            raise RunError(_("{id} is not being built.").format(id=clean(identity)[:60]))
+        self._stopped.add(identity)
+        task.cancel()
+
+    def _is_by_form(self, record: BuildRecord) -> bool:
+        return record.offline or record.form is not None or self._model() is None
+
+    async def _go_on(self, record: BuildRecord) -> str:
+        if record.id in self._at_work:
+            raise RunError(_("{id} is being built.").format(id=record.id))
+        record = replace(record, status="building", stopped="")
+        work = asyncio.create_task(self._built(record))
+        self._at_work[record.id] = work
+        try:
+            record = await self._ended(record.id, work)
+        finally:
+            del self._at_work[record.id]
+            self._stopped.discard(record.id)
+        await self._kept.put(record)
         self._emit(SuggestionMade(record.id, record.status, len(record.changes)))
         return record.id
 
-    async def _by_form(self, record: BuildRecord, copied: WorkingCopy) -> BuildRecord:
+    async def _ended(self, identity: str, work: asyncio.Task[BuildRecord]) -> BuildRecord:
+        """The end of the work; where the writer stopped it, what was kept last."""
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if identity not in self._stopped:
+                work.cancel()
+                raise
+        return replace(await self.get(identity), status="stopped", stopped=_("Stopped by you."))
+
+    async def _built(self, record: BuildRecord) -> BuildRecord:
+        await self._note(record)
+        copied = WorkingCopy(record.document, record.base, await self._known_to(record))
+        model = None if record.offline or record.form is not None else self._model()
+        return await (self._by_form(record, copied.known) if model is None else self._by_model(record, copied, model))
+
+    async def _note(self, record: BuildRecord) -> None:
+        """Keeps the build as it is now, and says how far it is."""
+        await self._kept.put(record)
+        nodes = len(record.document.get("nodes", ()))
+        self._emit(BuildProgress(record.id, len(record.rounds), record.tokens, nodes))
+
+    async def _by_form(self, record: BuildRecord, known: Known) -> BuildRecord:
+        """By the form, or by one that is filled from the wish and the answers: each time anew from the beginning."""
         wish = "\n".join((record.wish, *record.answers))
-        starts = copied.base is None and bool(copied.document["nodes"])
-        if starts:  # a template is changed as if it were the writer's own
-            copied = replace(copied, base=copied.document)
-        built = build_by_form(form_of(wish, copied, record.language), copied, record.language)
-        copied = replace(built.copied, base=None) if starts else built.copied
+        base = record.base or (plain(await self._template(record.template)) if record.template else None)
+        if base is not None and record.base is None:  # a template is changed as if it were the writer's own
+            base = {**base, "id": record.document["id"], "version": 1}
+        copied = WorkingCopy.of(base, known, language=record.language, name=str(record.document["id"]))
+        form = form_of(wish, copied, record.language) if record.form is None else _form(record.form)
+        built = build_by_form(form, copied, record.language)
+        copied = replace(built.copied, base=record.base)
         if built.question:
             return replace(record, status="asks", questions=(built.question,), document=copied.document, offline=True)
-        report = await check(copied, built.items, SimulatedRuns(copied.known))
-        changes = changes_between(copied.base, copied.document)
+        report = await check(copied, built.items, SimulatedRuns(known))
         return replace(
             record,
             offline=True,
             status="finished" if report.passed else "stopped",
             stopped="" if report.passed else _("The checks did not pass."),
             document=copied.document,
+            questions=(),
             items=tuple((each.id, each.what) for each in built.items),
             problems=tuple(each.message for each in report.problems),
             notes=report.notes,
-            marks={each.id: ("", not each.loses_gate) for each in changes},
+            marks={each.id: (each.because, each.ticked) for each in changes_of(copied, wish, by_form=True)},
         )
 
     async def _by_model(self, record: BuildRecord, copied: WorkingCopy, model: AnsweringModel) -> BuildRecord:
-        templates = (
-            {each.id: _plain(each) for each in await self._store.workflows.list()} if copied.base is None else {}
-        )
-        build = Build(record.wish, record.language, copied, templates, answers=record.answers, asks=len(record.answers))
+        templates = await self._templates(str(record.base["id"]) if record.base else "")
+        build = Build(record.wish, record.language, copied, templates, answers=record.answers, asks=record.asks)
         earlier = (record.rounds, record.tokens)
 
         async def keep(build: Build) -> None:
-            await self._keep(_recorded(record, build, *earlier))
+            await self._note(with_build(record, build, *earlier))
 
         await ModelBuilder(model, SimulatedRuns(copied.known), keep).build(build)
-        return _recorded(record, build, *earlier)
-
-    async def accept(self, identity: str, chosen: Collection[str] = ()) -> str:
-        """Saves the chosen changes as one new version: none named: those that are ticked; `all`: every one.
-
-        What needs a change that is not taken falls with it. Raises VersionConflict when the workflow is not what it
-        was when the build began, WorkflowError when the part is no workflow; then nothing was changed.
-        """
-        record = await self.get(identity)
-        if record.status != "finished" or record.decided:
-            raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
-        changes = record.changes
-        ids = [each.id for each in changes]
-        if lost := [name for name in chosen if name not in (*ids, ALL)]:
-            raise UnknownName(_("There is no change {id}.").format(id=lost[0]), ", ".join(ids))
-        wanted = set(ids) if ALL in chosen else set(chosen) or {each.id for each in changes if each.ticked}
-        taken, _fallen = without_needy(changes, set(ids) - wanted)
-        if not taken:
-            raise RunError(_("No change is ticked."), _("Name those that you want: {ids}").format(ids=", ".join(ids)))
-        await self._require_unchanged(record)
-        workflow = Workflow.model_validate(with_changes(record.base, record.document, taken))
-        require_valid(workflow)
-        reference = await self._save(workflow)
-        await self._keep(replace(record, decided=reference))
-        return reference
-
-    async def reject(self, identity: str, reason: str = "") -> None:
-        """Turns a suggestion down; the copy is kept to be looked at."""
-        record = await self.get(identity)
-        if not record.waits:
-            raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
-        await self._keep(replace(record, decided="rejected", reason=clean(reason)))
-
-    async def take_back(self, identity: str) -> str:
-        """Saves what the writer had before as the newest version. Raises RunError where that is not possible."""
-        record = await self.get(identity)
-        if record.base is None or record.decided in ("", "rejected"):
-            raise RunError(_("{id} has changed no workflow that was there.").format(id=identity))
-        newest = await self._store.workflows.get(record.base["id"])
-        if newest.reference != record.decided:
-            raise VersionConflict(_("The workflow was changed since."), newest.reference, _("Nothing was changed."))
-        return await self._save(Workflow.model_validate(record.base))
-
-    async def get(self, identity: str) -> BuildRecord:
-        """A build. Raises UnknownName."""
-        kept = await self._store.values.get(identity) if identity.startswith(_PREFIX) else None
-        if kept is None:
-            raise UnknownName(_("There is no build {id}.").format(id=clean(identity)[:60]))
-        tuples = ("actions", "assumptions", "questions", "answers", "problems", "notes", "rounds")
-        fields = {**kept, **{name: tuple(kept[name]) for name in tuples}}
-        fields["items"] = tuple((each[0], each[1]) for each in kept["items"])
-        fields["marks"] = {name: (mark[0], mark[1]) for name, mark in kept["marks"].items()}
-        return BuildRecord(**fields)
-
-    async def waiting(self) -> tuple[BuildRecord, ...]:
-        """Those that the writer has to answer or to decide, oldest first."""
-        count = int(await self._store.values.get(_COUNT, 0))
-        found = [await self.get(f"{_PREFIX}{number}") for number in range(1, count + 1)]
-        return tuple(each for each in found if each.waits)
-
-    async def _keep(self, record: BuildRecord) -> None:
-        await self._store.values.put(record.id, asdict(record))
-
-    async def _document(self, reference: str) -> Json:
-        try:
-            return _plain(await self._store.workflows.get(reference))
-        except KeyError:
-            names = ", ".join(each.id for each in await self._store.workflows.list())
-            raise UnknownName(
-                _("There is no workflow {ref}.").format(ref=reference), _("There are: {names}").format(names=names)
-            ) from None
-
-    async def _require_unchanged(self, record: BuildRecord) -> None:
-        try:
-            now = _plain(await self._store.workflows.get(str((record.base or record.document)["id"])))
-        except KeyError:
-            now = None
-        if now != record.base:
-            raise VersionConflict(
-                _("The workflow was changed since the build began."),
-                _("Nothing was changed."),
-                _("Build again on what it is now."),
-            )
-
-    async def _free_id(self) -> str:
-        taken = {each.id for each in await self._store.workflows.list()}
-        names = ("workflow", *(f"workflow-{number}" for number in range(2, len(taken) + 3)))
-        return next(name for name in names if name not in taken)
+        return with_build(record, build, *earlier)
 
 
-def _plain(workflow: Workflow) -> Json:
-    document: Json = json.loads(workflow.model_dump_json())
-    return document
-
-
-def _recorded(record: BuildRecord, build: Build, rounds: tuple[Mapping[str, Any], ...], tokens: int) -> BuildRecord:
-    suggestion = build.suggestion()
-    return replace(
-        record,
-        status=build.status,
-        document=build.copied.document,
-        items=tuple((each.id, each.what) for each in build.items),
-        assumptions=build.assumptions,
-        questions=build.questions,
-        explanation=build.explanation,
-        stopped=build.stopped,
-        problems=tuple(each.message for each in suggestion.report.problems),
-        notes=suggestion.report.notes,
-        marks={each.id: (each.because, each.ticked) for each in suggestion.changes},
-        rounds=(*rounds, *(plain_round(each) for each in build.rounds)),
-        tokens=tokens + build.tokens,
-    )
+def _form(filled: Any) -> Form:
+    """Raises RunError for what is no form."""
+    try:
+        return Form.model_validate(filled)
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, each['loc']))}: {refusal(each)}" for each in error.errors()[:5]]
+        raise RunError(_("The form cannot be read."), "\n".join(lines)) from error

@@ -80,7 +80,9 @@ class Purging:
         await self._require_possible(command)
         before = await self._store.book.chapters()
         async with self._tools.background.standing():
-            if command.output is not None:
+            if command.build is not None:
+                purged = await self._store.upkeep.purge_build(command.build)
+            elif command.output is not None:
                 purged = await self._store.upkeep.purge_output(command.output, following(AFTER_FORGET))
                 self._tools.emit(OutputDeleted(command.output))
             else:
@@ -106,8 +108,8 @@ class Purging:
                 _("Nothing was purged."),
                 _("Stop the runs of this project, then try again."),
             )
-        if (command.chapter is None) == (command.output is None):
-            raise RunError(_("Purge what?"), "", _("Name a chapter or a kept output, not both."))
+        if [command.chapter, command.output, command.build].count(None) != 2:
+            raise RunError(_("Purge what?"), "", _("Name a chapter, a kept output or a build, one of them."))
 
     async def _forgotten_in_log(self, purged: Purged) -> list[str]:
         """Removes the lines of the log that repeat the text; returns the log where that failed."""

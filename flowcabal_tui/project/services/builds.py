@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from flowcabal_tui.domain.builds import BuildRow
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.protocol.builds import AcceptBuild, AnswerBuild, RejectBuild, RequestBuild, UndoBuild
+from flowcabal_tui.protocol.builds import (
+    AcceptBuild,
+    AnswerBuild,
+    EditChange,
+    MarkChanges,
+    RejectBuild,
+    RequestBuild,
+    ResumeBuild,
+    ReviseBuild,
+    StopBuild,
+    UndoBuild,
+)
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.builder.builds import BuildRecord
+    from flowcabal_tui.project.builder.prices import BuildPrice
+    from flowcabal_tui.project.builder.records import BuildRecord
 
 
 class BuildService:
-    """Questions and commands about builds. Lives on the engine's loop."""
+    """Questions and commands about builds. Lives on the engine's loop; the Builder is imported at first use."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -21,6 +35,18 @@ class BuildService:
     async def build(self, identity: str) -> BuildRecord:
         """A build of a workflow as it is kept. Raises UnknownName."""
         return await self._parts.builds.get(identity)
+
+    async def build_rows(self) -> tuple[BuildRow, ...]:
+        """All builds, oldest first."""
+        return await self._parts.build_rows()
+
+    async def build_price(self, wish: str, workflow: str = "") -> BuildPrice | None:
+        """What a build by the agents' model takes; None where there is none, and a build costs nothing."""
+        return await self._parts.builds.price(wish, workflow)
+
+    async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
+        """The form as the vocabulary fills it from a wish, as JSON. Raises UnknownName."""
+        return await self._parts.builds.filled_form(wish, workflow)
 
     @handles(RequestBuild)
     async def request(self, command: RequestBuild) -> str:
@@ -30,14 +56,34 @@ class BuildService:
     async def answer(self, command: AnswerBuild) -> str:
         return await self._parts.builds.answer(command.build, command.text)
 
+    @handles(ReviseBuild)
+    async def revise(self, command: ReviseBuild) -> str:
+        return await self._parts.builds.revise(command.build, command.reason, command.form)
+
+    @handles(ResumeBuild)
+    async def resume(self, command: ResumeBuild) -> str:
+        return await self._parts.builds.resume(command.build)
+
+    @handles(StopBuild)
+    async def stop(self, command: StopBuild) -> None:
+        await self._parts.builds.stop(command.build)
+
+    @handles(MarkChanges)
+    async def mark(self, command: MarkChanges) -> None:
+        await self._parts.builds.decisions.mark(command.build, command.changes, ticked=command.ticked)
+
+    @handles(EditChange)
+    async def edit(self, command: EditChange) -> None:
+        await self._parts.builds.decisions.edit(command.build, command.change, command.value)
+
     @handles(AcceptBuild)
     async def accept(self, command: AcceptBuild) -> str:
-        return await self._parts.builds.accept(command.build, command.changes)
+        return await self._parts.builds.decisions.accept(command.build, command.changes)
 
     @handles(RejectBuild)
     async def reject(self, command: RejectBuild) -> None:
-        await self._parts.builds.reject(command.build, command.reason)
+        await self._parts.builds.decisions.reject(command.build, command.reason)
 
     @handles(UndoBuild)
     async def undo(self, command: UndoBuild) -> str:
-        return await self._parts.builds.take_back(command.build)
+        return await self._parts.builds.decisions.take_back(command.build)

@@ -10,7 +10,9 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.runs.versions import name_of
+from flowcabal_tui.project.workflows.library import WorkflowLibrary, free_id, shipped
 from flowcabal_tui.protocol.workflows import (
+    DeleteWorkflow,
     EditOutput,
     FreezeBlock,
     FreezeNode,
@@ -70,6 +72,18 @@ class WorkflowService:
     @handles(SaveWorkflow)
     async def save(self, command: SaveWorkflow) -> str:
         return await self._parts.versions.save(command.workflow, keep_version=command.keep_version)
+
+    async def examples(self) -> tuple[Workflow, ...]:
+        """What the program brings along in the book's language: templates, then examples."""
+        return shipped(self._parts.settings.project.language)
+
+    async def free_name(self, wanted: str) -> str:
+        """An id for a new workflow that no other has, made of what the writer calls it."""
+        return free_id(wanted, {each.id for each in await self._store.workflows.list()})
+
+    @handles(DeleteWorkflow)
+    async def delete(self, command: DeleteWorkflow) -> None:
+        await WorkflowLibrary(self._store, self._parts.emit).delete(command.workflow)
 
     @handles(EditOutput)
     async def edit(self, command: EditOutput) -> str:

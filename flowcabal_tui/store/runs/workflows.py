@@ -15,7 +15,7 @@ from flowcabal_tui.store.file.connection import Clock, Database
 
 
 class Workflows:
-    """Every version that was ever saved stays; runs name theirs."""
+    """Every version that was ever saved stays until a hand deletes it; runs name theirs."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -79,6 +79,18 @@ class Workflows:
                 WorkflowVersion(saved.reference, version, saved.name, len(saved.nodes), datetime.fromisoformat(at))
             )
         return tuple(found)
+
+    async def delete(self, name: str, version: int | None = None) -> None:
+        """Deletes a version of a workflow, or all of it; runs keep theirs. Gone if there is none."""
+
+        def delete(connection: sqlite3.Connection) -> None:
+            found = connection.execute(
+                "DELETE FROM workflow WHERE id=? AND (? IS NULL OR version=?)", (name, version, version)
+            )
+            if not found.rowcount:
+                raise Gone(name)
+
+        await self._database.do(delete)
 
     async def documents(self) -> tuple[str, ...]:
         """The newest version of each as its JSON text, unread."""

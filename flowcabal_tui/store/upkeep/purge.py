@@ -161,6 +161,19 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
     return gone.finish(kept.chapter)
 
 
+def purge_build(connection: sqlite3.Connection, build: str, language: str) -> Purged:
+    """A build of a workflow with its wish, prompts and rounds, and the answers that repeat them. Gone if unknown.
+
+    A workflow that came of it stays, as do words that a workflow or a kept text still has.
+    """
+    row = connection.execute("SELECT json FROM value WHERE key=?", (build,)).fetchone()
+    if row is None:
+        raise Gone(build)
+    gone = _Gone(connection, language)
+    gone.delete("value", "key=?", build)
+    return gone.finish(None, _spoken(row[0]))
+
+
 def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) -> None:
     """Accepted rewrites that hold the purged words, or are a piece of them."""
     rows = connection.execute("SELECT number, body, after FROM rewrite WHERE chapter=?", (subject,)).fetchall()
@@ -281,8 +294,11 @@ class _Gone:
             self.delete("standing", "run=?", run)
             self._counts["runs"] += self.delete("run", "id=?", run)
 
-    def finish(self, chapter: ChapterId | None) -> Purged:
-        """Deletes the texts that nothing else holds, results that gave them, and what repeats them."""
+    def finish(self, chapter: ChapterId | None, said: str = "") -> Purged:
+        """Deletes the texts that nothing else holds, results that gave them, and what repeats them.
+
+        `said` are further words that went.
+        """
         connection = self._connection
         held = self._held_by_runs()
         loose = self._texts - held
@@ -290,15 +306,16 @@ class _Gone:
             for table in ("result", "outcome"):
                 connection.execute(f"DELETE FROM {table} WHERE digest=? OR key=?", (name, name))
         loose -= {name for (name,) in connection.execute(_REFERENCES)}
-        words = self._only_in(loose)
+        words = self._only_in(loose, said)
         self._counts["answers"] = self._forget(words, held)
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
-        for table in ("vector", "sent"):  # no row tells whose words it was made of
+        for table in ("sent",) if said else ("vector", "sent"):  # no row tells whose words it was made of
             connection.execute(f"DELETE FROM {table}")
         rewrite_words(connection)
-        texts = purge_left(connection).texts | {Digest(name) for name in loose}
-        put_purge_left(connection, PurgeLeft(STEPS, texts))
+        left = purge_left(connection)
+        steps = tuple(step for step in STEPS if not said or step in (*left.steps, "pages", "log"))
+        put_purge_left(connection, PurgeLeft(steps, left.texts | {Digest(name) for name in loose}))
         add_tasks(connection, (BackgroundTask(0, "knowledge", uri, PURGED, "waiting") for uri in sorted(self._uris)))
         return Purged(chapter, **self._counts, words=frozenset(words))
 
@@ -307,9 +324,9 @@ class _Gone:
         payloads = self._connection.execute("SELECT payload FROM event WHERE kind IN ('attempt-done', 'node-done')")
         return {name for (payload,) in payloads for name in _DIGEST.findall(unpack(payload))}
 
-    def _only_in(self, loose: Iterable[str]) -> set[str]:
-        """Sequences of characters that stand in these texts and in nothing that was kept."""
-        found: set[str] = set()
+    def _only_in(self, loose: Iterable[str], said: str) -> set[str]:
+        """Sequences of characters that stand in these texts or were said, and in nothing that was kept."""
+        found = set(self._windows(said))
         for name in loose:
             row = self._connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
             found.update(self._windows(unpack(row[0])) if row else ())
@@ -317,6 +334,9 @@ class _Gone:
             "SELECT body FROM blob WHERE digest IN (SELECT digest FROM version UNION SELECT part FROM version)"
         ):
             found.difference_update(self._windows(unpack(body)))
+        documents = "SELECT body FROM blob WHERE digest IN (SELECT document FROM workflow)" if said else ""
+        for (body,) in self._connection.execute(documents) if documents else ():
+            found.difference_update(self._windows(_spoken(unpack(body))))
         return found
 
     def _windows(self, text: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema
 from flowcabal_tui.store.memory.indexing import ChapterIndex, restore_index
 from flowcabal_tui.store.migrations import require_known, version_of
 from flowcabal_tui.store.rows.tasks import TaskMaker
-from flowcabal_tui.store.upkeep.purge import Purged, purge_chapter, purge_output
+from flowcabal_tui.store.upkeep.purge import Purged, purge_build, purge_chapter, purge_output
 from flowcabal_tui.store.upkeep.purge_left import DUE, PurgeLeft, PurgeStep, left_of, purge_left, put_purge_left
 
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
@@ -92,6 +92,10 @@ class Upkeep:
         purged = await self._database.do(lambda connection: purge_output(connection, output, tasks, self._language, at))
         self._forget()
         return purged
+
+    async def purge_build(self, build: str) -> Purged:
+        """The same for a build of a workflow; what came of it stays."""
+        return await self._database.do(lambda connection: purge_build(connection, build, self._language))
 
     async def purge_left(self) -> PurgeLeft:
         """What no purge has finished yet."""

@@ -1,0 +1,128 @@
+"""The user's words for builds: states, changes with both sides of their difference, rounds, prices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from flowcabal_tui.domain.builds import BuildState
+from flowcabal_tui.locale import _, mark, ngettext
+
+if TYPE_CHECKING:
+    from flowcabal_tui.agents.builder.changes import Change, ChangeKind
+    from flowcabal_tui.domain.run import Spend
+    from flowcabal_tui.project.builder.prices import BuildPrice
+    from flowcabal_tui.project.builder.records import BuildRecord
+
+STATES: Final[Mapping[BuildState, str]] = {
+    "building": mark("is being built"),
+    "interrupted": mark("interrupted"),
+    "asks": mark("asks you"),
+    "finished": mark("waits for you"),
+    "stopped": mark("stopped"),
+    "accepted": mark("accepted"),
+    "rejected": mark("turned down"),
+}
+SIGNS: Final[Mapping[ChangeKind, str]] = {
+    "node_added": "+", "edge_added": "+", "node_removed": "-", "edge_removed": "-",
+    "renamed": "~", "param": "~", "prompt": "~", "wiring": "~", "meta": "~",
+}  # fmt: skip
+_KINDS: Final[Mapping[ChangeKind, str]] = {
+    "node_added": mark("new node {node}"),
+    "node_removed": mark("node {node} goes"),
+    "renamed": mark("{node}: another name"),
+    "param": mark("{node}: {field}"),
+    "prompt": mark("{node}: prompt ({field})"),
+    "wiring": mark("{node} reads another output ({field})"),
+    "edge_added": mark("new edge {edge}"),
+    "edge_removed": mark("edge {edge} goes"),
+    "meta": mark("the workflow: {field}"),
+}
+EDITABLE: Final = ("node_added", "renamed", "param", "prompt", "wiring", "meta")
+
+
+def change_words(change: Change) -> str:
+    """A change in short."""
+    edge = change.after or change.before
+    ends = f"{edge['source']} → {edge['target']}" if change.kind.startswith("edge") else ""
+    return _(_KINDS[change.kind]).format(node=change.node, field=change.field, edge=ends)
+
+
+def sides(change: Change) -> tuple[str, str]:
+    """What there is and what would be, as texts to compare; "" for nothing."""
+    return side_text(change.before), side_text(change.after)
+
+
+def side_text(value: Any) -> str:
+    """A value of a document as a reader knows it: blocks as text, all else as JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, list) and all(isinstance(each, dict) and "kind" in each for each in value):
+        return "\n".join(_block_text(each) for each in value)
+    if isinstance(value, dict) and "kind" in value and isinstance(value.get("params"), dict):
+        return "\n".join(_node_lines(value))
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    if block.get("kind") == "virtual":
+        return _("[output of {node}]").format(node=block.get("node"))
+    return str(block.get("text", block.get("question", "")))
+
+
+def _node_lines(node: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{node.get('name') or node['id']} · {node['id']} · {node['kind']}"
+    for field, value in node["params"].items():
+        if value not in (None, "", [], {}):
+            words = side_text(value)
+            yield f"{field}: {words}" if "\n" not in words else f"{field}:\n{words}"
+
+
+def fate_words(record: BuildRecord) -> str:
+    """How many changes would be taken, and how many that are ticked fall with one that is not."""
+    taken, fallen = record.taken
+    falls = [each for each in fallen if any(change.id == each and change.ticked for change in record.changes)]
+    count = len(record.changes)
+    words = ngettext("{n} of {all} change is taken", "{n} of {all} changes are taken", len(taken))
+    words = words.format(n=len(taken), all=count)
+    if falls:
+        more = ngettext("{n} falls with one that is turned down", "{n} fall with one that is turned down", len(falls))
+        words += " · " + more.format(n=len(falls))
+    return words
+
+
+def price_words(price: BuildPrice) -> str:
+    """A price in one line."""
+    return _("{model}: likely {likely}; at most {most}").format(
+        model=price.model, likely=_spend(price.likely, price.currency), most=_spend(price.most, price.currency)
+    )
+
+
+def _spend(spend: Spend, currency: str) -> str:
+    words = _("{calls} calls, {tokens} tokens, {cost}")
+    tokens = spend.input_tokens + spend.output_tokens
+    return words.format(calls=spend.calls, tokens=f"{tokens:,}", cost=_money(spend.cost, currency))
+
+
+def _money(cost: Decimal | None, currency: str) -> str:
+    return _("cost unknown") if cost is None else f"{cost:.4f} {currency}".rstrip()
+
+
+def round_lines(record: BuildRecord) -> Iterator[str]:
+    """The rounds of a build: what was said, called and refused, and the tokens."""
+    for number, each in enumerate(record.rounds, 1):
+        tokens = (each.get("input_tokens") or 0) + (each.get("output_tokens") or 0)
+        yield _("round {n} · {tokens} tokens").format(n=number, tokens=f"{tokens:,}")
+        if each.get("text"):
+            yield f"  {each['text']}"
+        for call in each.get("calls", ()):
+            yield f"  {'✗' if call['refused'] else '✓'} {call['tool']} {call['arguments']}"
+            if call["refused"]:
+                yield f"    {call['answer']}"
+        if each.get("failed"):
+            yield f"  ! {each['failed']}"
+    if not record.rounds:
+        yield _("No call was made: the form was filled by rule.")
+    yield _("{n} rounds, {tokens} tokens").format(n=len(record.rounds), tokens=f"{record.tokens:,}")

@@ -1,0 +1,179 @@
+"""What the writer decides of a suggestion: change by change, all of it, and taken back."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from flowcabal_tui.agents.builder.changes import Change, with_changes, without_needy
+from flowcabal_tui.agents.builder.document import Json, found, set_at, with_blocks
+from flowcabal_tui.agents.builder.refused import EditRefused
+from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from flowcabal_tui.domain.builds import REJECTED
+from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
+from flowcabal_tui.domain.refusals import refusal
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.validation import require_valid
+from flowcabal_tui.project.builder.kept import KeptBuilds, plain
+from flowcabal_tui.project.builder.records import BuildRecord, change_key
+from flowcabal_tui.project.workflows.library import WorkflowLibrary
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.builds import BuildDecided
+from flowcabal_tui.store import Store
+
+ALL: Final = "all"
+
+
+class BuildDecisions:
+    """Nothing is saved as a workflow before `accept`. Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        kept: KeptBuilds,
+        known: Callable[[BuildRecord], Awaitable[Known]],
+        save: Callable[[Workflow], Awaitable[str]],
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._store, self._kept, self._known, self._save, self._emit = store, kept, known, save, emit
+
+    async def mark(self, identity: str, changes: Collection[str], *, ticked: bool) -> None:
+        """Notes the writer's word on changes. Raises UnknownName, RunError."""
+        record = await self._kept.waiting(identity)
+        known = {each.id: each for each in record.changes}
+        _require(changes, known)
+        said = {change_key(known[name]): ticked for name in changes}
+        await self._kept.put(replace(record, said={**record.said, **said}))
+
+    async def edit(self, identity: str, change: str, value: Any) -> None:
+        """Puts the writer's value in the place of what a change would write, and ticks it.
+
+        Raises EditRefused, with what is wrong, where the workflow would break; then nothing was changed.
+        """
+        record = await self._kept.waiting(identity)
+        known = {each.id: each for each in record.changes}
+        _require((change,), known)
+        document = _edited(record.document, known[change], value)
+        edited = replace(record, document=document)
+        after = next((each for each in edited.changes if _place(each) == _place(known[change])), None)
+        if after is None or len(edited.changes) != len(known):
+            raise EditRefused(_("That is what you have. Turn the change down instead."))
+        await self._require_sound(record, document)
+        await self._kept.put(replace(edited, said={**record.said, change_key(after): True}))
+
+    async def _require_sound(self, record: BuildRecord, document: Json) -> None:
+        known = await self._known(record)
+        try:
+            before, after = (WorkingCopy(each, record.base, known).errors() for each in (record.document, document))
+        except ValidationError as error:
+            raise EditRefused(_("That is no workflow."), "\n".join(refusal(each) for each in error.errors())) from error
+        if new := [finding.message for key, finding in after.items() if key not in before]:
+            raise EditRefused(_("The edit would break the workflow."), "\n".join(new[:5]))
+
+    async def accept(self, identity: str, chosen: Collection[str] = ()) -> str:
+        """Saves the chosen changes as one new version: none named: those that are ticked; `all`: every one.
+
+        What needs a change that is not taken falls with it. Raises VersionConflict when the workflow is not what it
+        was when the build began, WorkflowError when the part is no workflow; then nothing was changed.
+        """
+        record = await self._kept.waiting(identity)
+        changes = record.changes
+        ids = [each.id for each in changes]
+        _require([name for name in chosen if name != ALL], {each.id: each for each in changes})
+        wanted = set(ids) if ALL in chosen else set(chosen) or {each.id for each in changes if each.ticked}
+        taken, _fallen = without_needy(changes, set(ids) - wanted)
+        if not taken:
+            raise RunError(_("No change is ticked."), _("Name those that you want: {ids}").format(ids=", ".join(ids)))
+        await self._require_unchanged(record)
+        workflow = Workflow.model_validate(with_changes(record.base, record.document, taken))
+        require_valid(workflow)
+        reference = await self._save(workflow)
+        await self._decide(replace(record, decided=reference))
+        return reference
+
+    async def reject(self, identity: str, reason: str = "") -> None:
+        """Turns a build down for good; the copy is kept to be looked at."""
+        record = await self._kept.get(identity)
+        if record.decided or record.status == "building":
+            raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
+        await self._decide(replace(record, decided=REJECTED, reason=clean(reason)))
+
+    async def take_back(self, identity: str) -> str:
+        """Saves what the writer had before as the newest version; deletes a workflow that was new.
+
+        Raises RunError, or VersionConflict where the workflow was changed since; then nothing was changed.
+        """
+        record = await self._kept.get(identity)
+        if not record.saved:
+            raise RunError(_("{id} has changed no workflow.").format(id=identity))
+        name = record.saved.partition("@")[0]
+        newest = await self._now(name)
+        if newest is None or f"{name}@{newest['version']}" != record.saved:
+            raise VersionConflict(_("The workflow was changed since."), "", _("Nothing was changed."))
+        if record.base is None or record.from_file:
+            await WorkflowLibrary(self._store, self._emit).delete(name)
+            reference = ""
+        else:
+            reference = await self._save(Workflow.model_validate(record.base))
+        await self._decide(replace(record, decided=""))
+        return reference
+
+    async def _decide(self, record: BuildRecord) -> None:
+        await self._kept.put(record)
+        self._emit(BuildDecided(record.id))
+
+    async def _now(self, name: str) -> Json | None:
+        try:
+            return plain(await self._store.workflows.get(name))
+        except KeyError:
+            return None
+
+    async def _require_unchanged(self, record: BuildRecord) -> None:
+        now = await self._now(str((record.base or record.document)["id"]))
+        if _unversioned(now) != _unversioned(None if record.from_file else record.base):
+            raise VersionConflict(
+                _("The workflow was changed since the build began."),
+                _("Nothing was changed."),
+                _("Build again on what it is now."),
+            )
+
+
+def _require(names: Collection[str], known: Collection[str]) -> None:
+    if lost := [name for name in names if name not in known]:
+        raise UnknownName(_("There is no change {id}.").format(id=clean(lost[0])[:40]), ", ".join(known))
+
+
+def _unversioned(document: Json | None) -> Json | None:
+    return document and {**document, "version": 0}
+
+
+def _place(change: Change) -> tuple[str, str, str]:
+    """Of a prompt, how it is written decides whether its change is one of words or of wiring."""
+    return "prompt" if change.kind == "wiring" else change.kind, change.node, change.field
+
+
+def _edited(document: Json, change: Change, value: Any) -> Json:
+    """The document with another value at the place of a change. Raises EditRefused."""
+    made = copy.deepcopy(document)
+    place = found(made, change.node) if change.node else None
+    if change.kind == "meta":
+        made[change.field] = value
+    elif place is None or change.kind in ("node_removed", "edge_added", "edge_removed"):
+        raise EditRefused(_("This change cannot be edited. Take it or turn it down."))
+    elif change.kind == "renamed":
+        place.node["name"] = clean(str(value))
+    elif change.kind == "node_added":
+        kept = {name: place.node.get(name) for name in ("id", "kind")}
+        if not isinstance(value, dict) or {**value, **kept} != value:
+            raise EditRefused(_("A new node keeps its id and its kind."))
+        place.node.clear()
+        place.node.update(value)
+    else:
+        set_at(place.node.setdefault("params", {}), change.field, with_blocks(value, change.field))
+    return made

@@ -1,0 +1,64 @@
+"""The builds of a project, read and kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.builder.records import BuildRecord, plain_record, record_of
+from flowcabal_tui.store import Store
+
+_PREFIX: Final = "build-"
+_COUNT: Final = "builds"
+
+
+class KeptBuilds:
+    """One value a build, numbered."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def new_id(self) -> str:
+        """The id of a further build."""
+        number = int(await self._store.values.get(_COUNT, 0)) + 1
+        await self._store.values.put(_COUNT, number)
+        return f"{_PREFIX}{number}"
+
+    async def get(self, identity: str) -> BuildRecord:
+        """A build. Raises UnknownName."""
+        kept = await self._store.values.get(identity) if identity.startswith(_PREFIX) else None
+        if kept is None:
+            raise UnknownName(_("There is no build {id}.").format(id=clean(identity)[:60]))
+        return record_of(kept)
+
+    async def waiting(self, identity: str) -> BuildRecord:
+        """A suggestion that the writer is to decide. Raises UnknownName, RunError."""
+        record = await self.get(identity)
+        if record.status != "finished" or record.decided:
+            raise RunError(_("{id} is not waiting for a decision.").format(id=identity))
+        return record
+
+    async def put(self, record: BuildRecord) -> None:
+        """Keeps a build as it is."""
+        await self._store.values.put(record.id, plain_record(record))
+
+    async def document(self, reference: str) -> Json:
+        """A workflow of the project as JSON. Raises UnknownName."""
+        try:
+            return plain(await self._store.workflows.get(reference))
+        except KeyError:
+            names = ", ".join(each.id for each in await self._store.workflows.list())
+            raise UnknownName(
+                _("There is no workflow {ref}.").format(ref=reference), _("There are: {names}").format(names=names)
+            ) from None
+
+
+def plain(workflow: Workflow) -> Json:
+    """A workflow as JSON."""
+    document: Json = json.loads(workflow.model_dump_json())
+    return document

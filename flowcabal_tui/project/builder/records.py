@@ -1,0 +1,119 @@
+"""A build as it is kept: what was asked, the copy, the rounds, and what the writer has decided of it so far."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from flowcabal_tui.agents.builder.build_state import Build, BuildStatus
+from flowcabal_tui.agents.builder.builder import plain_round
+from flowcabal_tui.agents.builder.changes import Change, changes_between, without_needy
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.domain.builds import REJECTED
+from flowcabal_tui.domain.text import digest
+
+_TUPLES = ("actions", "assumptions", "questions", "answers", "problems", "notes", "rounds")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRecord:
+    """A build as it is kept. `base` is the writer's document when it began; `decided` the reference that came of it."""
+
+    id: str
+    wish: str
+    language: str
+    base: Json | None
+    document: Json
+    status: BuildStatus = "building"
+    offline: bool = False
+    actions: tuple[str, ...] = ()
+    items: tuple[tuple[str, str], ...] = ()
+    assumptions: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    explanation: str = ""
+    stopped: str = ""
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    marks: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
+    """Of each change: the point of the checklist that it serves, and whether the Builder proposes to take it."""
+    rounds: tuple[Mapping[str, Any], ...] = ()
+    tokens: int = 0
+    decided: str = ""
+    reason: str = ""
+    form: Json | None = None
+    """The filled form, where the writer filled one."""
+    said: Mapping[str, bool] = field(default_factory=dict)
+    """The writer's word on changes, by `change_key`: it holds for an equal change of a later round."""
+    asks: int = 0
+    from_file: bool = False
+    """The document to change came from a file; the project has it only once a change was accepted."""
+    template: str = ""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The difference from what the writer had, ticked by their word, else by the Builder's."""
+        none = ("", False)
+        marked = []
+        for each in changes_between(self.base, self.document):
+            because, ticked = self.marks.get(each.id, none)
+            marked.append(replace(each, because=because, ticked=self.said.get(change_key(each), ticked)))
+        return tuple(marked)
+
+    @property
+    def taken(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The ids of changes that are ticked and can be without the others, and of ticked ones that fall with those."""
+        changes = self.changes
+        return without_needy(changes, {each.id for each in changes if not each.ticked})
+
+    @property
+    def waits(self) -> bool:
+        """Is the writer to decide or to answer?"""
+        return self.status in ("finished", "asks") and not self.decided
+
+    @property
+    def saved(self) -> str:
+        """The reference of the accepted version; "" where none was accepted."""
+        return "" if self.decided == REJECTED else self.decided
+
+
+def change_key(change: Change) -> str:
+    """What makes two changes equal, whatever their numbers are."""
+    parts = [change.kind, change.node, change.field, change.before, change.after]
+    return digest(json.dumps(parts, ensure_ascii=False, sort_keys=True))
+
+
+def plain_record(record: BuildRecord) -> Json:
+    """The record as JSON."""
+    return asdict(record)
+
+
+def record_of(kept: Json) -> BuildRecord:
+    """The record that `plain_record` made."""
+    fields = {**kept, **{name: tuple(kept[name]) for name in _TUPLES}}
+    fields["items"] = tuple((each[0], each[1]) for each in kept["items"])
+    fields["marks"] = {name: (mark[0], mark[1]) for name, mark in kept["marks"].items()}
+    return BuildRecord(**fields)
+
+
+def with_build(record: BuildRecord, build: Build, rounds: tuple[Mapping[str, Any], ...], tokens: int) -> BuildRecord:
+    """The record with the state of a build by a model; `rounds` and `tokens` are those before it."""
+    suggestion = build.suggestion()
+    return replace(
+        record,
+        status=build.status,
+        document=build.copied.document,
+        items=tuple((each.id, each.what) for each in build.items),
+        assumptions=build.assumptions,
+        questions=build.questions,
+        explanation=build.explanation,
+        stopped=build.stopped,
+        problems=tuple(each.message for each in suggestion.report.problems),
+        notes=suggestion.report.notes,
+        marks={each.id: (each.because, each.ticked) for each in suggestion.changes},
+        rounds=(*rounds, *(plain_round(each) for each in build.rounds)),
+        tokens=tokens + build.tokens,
+        asks=build.asks,
+    )
