@@ -169,7 +169,7 @@ def test_builds_are_listed_by_state_and_shown_with_their_rounds(project: Make, s
     assert (row["id"], row["state"]) == ("build-2", "rejected")
     shown = call("builds", folder, "build-1")
     assert shown.code == 0
-    assert "✓ add_node" in shown.out and "[x] c2 + names" in shown.out
+    assert "✓ add_node" in shown.out and "[x] c1 + names" in shown.out
 
 
 def test_a_reason_goes_back_by_a_key_word(book: Path, call: Call) -> None:
