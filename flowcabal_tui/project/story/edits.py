@@ -102,21 +102,21 @@ class ProposedEdits:
         """The build knows whether it was accepted, so that a kill between the two accepts nothing twice."""
         build = await self._builds().get(edit.id)
         if not build.decided:
-            await self._builds().accept(edit.id)
+            await self._builds().decisions.accept(edit.id)
         await self._store.proposals.decide([(identity, "confirm", None)])
 
     async def drop(self, row: Proposal) -> None:
         """Tells a build that its suggestion was turned down."""
         edit = row.difference.after
         if isinstance(edit, WorkflowEdit) and (await self._builds().get(edit.id)).waits:
-            await self._builds().reject(edit.id)
+            await self._builds().decisions.reject(edit.id)
 
     async def take_back(self, rows: Sequence[Proposal], undo: Callable[[], Awaitable[tuple[Proposal, ...]]]) -> None:
         """Takes back a decision on these rows by `undo`, workflows first."""
         before = [each for each in await self._store.book.chapters() if each.id in _chapters(rows)]
         for row in rows:
             if isinstance(row.difference.after, WorkflowEdit) and row.state == "confirmed":
-                await self._builds().take_back(row.difference.after.id)
+                await self._builds().decisions.take_back(row.difference.after.id)
         await undo()
         if any(isinstance(row.difference.after, OutlineEdit) for row in rows):
             await self._outlining.written()
