@@ -1,7 +1,7 @@
 """Proposals: what an agent or a rule says of the book, in one form for every list that a writer goes through.
 
-A kind of proposal is a name and the type of its `Difference.after` (`SHAPES`). Edits of a chapter, of the outline
-and of a workflow are kinds of the same value, in the same table and the same list.
+A kind of proposal is a name and the type of its `Difference.after` (`SHAPES`). Findings of checks, and edits of a
+chapter, of the outline and of a workflow, are kinds of the same value, in the same table and the same list.
 """
 
 from __future__ import annotations
@@ -13,20 +13,25 @@ from typing import Any, Final, Literal, NewType, Protocol, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest_of
 
 ProposalId = NewType("ProposalId", str)
 ProposalKind = Literal[
-    "entity", "name", "relation", "fact", "promise", "moment", "sequel", "edit", "outline", "workflow"
+    "entity", "name", "relation", "fact", "promise", "moment", "sequel", "edit", "outline", "workflow", "finding"
 ]
-ProposalState = Literal["waiting", "applied", "confirmed", "corrected", "dropped", "resolved", "withdrawn"]
+ProposalState = Literal[
+    "waiting", "applied", "confirmed", "corrected", "dropped", "resolved", "withdrawn",
+    "later", "intended", "useless", "changed",
+]  # fmt: skip
 """waiting: enters no prompt; applied: contexts read it though no hand has looked at it; confirmed, corrected, dropped:
 the writer's word; resolved: the chapter does not hold its quotation any more; withdrawn: a later reading does not say
-it."""
+it. Of findings: later: put aside; intended, useless (not useful), changed (the story changes there): the writer's word.
+"""
 Verdict = Literal["confirm", "correct", "drop"]
 OPEN_STATES: Final[tuple[ProposalState, ...]] = ("waiting", "applied")
-DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped")
+DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped", "intended", "useless", "changed")
 ReasonCode = Literal[
     "quoted", "short", "unnamed", "unrelated", "unquoted", "unknown", "overrules",
     "named", "rare", "inside", "shared", "own", "worded",
@@ -79,7 +84,37 @@ class WorkflowEdit:
 
 Edit = TextEdit | OutlineEdit | WorkflowEdit
 """What is no part of the story's records."""
-Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel | Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found: the words that the proposal quotes do not agree with those of `source`.
+
+    `source` is empty where the quoted words alone are odd. `about` are those whom both name. `draft` is the node of a
+    run whose output is not kept: the place is none until it is.
+    """
+
+    subtype: str
+    explanation: str
+    source: Quotation
+    confidence: float
+    sure: bool = True
+    about: tuple[EntityId, ...] = ()
+    draft: str = ""
+
+    @property
+    def id(self) -> str:
+        """It writes nothing by itself."""
+        return ""
+
+    @property
+    def against(self) -> ChapterId | None:
+        """The chapter that `source` quotes; None: a note, or nothing."""
+        folder, _slash, chapter = self.source.uri.partition("/")
+        return ChapterId(chapter) if folder == "manuscript" and chapter else None
+
+
+Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel | Edit | Finding
 SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "entity": Entity,
     "name": NewName,
@@ -91,6 +126,7 @@ SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "edit": TextEdit,
     "outline": OutlineEdit,
     "workflow": WorkflowEdit,
+    "finding": Finding,
 }
 """Kind -> type of what it would write."""
 KIND_OF: Final[Mapping[type[Any], ProposalKind]] = {shape: kind for kind, shape in SHAPES.items()}
@@ -157,7 +193,7 @@ class Proposal:
                 return (*fact.about, f"={fact.attribute}") if fact.attribute else fact.about
             case Sequel() as sequel:
                 return (sequel.record, sequel.learned_by) if sequel.learned_by else (sequel.record,)
-            case Promise(about=about) | Moment(about=about):
+            case Promise(about=about) | Moment(about=about) | Finding(about=about):
                 return about
             case TextEdit(id=edit) | OutlineEdit(id=edit) | WorkflowEdit(id=edit):
                 return (edit,)
@@ -178,18 +214,28 @@ class Proposal:
                 return words
             case TextEdit(after=words) | OutlineEdit(after=words) | WorkflowEdit(words=words):
                 return words
+            case Finding(explanation=words):
+                return words
             case Sequel():
                 return ""
 
     @property
     def identity(self) -> str:
-        """The same for the same kind, subjects and quotation, however the quotation is spaced and punctuated."""
+        """The same for the same kind, subjects and quotation, however the quotation is spaced and punctuated.
+
+        Of a finding: for the same check, chapter and quotations, which hold the names of its subjects.
+        """
+        if isinstance(self.difference.after, Finding):
+            chapter = self.place.chapter if self.place else ""
+            quoted = [plain_quotation(each) for each in (self.quotation, self.difference.after.source.text)]
+            return digest_of([self.kind, self.origin.maker, chapter, *quoted])[:16]
         return digest_of([self.kind, sorted(self.subjects), plain_quotation(self.quotation)])[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalWish:
-    """Which rows are wanted: of these states and kinds (empty: any), of a chapter (None: of all), with these words."""
+    """Which rows are wanted: of these states (empty: any) and kinds (empty: any but findings), of a chapter (None: of
+    all), with these words."""
 
     states: tuple[ProposalState, ...] = OPEN_STATES
     kinds: tuple[ProposalKind, ...] = ()

@@ -77,3 +77,13 @@ def word_count(text: str, language: str) -> int:
     """What a writer calls the length: Chinese characters (plus foreign words) for "zh", words otherwise."""
     words = len(_WORD.findall(text))
     return han_count(text) + words if language.startswith("zh") else words + han_count(text)
+
+
+def nearest(text: str, words: str, start: int) -> int:
+    """Where the words are in the text, nearest to a place of before; -1: nowhere."""
+    if text.startswith(words, start):
+        return start
+    before, after = text.rfind(words, 0, start + len(words)), text.find(words, start)
+    if before < 0 or after < 0:
+        return max(before, after)
+    return before if start - before <= after - start else after

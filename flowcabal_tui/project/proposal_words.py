@@ -8,6 +8,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
+    Finding,
     NewName,
     Origin,
     OutlineEdit,
@@ -22,6 +23,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.finding_words import finding_title
 
 KINDS: Final[Mapping[ProposalKind, str]] = {
     "entity": mark("new name"),
@@ -34,6 +36,7 @@ KINDS: Final[Mapping[ProposalKind, str]] = {
     "edit": mark("edit"),
     "outline": mark("outline"),
     "workflow": mark("workflow"),
+    "finding": mark("finding"),
 }
 STATES: Final[Mapping[ProposalState, str]] = {
     "waiting": mark("waits for you"),
@@ -43,6 +46,10 @@ STATES: Final[Mapping[ProposalState, str]] = {
     "dropped": mark("dropped"),
     "resolved": mark("the text was edited"),
     "withdrawn": mark("no longer said"),
+    "later": mark("put aside"),
+    "intended": mark("intended"),
+    "useless": mark("not useful"),
+    "changed": mark("changed from here on"),
 }
 _REASONS: Final[Mapping[ReasonCode, str]] = {
     "quoted": mark("The quotation supports it."),
@@ -77,6 +84,8 @@ def said(proposal: Proposal, name_of: NameOf) -> str:
         case WorkflowEdit(workflow=workflow, words=words, changes=number):
             title = clean_line(f"{workflow}: {words}" if workflow else words)
             return f"{title} · " + ngettext("{n} change", "{n} changes", number).format(n=number)
+        case Finding():
+            return finding_title(proposal)
         case record:
             return record_words(record, name_of)
 
@@ -119,6 +128,8 @@ def about(proposal: Proposal, name_of: NameOf) -> str:
 
 def reason(proposal: Proposal) -> str:
     """Why it is made or waits."""
+    if isinstance(proposal.difference.after, Finding):
+        return clean_line(proposal.difference.after.explanation)
     if proposal.kind in ("entity", "name") and proposal.reason.grounds == "quoted":
         return _("The chapter names it.")
     return reason_words(proposal.reason)

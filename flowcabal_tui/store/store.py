@@ -29,6 +29,7 @@ from flowcabal_tui.store.file.sent import SentRequests
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Values
 from flowcabal_tui.store.file.vectors import Vectors
+from flowcabal_tui.store.memory.findings import Findings
 from flowcabal_tui.store.memory.memory import Memory
 from flowcabal_tui.store.memory.proposals import Proposals
 from flowcabal_tui.store.memory.records import Records
@@ -76,7 +77,7 @@ class Store:
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
-        self.proposals = Proposals(database, clock, language)
+        self.proposals, self.findings = Proposals(database, clock, language), Findings(database, clock)
         self.conversations = Conversations(database, clock)
         self.references = References(database, clock)
         self.outbox, self.jobs = Outbox(database, lambda: self.is_left), JobTasks(database)

@@ -34,6 +34,7 @@ from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import STATEMENTS a
 from flowcabal_tui.store.migrations.m006_proposals import STATEMENTS as SIXTH
 from flowcabal_tui.store.migrations.m007_sent_requests import STATEMENTS as SEVENTH
 from flowcabal_tui.store.migrations.m008_conversations import STATEMENTS as EIGHTH
+from flowcabal_tui.store.migrations.m009_findings import STATEMENTS as NINTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -66,7 +67,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
+    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH)
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
@@ -262,4 +263,5 @@ RELEASED = [
     "5f44e45bf5ff8a2525bba30a165d0936",
     "b921a3d265392b8aa98a2e5db4168519",
     "2f9229358772d4eb0e663561102fb400",
+    "03689f86059fe7935d97a3679df16ca5",
 ]

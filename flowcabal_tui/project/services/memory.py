@@ -75,7 +75,9 @@ class MemoryService:
 
     @handles(WaiveFinding)
     async def waive_finding(self, command: WaiveFinding) -> None:
-        await self._store.memory.waive((command.draft_quote, command.source_quote), clean(command.reason))
+        quotations = command.draft_quote, command.source_quote
+        if not await self._store.findings.waive(quotations, command.reason):
+            await self._store.memory.waive(quotations, clean(command.reason))
 
     # Background tasks
 

@@ -10,6 +10,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     Edit,
+    Finding,
     NewName,
     OutlineEdit,
     Proposal,
@@ -48,6 +49,8 @@ class ProposalService:
     async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
         """Confirms or drops rows as one decision. Raises KeyError or RunError, and then no record was changed."""
         rows = await self._store.proposals.get(ids)
+        for row in rows:
+            _require_no_finding(row)
         since = await self._store.proposals.last_decision()
         words = await self._words(rows, verdict)
         for row in rows:
@@ -60,6 +63,7 @@ class ProposalService:
     async def correct(self, identity: ProposalId, change: Entity | StoryRecord | TextEdit | OutlineEdit) -> None:
         """Writes what the writer made of a proposal: its record, entity or text, as edited."""
         (row,) = await self._store.proposals.get([identity])
+        _require_no_finding(row)
         after = row.difference.after
         target = after.record if isinstance(after, Sequel) else row.target
         is_same_kind = isinstance(change, Entity) == isinstance(after, Entity | NewName) and isinstance(
@@ -104,6 +108,8 @@ class ProposalService:
         known = {entity.id for entity in await self._store.memory.names()}
         for row in rows:
             after = row.difference.after
+            if isinstance(after, Finding):
+                continue
             if isinstance(after, Edit):
                 words += [(row.id, verdict, None)] if verdict == "drop" else []
                 continue
@@ -139,6 +145,15 @@ class ProposalService:
             for name in (each.name for each in changes if isinstance(each, NewName)):
                 entity = judged(entity, name, confirms=verdict == "confirm")
             await self._steps.put_by_hand(replace(entity, by="hand"))
+
+
+def _require_no_finding(row: Proposal) -> None:
+    if row.kind == "finding":
+        raise RunError(
+            _("{id} is a finding.").format(id=row.id),
+            _("Nothing was changed."),
+            _("Findings have words of their own: `flowcabal-tui findings`."),
+        )
 
 
 def _by_id(story: Story) -> dict[str, StoryRecord]:

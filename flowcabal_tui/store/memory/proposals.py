@@ -43,7 +43,7 @@ from flowcabal_tui.store.rows.tasks import TaskMaker, no_tasks
 _IN_BOOK: Final = """(chapter='' OR EXISTS (SELECT 1 FROM place WHERE place.chapter=proposal.chapter AND NOT deleted
     AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter)))"""
 _FITTING: Final = f"""{_IN_BOOK} AND (:chapter IS NULL OR chapter=:chapter)
-    AND (:kinds='[]' OR kind IN (SELECT value FROM json_each(:kinds)))
+    AND (:kinds='[]' AND kind<>'finding' OR kind IN (SELECT value FROM json_each(:kinds)))
     AND (:words='' OR instr(lower(quotation || ' ' || body), :words))"""
 _DECISION: Final = """(CASE WHEN :id IS NULL THEN (SELECT max(decision) FROM proposal)
     ELSE (SELECT decision FROM proposal WHERE id=:id) END)"""
@@ -160,20 +160,24 @@ class Proposals:
 
         def undo(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
             rows = connection.execute(
-                f"SELECT {FIELDS}, was, generation FROM proposal WHERE decision={_DECISION} ORDER BY generation DESC",
+                f"SELECT {FIELDS}, body ->> '$.written', was, generation FROM proposal WHERE decision={_DECISION}"
+                " ORDER BY generation DESC",
                 {"id": identity},
             ).fetchall()
             written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
-            for *row, _was, generation in rows:
+            for *row, by_finding, _was, generation in rows:
+                for record, number in json.loads(by_finding or "[]"):
+                    written["record", record].append(number)
                 edit = proposal_of(row).difference.after
                 if generation is not None and isinstance(edit, TextEdit | OutlineEdit):
                     restore_text(connection, edit, generation, tasks, self._language, at)
-                elif generation is not None:
+                elif generation is not None and not by_finding:
                     written[_written(proposal_of(row))].append(generation)
             for (table, target), generations in written.items():
                 _restore(connection, table, target, min(generations), max(generations), at)
             connection.executemany(
-                "UPDATE proposal SET state=?, was='', decision=NULL, generation=NULL WHERE id=?",
+                "UPDATE proposal SET state=CASE WHEN lost THEN 'resolved' ELSE ? END, was='', word='', decision=NULL,"
+                " generation=NULL, body=json_remove(body, '$.written') WHERE id=?",
                 [(row[-2], row[0]) for row in rows],
             )
             found = (connection.execute(f"SELECT {FIELDS} FROM proposal WHERE id=?", (row[0],)) for row in rows)

@@ -254,8 +254,11 @@ class View:
         )
 
     async def waived(self) -> frozenset[tuple[str, str]]:
-        """What the writer called intended, at once: a finding must not be raised again in the same run."""
-        rows = await self._database.rows("SELECT draft, source FROM waiver")
+        """What the writer called intended or not useful, at once: it must not be found again in the same run."""
+        rows = await self._database.rows(
+            "SELECT draft, source FROM waiver UNION SELECT quotation, body ->> '$.after.source.text' FROM proposal"
+            " WHERE kind='finding' AND state IN ('intended', 'useless', 'changed')"
+        )
         return frozenset((draft, source) for draft, source in rows)
 
     def _sees(self, chapter: ChapterId, version: int) -> bool:

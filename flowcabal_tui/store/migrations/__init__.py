@@ -16,6 +16,7 @@ from flowcabal_tui.store.migrations.m005_drafts_and_rewrites import m005_drafts_
 from flowcabal_tui.store.migrations.m006_proposals import m006_proposals
 from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
 from flowcabal_tui.store.migrations.m008_conversations import m008_conversations
+from flowcabal_tui.store.migrations.m009_findings import m009_findings
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -26,6 +27,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m006_proposals,
     m007_sent_requests,
     m008_conversations,
+    m009_findings,
 )
 
 

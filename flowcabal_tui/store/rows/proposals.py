@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -69,12 +69,12 @@ def raise_proposals(
     for each in proposals:
         known = _known(connection, each, taken)
         state = known[1] if known and known[1] in DECIDED else each.state
-        stored.append(replace(each, id=ProposalId(known[0] if known else _new_id(connection, each)), state=state))
+        stored.append(replace(each, id=ProposalId(known[0] if known else new_id(connection, each)), state=state))
         taken.add(stored[-1].id)
-        values = _values(stored[-1]) | {"raised": raised}
+        values = values_of(stored[-1]) | {"raised": raised}
         if known is None:
             (values["at"],) = connection.execute("SELECT at FROM generation WHERE id=?", (raised,)).fetchone() or ("",)
-            connection.execute(_INSERT, values)
+            insert_proposal(connection, values)
         elif state in DECIDED:
             connection.execute("UPDATE proposal SET start=:start, end=:end WHERE id=:id AND chapter=:chapter", values)
         else:
@@ -84,7 +84,7 @@ def raise_proposals(
 
 def reword_proposal(connection: sqlite3.Connection, proposal: Proposal) -> None:
     """What the row says is from now on what the writer made of it."""
-    values = _values(proposal)
+    values = values_of(proposal)
     connection.execute("UPDATE proposal SET body=:body, words=:words WHERE id=:id", values)
 
 
@@ -105,7 +105,7 @@ def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None
     """
     rows = connection.execute(
         f"SELECT id, kind, state, was, start, quotation FROM proposal WHERE chapter=? AND quotation<>''"
-        f" AND ({_OPEN} OR state='resolved')",
+        f" AND kind<>'finding' AND ({_OPEN} OR state='resolved')",
         (chapter,),
     ).fetchall()
     for identity, kind, state, was, start, quotation in rows:
@@ -210,13 +210,18 @@ def next_decision(connection: sqlite3.Connection) -> int:
 
 
 def forget_chapter(connection: sqlite3.Connection, chapter: str) -> None:
-    """Rows that quote a chapter, or show what it changed, go."""
+    """Rows that quote a chapter, or show what it changed, go, and what checks said of it."""
     connection.execute("DELETE FROM proposal WHERE chapter=? OR instr(body, ?)", (chapter, chapter))
+    connection.execute("DELETE FROM checked WHERE chapter=?", (chapter,))
 
 
 def forget_part(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
     """Rows that quote a purged part of a chapter go, unless the chapter's `text` still holds it."""
-    rows = connection.execute("SELECT id, quotation FROM proposal WHERE chapter=?", (chapter,)).fetchall()
+    rows = connection.execute(
+        "SELECT id, quotation FROM proposal WHERE chapter=:chapter"
+        " UNION ALL SELECT id, body ->> '$.after.source.text' FROM proposal WHERE against=:chapter",
+        {"chapter": chapter},
+    ).fetchall()
     for identity, quotation in rows:
         if quotation and quotation in part and quotation not in text:
             connection.execute("DELETE FROM proposal WHERE id=?", (identity,))
@@ -236,7 +241,13 @@ def _known(connection: sqlite3.Connection, proposal: Proposal, taken: set[str]) 
     return (found[0][0], found[0][1]) if found else None
 
 
-def _new_id(connection: sqlite3.Connection, proposal: Proposal) -> str:
+def insert_proposal(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:
+    """Writes a new row: `values_of` a proposal, with the generation and the time of its raising."""
+    connection.execute(_INSERT, values)
+
+
+def new_id(connection: sqlite3.Connection, proposal: Proposal) -> str:
+    """The id of a row to come: its identity, and a number that no other row of it has."""
     rows = connection.execute("SELECT id FROM proposal WHERE identity=?", (proposal.identity,)).fetchall()
     numbers = [int(row[0].rpartition("-")[2]) for row in rows]
     return f"{proposal.identity}-{max(numbers, default=0) + 1}"
@@ -246,7 +257,8 @@ def _words(proposal: Proposal) -> str:
     return digest_of(clean(proposal.says))
 
 
-def _values(proposal: Proposal) -> dict[str, Any]:
+def values_of(proposal: Proposal) -> dict[str, Any]:
+    """The columns of a row, cleaned, but for `raised` and `at`."""
     before, place = proposal.difference.before, proposal.place or ProposalPlace(ChapterId(""))
     body = {"after": to_plain(proposal.difference.after)}
     if before is not None:

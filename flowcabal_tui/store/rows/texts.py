@@ -15,6 +15,7 @@ from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word_count
 from flowcabal_tui.store.file.blobs import put_text
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.findings import settle_findings
 from flowcabal_tui.store.rows.generations import NOW
 from flowcabal_tui.store.rows.proposals import settle_text
 
@@ -134,6 +135,7 @@ def append_version(
     """Makes `new` the newest version; its text is cleaned before it is stored, and what quotes it follows."""
     text = clean(new.text)
     settle_text(connection, new.subject, text)
+    settle_findings(connection, new.subject, text, output=new.output is not None)
     name = put_text(connection, text)
     before = latest(connection, new.subject)
     number = before.version + 1 if before else 1

@@ -27,6 +27,7 @@ from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
 from flowcabal_tui.store.memory.records import forget_evidence, forget_read
+from flowcabal_tui.store.rows.findings import forget_findings
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.proposals import forget_chapter, forget_part
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
@@ -343,7 +344,7 @@ class _Gone:
         return windows(text, self._window)
 
     def _forget(self, words: set[str], held: set[str]) -> int:
-        """Answers that no journal names, and waived findings, that repeat the words; how many answers."""
+        """Answers that no journal names, and findings and waivers, that repeat the words; how many answers."""
         if not words:
             return 0
 
@@ -357,6 +358,7 @@ class _Gone:
             f"DELETE FROM blob WHERE digest=? AND digest NOT IN ({_REFERENCES})", [(name,) for _key, name in found]
         )
         forget_turns_that(self._connection, repeats)
+        forget_findings(self._connection, repeats)
         waived = self._connection.execute("SELECT draft, source FROM waiver").fetchall()
         for draft, source in waived:
             if repeats(draft) or repeats(source):

@@ -31,6 +31,10 @@ _SIGNS: Final[dict[ProposalState, str]] = {
     "dropped": "x",
     "resolved": "-",
     "withdrawn": "-",
+    "later": ".",
+    "intended": "=",
+    "useless": "x",
+    "changed": "~",
 }
 
 

@@ -16,6 +16,7 @@ from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import (
     DECIDED,
     OPEN_STATES,
+    Finding,
     NewName,
     OutlineEdit,
     Proposal,
@@ -273,7 +274,7 @@ def _form(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
             if before is None:
                 return None
             return _record_form(before if proposal.state == "applied" else continued(before, sequel), cast)
-        case TextEdit() | OutlineEdit() | WorkflowEdit():
+        case TextEdit() | OutlineEdit() | WorkflowEdit() | Finding():
             return None
         case record:
             return _record_form(cast.record(record.id) or record, cast)

@@ -1,0 +1,52 @@
+"""The user's words for findings, for every caller: the check that raised one, how sure it is, how useful it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.registry import RULES
+from flowcabal_tui.domain.findings import CheckRate
+from flowcabal_tui.domain.proposals import Finding, Proposal
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.words import ANGLES
+
+_RULES: Final = {rule.name: rule.title for rule in RULES}
+
+
+def check_title(check: str) -> str:
+    """A rule or an angle of the Monitor, by its name."""
+    angles = {str(angle): words for angle, words in ANGLES.items()}
+    known = {str(name): title for name, title in _RULES.items()} | angles
+    return _(known[check]) if check in known else clean_line(check)
+
+
+def finding_title(proposal: Proposal) -> str:
+    """What kind of finding it is: the rule, or the subtype that a model named."""
+    after = proposal.difference.after
+    if proposal.origin.by == "agent" and isinstance(after, Finding) and after.subtype:
+        return clean_line(_(after.subtype))
+    return check_title(proposal.origin.maker)
+
+
+def sureness(finding: Finding) -> str:
+    """sure or check."""
+    return _("sure") if finding.sure else _("check")
+
+
+def age(at: datetime, now: datetime) -> str:
+    """How long ago, in the largest whole unit."""
+    seconds = max(0, int((now - at).total_seconds()))
+    for size, words in ((86_400, _("{n} d")), (3_600, _("{n} h")), (60, _("{n} min"))):
+        if seconds >= size:
+            return words.format(n=seconds // size)
+    return _("now")
+
+
+def rate_words(rate: CheckRate) -> str:
+    """How many findings of a check were not useful, of those with an outcome."""
+    words = ngettext(
+        "{check}: {useless} of {n} was not useful", "{check}: {useless} of {n} were not useful", rate.settled
+    )
+    return words.format(check=check_title(rate.check), useless=rate.useless, n=rate.settled)

@@ -1,0 +1,217 @@
+"""The list of findings: raised by checks, read by the page, decided by the writer; and what was checked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.findings import (
+    SETTLED,
+    SHOWN,
+    ChapterChecked,
+    CheckRate,
+    FindingPage,
+    FindingRow,
+    FindingVerdict,
+    FindingWish,
+)
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
+from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.story import StoryRecord
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.memory.records import write_record
+from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
+from flowcabal_tui.store.rows.proposals import FIELDS, decide, next_decision, proposal_of
+
+_HERE: Final = """here AS (SELECT chapter, position FROM place WHERE NOT deleted
+    AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter))"""
+_FITTING: Final = """kind='finding' AND (proposal.chapter='' OR position IS NOT NULL)
+    AND (against='' OR against IN (SELECT chapter FROM here))
+    AND (:checks='[]' OR origin ->> '$[1]' IN (SELECT value FROM json_each(:checks)))
+    AND (:chapters='[]' OR proposal.chapter IN (SELECT value FROM json_each(:chapters)))
+    AND (:words='' OR instr(lower(quotation || ' ' || body), :words))"""
+_LISTED: Final = f"""WITH {_HERE}, listed AS (SELECT number, position, at, row_number() OVER chapters AS rank,
+    count(*) OVER (PARTITION BY proposal.chapter) AS every
+    FROM proposal LEFT JOIN here ON here.chapter=proposal.chapter
+    WHERE {_FITTING} AND (:states='[]' OR state IN (SELECT value FROM json_each(:states)))
+    WINDOW chapters AS (PARTITION BY proposal.chapter ORDER BY sure DESC, number))"""
+_UNFOLDED: Final = f"(:folded OR rank<={SHOWN})"
+_STORY_ORDER: Final = "position IS NULL, listed.position, rank"
+_NEWEST: Final = "listed.at DESC, listed.position, rank"
+
+
+class Findings:
+    """Rows of the proposals that checks raise."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def page(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
+        """Rows in story order, the sure ones of a chapter first."""
+        wanted: dict[str, Any] = {
+            "states": json.dumps(wish.states),
+            "checks": json.dumps(wish.checks),
+            "chapters": json.dumps(wish.chapters),
+            "words": wish.words.strip().lower(),
+            "folded": wish.folded,
+            "limit": limit,
+            "offset": offset,
+        }
+        rows = await self._database.rows(
+            f"{_LISTED} SELECT {_of_proposal()}, proposal.at, word, rank, every"
+            f" FROM listed JOIN proposal USING (number) WHERE {_UNFOLDED}"
+            f" ORDER BY {_NEWEST if wish.newest else _STORY_ORDER} LIMIT :limit OFFSET :offset",
+            wanted,
+        )
+        found = await self._database.rows(
+            f"{_LISTED} SELECT coalesce(sum({_UNFOLDED}), 0), count(*) FROM listed", wanted
+        )
+        counts = await self._database.rows(
+            f"WITH {_HERE} SELECT state, count(*) FROM proposal LEFT JOIN here ON here.chapter=proposal.chapter"
+            f" WHERE {_FITTING} GROUP BY state",
+            wanted,
+        )
+        total, every = found[0]
+        return FindingPage(tuple(_row(row, wish.folded) for row in rows), offset, total, every - total, dict(counts))
+
+    async def raise_all(
+        self,
+        findings: Sequence[Proposal],
+        replaced: Callable[[Proposal], bool] = lambda _row: False,
+        chapters: Sequence[ChapterId] = (),
+    ) -> tuple[Proposal, ...]:
+        """Stores what checks found; see `raise_findings`. In these `chapters` the check may have found nothing."""
+        at = self._clock().isoformat()
+
+        return await self._database.do(lambda connection: _put(connection, findings, at, replaced, chapters))
+
+    async def put_checked(
+        self,
+        chapter: ChapterId,
+        text: Digest,
+        checks: Sequence[AngleCheck],
+        findings: Sequence[Proposal],
+        replaced: Callable[[Proposal], bool],
+    ) -> tuple[Proposal, ...]:
+        """What the checks of a chapter's text found, and that it was checked, at once.
+
+        Angles that were not asked about stay as they were for the same text.
+        """
+        at = self._clock().isoformat()
+
+        def put(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
+            raised = _put(connection, findings, at, replaced, [chapter])
+            row = connection.execute(
+                "SELECT body FROM checked WHERE chapter=? AND digest=?", (chapter, text)
+            ).fetchone()
+            said = {check.angle: check for check in _checks(row[0])} if row else {}
+            said |= {check.angle: check for check in checks}
+            body = json.dumps(
+                [[each.angle, each.outcome, clean(each.detail)] for each in said.values()], ensure_ascii=False
+            )
+            connection.execute("INSERT OR REPLACE INTO checked VALUES (?, ?, ?, ?)", (chapter, text, at, body))
+            return raised
+
+        return await self._database.do(put)
+
+    async def checked(self) -> Mapping[ChapterId, tuple[Digest, ChapterChecked]]:
+        """The text of each chapter that was checked last, and what the checks said."""
+        rows = await self._database.rows("SELECT chapter, digest, at, body FROM checked")
+        return {
+            ChapterId(chapter): (
+                Digest(text),
+                ChapterChecked(ChapterId(chapter), datetime.fromisoformat(at), _checks(body)),
+            )
+            for chapter, text, at, body in rows
+        }
+
+    async def rates(self) -> tuple[CheckRate, ...]:
+        """How useful each check is, by what became of its findings; withdrawn ones do not count."""
+        rows = await self._database.rows(
+            "SELECT origin ->> '$[1]', count(*), sum(state IN (SELECT value FROM json_each(?))), sum(state='useless')"
+            " FROM proposal WHERE kind='finding' AND state<>'withdrawn' GROUP BY 1 ORDER BY 1",
+            (json.dumps(SETTLED),),
+        )
+        return tuple(CheckRate(*row) for row in rows)
+
+    async def decide(self, ids: Sequence[ProposalId], verdict: FindingVerdict, reason: str = "") -> None:
+        """The writer's word on findings, as one decision. Gone for an unknown id, and then nothing was changed."""
+
+        def put(connection: sqlite3.Connection) -> None:
+            decide_findings(connection, ids, verdict, reason)
+
+        await self._database.do(put)
+
+    async def change(self, identity: ProposalId, records: Sequence[StoryRecord]) -> None:
+        """The story changes there: writes these records by hand, and settles the finding, as one decision."""
+        at = self._clock().isoformat()
+
+        def put(connection: sqlite3.Connection) -> None:
+            number = decide_findings(connection, [identity], "changed", "")
+            written = [[record.id, write_record(connection, record, at)] for record in records]
+            connection.execute(
+                "UPDATE proposal SET body=json_set(body, '$.written', json(?)), generation=? WHERE id=?",
+                (json.dumps(written), written[-1][1] if written else None, identity),
+            )
+            connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (number, number))
+
+        await self._database.do(put)
+
+    async def waive(self, signature: tuple[str, str], reason: str) -> bool:
+        """Calls the findings with these two quotations intended; False when there is none in the list."""
+
+        def put(connection: sqlite3.Connection) -> bool:
+            rows = connection.execute(
+                "SELECT id FROM proposal WHERE kind='finding' AND quotation=? AND body ->> '$.after.source.text'=?",
+                tuple(map(clean, signature)),
+            ).fetchall()
+            if rows:
+                decide_findings(connection, [row[0] for row in rows], "intended", reason)
+            return bool(rows)
+
+        return await self._database.do(put)
+
+
+def _put(
+    connection: sqlite3.Connection,
+    findings: Sequence[Proposal],
+    at: str,
+    replaced: Callable[[Proposal], bool],
+    chapters: Sequence[ChapterId],
+) -> tuple[Proposal, ...]:
+    raised = raise_findings(connection, findings, at)
+    ids = {each.id for each in raised}
+    for chapter in chapters:
+        withdraw_findings(connection, chapter, lambda row: row.id not in ids and replaced(row))
+    return raised
+
+
+def decide_findings(connection: sqlite3.Connection, ids: Sequence[str], state: ProposalState, reason: str) -> int:
+    """Puts rows into a state, with the writer's reason; returns the decision's number. Raises Gone."""
+    number = next_decision(connection)
+    for identity in ids:
+        if not connection.execute("SELECT 1 FROM proposal WHERE id=? AND kind='finding'", (identity,)).fetchone():
+            raise Gone(identity)
+        decide(connection, identity, state, None, number)
+        connection.execute("UPDATE proposal SET word=? WHERE id=?", (clean(reason).strip(), identity))
+    return number
+
+
+def _of_proposal() -> str:
+    return ", ".join(f"proposal.{each}" for each in FIELDS.split(", "))
+
+
+def _row(row: Row, unfolded: bool) -> FindingRow:
+    *fields, at, word, rank, every = row
+    folded = every - SHOWN if rank == SHOWN and not unfolded else 0
+    return FindingRow(proposal_of(tuple(fields)), datetime.fromisoformat(at), word, folded)
+
+
+def _checks(body: str) -> tuple[AngleCheck, ...]:
+    return tuple(AngleCheck(angle, outcome, detail) for angle, outcome, detail in json.loads(body))

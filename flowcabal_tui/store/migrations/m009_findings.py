@@ -1,0 +1,25 @@
+"""Findings of checks among the proposals, and which text of each chapter was checked."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+STATEMENTS: Final = (
+    # `against` is the chapter of the second passage ('': none), `lost` 1 where the first quotation is gone, 2 where the
+    # second is, 3: both; `word` is the writer's reason
+    "ALTER TABLE proposal ADD COLUMN against TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE proposal ADD COLUMN sure INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE proposal ADD COLUMN lost INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE proposal ADD COLUMN word TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX proposal_by_against ON proposal (against) WHERE against<>''",
+    "CREATE INDEX proposal_findings ON proposal (state, chapter, against, sure, number) WHERE kind='finding'",
+    # `digest` is the text that was checked, `body` what each check said of it, without the findings
+    "CREATE TABLE checked (chapter TEXT PRIMARY KEY, digest TEXT NOT NULL, at TEXT NOT NULL, body TEXT NOT NULL)",
+)
+
+
+def m009_findings(connection: sqlite3.Connection) -> None:
+    """Adds the columns and the table."""
+    for statement in STATEMENTS:
+        connection.execute(statement)

@@ -1,0 +1,189 @@
+"""Findings as rows of the proposals, in the writer's thread: raised once, and following the texts that they quote."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposals import DECIDED, Difference, Finding, Proposal, ProposalId, ProposalPlace
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.text import clean, nearest
+from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.proposals import FIELDS, insert_proposal, new_id, proposal_of, values_of
+
+_FIRST: Final = 1
+_SECOND: Final = 2
+_LIVE: Final = "state IN ('waiting', 'later')"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A row: its proposal, which of its quotations are gone, and its state before the last change of it."""
+
+    proposal: Proposal
+    lost: int = 0
+    was: str = ""
+
+    @property
+    def finding(self) -> Finding:
+        return finding_of(self.proposal)
+
+
+def finding_of(proposal: Proposal) -> Finding:
+    """What a proposal of this kind would say. Raises TypeError for one of another kind."""
+    after = proposal.difference.after
+    if not isinstance(after, Finding):
+        raise TypeError(f"{proposal.id} is no finding")
+    return after
+
+
+def raise_findings(connection: sqlite3.Connection, findings: Iterable[Proposal], at: str) -> tuple[Proposal, ...]:
+    """Stores those that are new, and gives all with the id and state of their rows, each row once.
+
+    What a hand decided stays decided.
+    """
+    given = [_cleaned(each) for each in findings]
+    known: dict[str, list[_Known]] = {}
+    stored: dict[str, Proposal] = {}
+    for each in given:
+        chapter = each.place.chapter if each.place else ""
+        rows = known.setdefault(chapter, _of_chapter(connection, chapter))
+        same = next((row for row in rows if _is_same(row.proposal, each)), None)
+        row = _insert(connection, each, at) if same is None else _said_again(connection, same, each)
+        if same is None:
+            rows.append(_Known(row))
+        stored[row.id] = row
+    return tuple(stored.values())
+
+
+def withdraw_findings(connection: sqlite3.Connection, chapter: str, replaced: Callable[[Proposal], bool]) -> None:
+    """Withdraws the waiting rows of a chapter for which `replaced` is true: a check does not raise them any more."""
+    rows = [row.proposal for row in _of_chapter(connection, chapter)]
+    gone = [(row.id,) for row in rows if row.state == "waiting" and replaced(row)]
+    connection.executemany("UPDATE proposal SET state='withdrawn' WHERE id=?", gone)
+
+
+def settle_findings(connection: sqlite3.Connection, chapter: str, text: str, *, output: bool) -> None:
+    """Follows a new text of a chapter: places move, and a finding of which a quotation is gone is resolved.
+
+    It waits again when its words are back. `output`: a run's output is kept, so what drafts said of it, and what is
+    not in it, is over.
+    """
+    rows = connection.execute(
+        f"SELECT {FIELDS}, lost, was FROM proposal WHERE kind='finding' AND (chapter=:chapter OR against=:chapter)"
+        f" AND ({_LIVE} OR state='resolved')",
+        {"chapter": chapter},
+    ).fetchall()
+    for row in rows:
+        _settle(connection, _known(row), chapter, text, output=output)
+
+
+def _settle(connection: sqlite3.Connection, row: _Known, chapter: str, text: str, *, output: bool) -> None:
+    proposal, finding, lost = row.proposal, row.finding, row.lost
+    if proposal.place is not None and proposal.place.chapter == chapter:
+        start = nearest(text, proposal.quotation, proposal.place.start)
+        if start < 0 and finding.draft and not output:
+            return
+        lost = lost & ~_FIRST if start >= 0 else lost | _FIRST
+        if start >= 0:
+            place = ProposalPlace(ChapterId(chapter), start, start + len(proposal.quotation))
+            proposal, finding = replace(proposal, place=place), replace(finding, draft="")
+    if finding.against == chapter:
+        start = nearest(text, finding.source.text, finding.source.start)
+        lost = lost & ~_SECOND if start >= 0 else lost | _SECOND
+        if start >= 0:
+            finding = replace(finding, source=_moved(finding.source, start))
+    state, was = proposal.state, row.was
+    if lost and state != "resolved":
+        state, was = "resolved", state
+    elif not lost and state == "resolved":
+        state = "later" if was == "later" else "waiting"
+    _update(connection, replace(proposal, difference=Difference(finding), state=state), lost, was)
+
+
+def forget_findings(connection: sqlite3.Connection, repeats: Callable[[str], bool]) -> None:
+    """Deletes the rows with words of which `repeats` is true."""
+    rows = connection.execute("SELECT id, quotation, body, word FROM proposal WHERE kind='finding'").fetchall()
+    gone = [(row[0],) for row in rows if any(repeats(words) for words in row[1:])]
+    connection.executemany("DELETE FROM proposal WHERE id=?", gone)
+
+
+def _is_same(known: Proposal, new: Proposal) -> bool:
+    """The same finding, or one of the same two places by the same check, or of another check that still waits."""
+    if known.identity == new.identity:
+        return True
+    one, other = finding_of(known).source, finding_of(new).source
+    same_check = known.origin.maker == new.origin.maker
+    if not (same_check or known.state in ("waiting", "later")) or bool(one.text) != bool(other.text):
+        return False
+    if not one.text and not same_check:
+        return False
+    return _meet(_quoted(known), _quoted(new)) and (not one.text or _meet(one, other))
+
+
+def _quoted(proposal: Proposal) -> Quotation:
+    place = proposal.place or ProposalPlace(ChapterId(""))
+    draft = finding_of(proposal).draft
+    return Quotation(proposal.quotation, f"{place.chapter}/{draft}", place.start, place.end)
+
+
+def _meet(one: Quotation, other: Quotation) -> bool:
+    return one.uri == other.uri and one.start < other.end and other.start < one.end
+
+
+def _of_chapter(connection: sqlite3.Connection, chapter: str) -> list[_Known]:
+    rows = connection.execute(
+        f"SELECT {FIELDS}, lost, was FROM proposal WHERE kind='finding' AND chapter=? ORDER BY number", (chapter,)
+    )
+    return [_known(row) for row in rows.fetchall()]
+
+
+def _known(row: Row) -> _Known:
+    return _Known(proposal_of(row[:-2]), row[-2], row[-1])
+
+
+def _insert(connection: sqlite3.Connection, new: Proposal, at: str) -> Proposal:
+    stored = replace(new, id=ProposalId(new_id(connection, new)))
+    (raised,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
+    insert_proposal(connection, values_of(stored) | {"raised": raised, "at": at})
+    finding = finding_of(stored)
+    connection.execute(
+        "UPDATE proposal SET against=?, sure=? WHERE id=?", (finding.against or "", finding.sure, stored.id)
+    )
+    return stored
+
+
+def _said_again(connection: sqlite3.Connection, known: _Known, new: Proposal) -> Proposal:
+    """The row of the same finding; what waits, or was resolved or withdrawn, is as the check says now."""
+    row = known.proposal
+    if row.state in (*DECIDED, "later") or (row.state == "waiting" and row.origin != new.origin):
+        return row
+    if finding_of(new).draft and not known.finding.draft and row.state == "waiting":
+        return row  # a kept chapter has it
+    stored = replace(new, id=row.id, state="waiting")
+    _update(connection, stored, 0, "")
+    return stored
+
+
+def _update(connection: sqlite3.Connection, proposal: Proposal, lost: int, was: str) -> None:
+    finding = finding_of(proposal)
+    values = values_of(proposal) | {"lost": lost, "was": was, "against": finding.against or "", "sure": finding.sure}
+    connection.execute(
+        "UPDATE proposal SET state=:state, start=:start, end=:end, quotation=:quotation, body=:body, words=:words,"
+        " against=:against, sure=:sure, lost=:lost, was=:was WHERE id=:id",
+        values,
+    )
+
+
+def _moved(quotation: Quotation, start: int) -> Quotation:
+    return replace(quotation, start=start, end=start + len(quotation.text))
+
+
+def _cleaned(proposal: Proposal) -> Proposal:
+    finding = finding_of(proposal)
+    source = replace(finding.source, text=clean(finding.source.text))
+    difference = Difference(replace(finding, source=source))
+    return replace(proposal, quotation=clean(proposal.quotation), difference=difference)
