@@ -13,10 +13,15 @@ from typing import Final
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.agents.shapes.curation import ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Tool
 
-_NAMES: Final[Mapping[type[BaseModel], str]] = {Claims: "give_findings", StoryAnswer: "give_story"}
+_NAMES: Final[Mapping[type[BaseModel], str]] = {
+    Claims: "give_findings",
+    StoryAnswer: "give_story",
+    ProfilesAnswer: "give_profiles",
+}
 _TOOLS: Final = tuple(Tool(name, "Gives the answer.", shape.model_json_schema()) for shape, name in _NAMES.items())
 _LEAST_WINDOW: Final = 32_000
 """Tokens of a window in which tools that a question does not need take no room from its sources."""

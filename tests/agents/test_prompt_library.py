@@ -10,7 +10,8 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fence
 from flowcabal_tui.domain.errors import SettingsError
 
 TASKS = {
-    "monitor.check", "curator.l0", "curator.l1", "curator.story", "curator.profile", "curator.arc", "curator.keep",
+    "monitor.check", "curator.l0", "curator.l1", "curator.story", "curator.profile", "curator.profiles", "curator.arc",
+    "curator.keep",
     "context.inquiry",
     "context.scene",
 }  # fmt: skip

@@ -58,6 +58,8 @@ NOTHING_FOUND: Final = {
 }
 """An answer that fits the shape of every agent's question."""
 _SUMMED_UP: Final = 6
+PROFILES: Final = ("p1", "p2", "p3", "p4")
+"""Ids of the profiles that are asked for together."""
 _TASK: Final = re.compile(r"<task>\s*([\w.]+)\s*</task>")
 
 
@@ -191,7 +193,9 @@ def _answer(chapters: list[tuple[str, str]]) -> dict[str, Any]:
     Without usage, from which estimates of tokens would be learned.
     """
     quotes = [each.strip() for _title, text in chapters for each in text[: WRITTEN[0]].split("。")[:_SUMMED_UP]]
-    said = NOTHING_FOUND | {"sentences": [{"sentence": each, "quote": each} for each in quotes]}
+    sentences = [{"sentence": each, "quote": each} for each in quotes]
+    lines = [{"profile": profile, "source_id": "chapter", **each} for profile in PROFILES for each in sentences]
+    said = NOTHING_FOUND | {"sentences": sentences, "lines": lines}
     call = {"name": "answer", "arguments": json.dumps(said, ensure_ascii=False)}
     return {"tool_calls": [call], "times": -1, "usage": False}
 

@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer
+from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer, ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest
@@ -33,6 +33,7 @@ SHAPES: Final[Mapping[str, type[BaseModel]]] = {
     "curator.l1": Overview,
     "curator.l0": Line,
     "curator.profile": ProfileAnswer,
+    "curator.profiles": ProfilesAnswer,
     "curator.arc": ProfileAnswer,
 }
 

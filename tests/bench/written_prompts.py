@@ -42,7 +42,7 @@ TOLD: Final = {
     "check-1": "The first question of a check",
     "check-2": "The second question of a check",
     "reading": "The reading of a kept chapter",
-    "profile": "The profile of a character",
+    "profiles": "The profiles that a kept chapter makes due",
     "outline": "The outline of the book",
 }
 """The prompts, in the order of the files."""
@@ -74,14 +74,8 @@ class Recorder(OfflineModel):
         return await super().structured(request, shape)
 
     def of(self, purpose: str) -> list[ModelRequest]:
-        """The requests with this purpose. What goes out side by side comes in any order, so profiles are sorted."""
-        found = [each for each in self.asked if each.purpose == purpose]
-        return sorted(found, key=_is_of_a_character) if purpose == "curator.profile" else found
-
-
-def _is_of_a_character(request: ModelRequest) -> tuple[bool, str]:
-    content = request.messages[-1].content
-    return '<entity kind="character">' in content, content
+        """The requests with this purpose."""
+        return [each for each in self.asked if each.purpose == purpose]
 
 
 def _clock() -> datetime:
@@ -134,7 +128,7 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
     recorder.asked.clear()
     await project.carry_out(PersistOutput(run, NodeId("polish")))
     await project.memory.settled()
-    found["reading"], found["profile"] = recorder.of("curator.story")[0], recorder.of("curator.profile")[-1]
+    found["reading"], found["profiles"] = recorder.of("curator.story")[0], recorder.of("curator.profiles")[0]
     text = await project.book.chapter_text(target)
     start = text.index("\n\n") + 2
     end = text.index("\n\n", start)

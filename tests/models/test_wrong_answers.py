@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.agents.checking.checker import Claims
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
-from flowcabal_tui.agents.shapes.curation import KeepAnswer, Line, Overview, ProfileAnswer
+from flowcabal_tui.agents.shapes.curation import KeepAnswer, Line, Overview, ProfileAnswer, ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import LONGEST_NAME, StoryAnswer
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
@@ -21,7 +21,9 @@ from tests.faultserver import FaultServer
 from tests.models.calls import REQUEST
 from tests.models.conftest import MakeModel
 
-SHAPES: tuple[type[BaseModel], ...] = (Claims, StoryAnswer, Overview, ProfileAnswer, KeepAnswer, Line, SceneAnswer)
+SHAPES: tuple[type[BaseModel], ...] = (
+    Claims, StoryAnswer, Overview, ProfileAnswer, ProfilesAnswer, KeepAnswer, Line, SceneAnswer,
+)  # fmt: skip
 MODES: tuple[StructuredMode, ...] = ("tool", "native", "prompted")
 OTHERS: tuple[Any, ...] = (None, 7, "words", [], {}, [3], [[]], {"error": "busy"})
 

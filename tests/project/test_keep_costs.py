@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.workflow import ANGLES
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, OutputChecked, WriteChapter
+from flowcabal_tui.protocol.memory import Rebuild
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
@@ -26,6 +28,20 @@ NOTHING: dict[str, Any] = {
     kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels")
 }
 """An answer to a check and to the reading of a chapter."""
+
+
+def profiled(quotes: Sequence[str], profiles: Sequence[str] = ("p1", "p2", "p3")) -> dict[str, Any]:
+    """The answer for several profiles: each has a line for each quotation of the chapter."""
+    lines = [{"sentence": f"They {quote}.", "source_id": "chapter", "quote": quote} for quote in quotes]
+    return {"lines": [{"profile": profile, **line} for profile in profiles for line in lines], "summaries": []}
+
+
+QUOTES = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
+TOLD: dict[str, Any] = {
+    "sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in QUOTES],
+    "line": "They meet by the ferry with a ledger.",
+}
+"""What the reading of the chapter tells of it."""
 
 
 def asked(server: FaultServer, start: int = 0) -> Counter[str]:
@@ -66,12 +82,18 @@ async def test_what_was_checked_before_it_was_kept_is_not_checked_again(
     assert {check.angle: check.outcome for check in told.checks} == dict.fromkeys((*ANGLES, "rules"), "passed")
 
 
-async def test_a_draft_is_sent_twice_to_be_checked_and_once_to_be_remembered(
+async def test_a_draft_is_sent_twice_to_be_checked_and_twice_to_be_remembered(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     long = "\n\n".join(DRAFT.replace("late", f"late by {n} minutes") for n in range(40))
-    quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = NOTHING | {"sentence": "They meet.", "sentences": [{"sentence": q, "quote": q} for q in quotes]}
+    said = (
+        NOTHING
+        | profiled(QUOTES)
+        | {
+            "sentence": "They meet.",
+            "sentences": [{"sentence": q, "quote": q} for q in QUOTES],
+        }
+    )
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
@@ -87,7 +109,7 @@ async def test_a_draft_is_sent_twice_to_be_checked_and_once_to_be_remembered(
         if all(f"late by {n} minutes" in str(entry["body"]) for n in range(40))
         for task in re.findall(r"<task>([a-z0-9_.]+)</task>", str(entry["body"]))
     )
-    assert whole == {"monitor.check": 2, "curator.story": 1}
+    assert whole == {"monitor.check": 2, "curator.story": 1, "curator.profiles": 1}
 
 
 async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_allow(
@@ -104,19 +126,14 @@ async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_all
 async def test_a_kept_chapter_is_read_once_for_its_story_and_its_overview(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
-    quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = {
-        "sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes],
-        "line": "They meet by the ferry with a ledger.",
-    }
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:
-        after = await keep_a_chapter(desk, server, tmp_path, said)
+        after = await keep_a_chapter(desk, server, tmp_path, TOLD)
         levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
     assert (after["curator.story"], after["curator.l1"], after["curator.l0"]) == (1, 0, 0)
     assert after["curator.keep"], "the answer does not say how useful the chapter is"
-    assert levels["L1"].text.splitlines() == [f"They {quote}." for quote in quotes]
-    assert levels["L0"].text == "They meet by the ferry with a ledger."
+    assert levels["L1"].text.splitlines() == [f"They {quote}." for quote in QUOTES]
+    assert levels["L0"].text == TOLD["line"]
 
 
 @pytest.mark.parametrize(
@@ -134,11 +151,9 @@ async def test_the_writers_own_question_for_summaries_is_asked(
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts" / f"{task}.md").write_text(f"Sum up.\n---\n<task>{task}</task> {own}", encoding="utf-8")
     confirmed(folder)
-    quotes = ("tied the ferry to the ring", "came down the steps with the ledger", "gave him the blue glove")
-    said = {"sentences": [{"sentence": f"They {quote}.", "quote": quote} for quote in quotes]}
     async with opened(folder) as desk:
-        lines = {"line": "They meet by the ferry with a ledger.", "sentence": "They met by the ferry with a ledger."}
-        after = await keep_a_chapter(desk, server, tmp_path, said | lines)
+        said = TOLD | {"sentence": "They met by the ferry with a ledger."}
+        after = await keep_a_chapter(desk, server, tmp_path, said)
         levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
     assert (after["curator.l1"], after["curator.l0"]) == asked_too
     assert levels["L0"].text == "They met by the ferry with a ledger."
@@ -155,6 +170,24 @@ async def test_advice_that_was_given_with_the_story_is_told_and_not_asked_for(
         (told,) = desk.told(OutputChecked)
     assert (after["curator.story"], after["curator.keep"]) == (1, 0)
     assert [advice.endswith("A quiet evening.") for advice in told.advice] == [True]
+
+
+@pytest.mark.parametrize(("answered", "alone"), [(("p1", "p2", "p3"), 0), (("p1", "p3"), 1)])
+async def test_the_profiles_of_a_kept_chapter_are_one_question_and_one_that_is_left_out_is_asked_alone(
+    folder: Path, tmp_path: Path, server: FaultServer, answered: tuple[str, ...], alone: int
+) -> None:
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        after = await keep_a_chapter(
+            desk, server, tmp_path, TOLD | profiled(("came down the steps with the ledger",), answered)
+        )
+        levels = await desk.levels("profiles/characters/Ines-Marlow")
+        before = len(server.log)
+        await desk.project.carry_out(Rebuild("profiles"))
+        await desk.settled()
+    assert (after["curator.profiles"], after["curator.profile"]) == (1, alone)
+    assert levels["L1"].text == "They came down the steps with the ledger."
+    assert asked(server, before) == {}, "what was paid for is not asked again"
 
 
 @pytest.mark.parametrize(("number", "profiles", "arcs"), [(9, 3, 0), (10, 2, 1)])

@@ -246,6 +246,13 @@ class Curator:
                 return joined([answer for answer in answers if answer is not None], whole)
         return None
 
+    def fits(self, task: str, values: Mapping[str, str | Fenced], shape: type[BaseModel]) -> bool:
+        """Does the whole question fit the model's window, as far as that is known? RuntimeError without a model."""
+        endpoint = self._asked().endpoint
+        (question,) = self._questions(task, values, shape, "", endpoint, 1)
+        room = room_of(endpoint)
+        return room is None or tokens_of(question, shape, self.counter, endpoint) <= room
+
     def _asked(self) -> PaidOnce:
         if self._model is None:
             raise RuntimeError("a curator without a model was asked a question")

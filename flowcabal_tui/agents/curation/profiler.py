@@ -121,6 +121,10 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought, last: bool
     ) -> tuple[Derived, ...] | Again:
         """L1 with evidence, and L0 within 50 tokens."""
+        return self.states(goal, seen, thought)
+
+    def states(self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought) -> tuple[Derived, ...]:
+        """What a thought becomes: L1 with evidence, and L0 within 50 tokens; nothing without evidence."""
         source = with_sample(seen.source, goal.sample)
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
         return told(thought, line, goal.uri, source, goal.chapter.position, goal.view.generation)

@@ -46,6 +46,32 @@ class ProfileAnswer(StructuredAnswer):
     sentences: list[SourcedSentence] = Field(json_schema_extra={"maxItems": 16})
 
 
+class ProfiledSentence(SourcedSentence):
+    """A sentence of one of several profiles, by the id that the question gives it."""
+
+    profile: str = short_text()
+
+
+class ProfileSummary(BaseModel):
+    """One of several profiles in a sentence."""
+
+    profile: str = short_text()
+    summary: str = short_text(default="")
+
+
+class ProfilesAnswer(StructuredAnswer):
+    """The answer to `curator.profiles`: lists without lists in them, so that a bad sentence spoils no profile."""
+
+    lines: list[ProfiledSentence] = Field(json_schema_extra={"maxItems": 48})
+    summaries: list[ProfileSummary] = Field(default_factory=list, json_schema_extra={"maxItems": 4})
+
+    def of(self, profile: str) -> ProfileAnswer:
+        """What is said of one profile."""
+        summaries = (each.summary for each in self.summaries if each.profile == profile)
+        said = [SourcedSentence.model_validate(each.model_dump()) for each in self.lines if each.profile == profile]
+        return ProfileAnswer(summary=next(summaries, ""), sentences=said)
+
+
 class Answered(BaseModel):
     """One question of the 4-D test."""
 

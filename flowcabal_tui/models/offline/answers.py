@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from flowcabal_tui.models.offline.asked import Asked
@@ -55,26 +55,44 @@ def _sourced(asked: Asked) -> dict[Line, str]:
     return {line: id_ for id_, text in sources for line in lines(text, asked.names, asked.chinese)}
 
 
-def _profile(summary: Iterable[Line], chosen: Iterable[Line], sourced: dict[Line, str], asked: Asked) -> Row:
+def _profile(
+    summary: Iterable[Line], given: str, chosen: Iterable[Line], sourced: dict[Line, str], asked: Asked
+) -> Row:
     rows = [{"sentence": line.text, "source_id": sourced[line], "quote": line.text} for line in chosen]
-    return {"summary": _short(summary, asked) or asked.part("entity").strip(), "sentences": rows}
+    return {"summary": _short(summary, asked) or given, "sentences": rows}
 
 
 def profile(asked: Asked) -> Row:
-    """`curator.profile`: states of the entity, then the newest sentences that name it; the last one is the summary.
+    """`curator.profile`: what the sources say of one entity, or of the whole book."""
+    words = [word for each in asked.part("words").split(",") if (word := each.strip())]
+    return _told_of(asked.part("entity").strip(), words, _sourced(asked), asked)
+
+
+def profiles(asked: Asked) -> Row:
+    """`curator.profiles`: the same of each, from the sources and the chapter."""
+    sourced = _sourced(asked) | dict.fromkeys(lines(asked.chapter, asked.names, asked.chinese), "chapter")
+    found = {
+        each.attributes["id"]: _told_of(each.attributes["name"], (), sourced, asked) for each in asked.all("profile")
+    }
+    return {
+        "lines": [{"profile": id_, **line} for id_, row in found.items() for line in row["sentences"]],
+        "summaries": [{"profile": id_, "summary": row["summary"]} for id_, row in found.items()],
+    }
+
+
+def _told_of(given: str, words: Collection[str], sourced: dict[Line, str], asked: Asked) -> Row:
+    """States of the entity, then the newest sentences that name it; the last one is the summary.
 
     Of the whole book any sentence counts. Those with the words of the kind come before others.
     """
-    given, sourced = asked.part("entity").strip(), _sourced(asked)
     chief = next((name.chief for name in asked.names if given in name.names), given)
-    words = [word for each in asked.part("words").split(",") if (word := each.strip())]
     of_it = [line for line in sourced if (not chief or chief in line.named) and not set(_MARKS) & set(line.text)]
     of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
     of_it = [line for line in of_it if any(word in line.text for word in words)] or of_it
     stated = [line for line in of_it if any(fact.subject == chief for fact in _lasting(line, asked))]
     chosen = {*stated[-_STATED:], *of_it[-_PROFILE:]}
     newest = [*(line for line in of_it[::-1] if chief in line.text), *of_it[::-1]]
-    return _profile(newest, (line for line in of_it if line in chosen), sourced, asked)
+    return _profile(newest, given, (line for line in of_it if line in chosen), sourced, asked)
 
 
 def _lasting(line: Line, asked: Asked) -> list[Fact]:
@@ -85,7 +103,7 @@ def arc(asked: Asked) -> Row:
     """`curator.arc`: the weightiest sentence of each tenth of the sources, and of all of them as the summary."""
     sourced = _sourced(asked)
     best, chosen = (weightiest([*sourced], parts, asked.chinese) for parts in (1, _ARC))
-    return _profile(best, chosen, sourced, asked)
+    return _profile(best, "", chosen, sourced, asked)
 
 
 def keeping(asked: Asked) -> Row:
@@ -161,6 +179,7 @@ ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
     "curator.l1": overview,
     "curator.l0": one_sentence,
     "curator.profile": profile,
+    "curator.profiles": profiles,
     "curator.arc": arc,
     "curator.keep": keeping,
     "monitor.check": findings,

@@ -7,22 +7,25 @@ state is read until a new one is complete: both levels of it are stored at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from flowcabal_tui.agents.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
+from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
+from flowcabal_tui.agents.curation.chapter_profiles import told_together
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
-from flowcabal_tui.agents.curation.profiler import Profiler
+from flowcabal_tui.agents.curation.profiler import ProfileMaterial, Profiler, ProfileThought
 from flowcabal_tui.agents.curation.samples import is_fresh, sample_of
 from flowcabal_tui.agents.curation.story import StoryReader
 from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.profile_kinds import BOOK
 from flowcabal_tui.agents.shapes.story import UNASKED, StoryAnswer
-from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.errors import FlowCabalError, Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
@@ -173,22 +176,67 @@ class SummarySteps:
                 await self._store.outbox.add([profile_task(known.uri, places[known.position], source)])
 
     async def profile(self, task: BackgroundTask) -> None:
-        """One profile as of one chapter. Raises Gone, and SettingsError for a kind that cannot be read."""
+        """One profile as of one chapter, with the others that are due then: a model is asked for all in one question.
+
+        Raises Gone, and SettingsError for a kind that cannot be read.
+        """
         uri, _at, chapter_id = task.subject.rpartition("@")
-        chapter, _text = await self._tools.chapter(chapter_id)
+        chapter, text = await self._tools.chapter(chapter_id)
         sample = sample_of(task.source)
         made = await (await self._as_of(chapter, now=True)).made(uri, "L1")
         curator = await self._tools.curator_for(chapter, sample, made)
         if curator is None:
             return
+        profiler, goal = Profiler(curator), await self._profile_goal(uri, chapter, sample)
+        if await self._stands(made, await profiler.source(goal), sample):
+            return
+        due = [(each, await profiler.observe(each)) for each in await self._due_together(task, goal, curator)]
+        missing = [each for each in due if each[0] is goal or not await self._is_made(*each)]
+        thoughts: Mapping[str, ProfileThought] = {}
+        if len(due) > 1:  # the first asks; what its answer leaves out is asked alone, by a step of its own
+            spend = due[0][0] is goal and len(missing) > 1
+            thoughts = await told_together(curator, due, text, spend=spend)
+        for each, seen in missing:
+            if thought := thoughts.get(each.uri):
+                await self._put_profile(each, profiler.states(each, seen, thought))
+            elif each is goal:
+                await self._put_profile(each, await profiler.pursue(each))
+
+    async def _put_profile(self, goal: ProfileGoal, states: Sequence[Derived]) -> None:
+        await self._put(states, goal.kind.name, goal.entity.name if goal.entity else goal.kind.title)
+        await self.tell_knowledge(goal.uri, goal.chapter.position)
+
+    async def _profile_goal(self, uri: str, chapter: Chapter, sample: int = 0) -> ProfileGoal:
         _root, kind, subject = uri.split("/")
         view = await self._as_of(chapter)
         entity = None if subject == BOOK else (await as_called_here(view, [await self._named(subject)]))[0]
-        goal = ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample)
-        profiler = Profiler(curator)
-        if not await self._stands(made, await profiler.source(goal), sample):
-            await self._put(await profiler.pursue(goal), kind, entity.name if entity else goal.kind.title)
-            await self.tell_knowledge(uri, chapter.position)
+        return ProfileGoal(self._tools.kinds.get(kind), entity, view, chapter, sample)
+
+    async def _is_made(self, goal: ProfileGoal, seen: ProfileMaterial) -> bool:
+        made = await (await self._as_of(goal.chapter, now=True)).made(goal.uri, "L1")
+        return await self._stands(made, seen.source)
+
+    async def _due_together(self, task: BackgroundTask, goal: ProfileGoal, curator: Curator) -> list[ProfileGoal]:
+        """The profile and those that were planned with it when the chapter was kept, done or not, in the order of their
+        steps: the question for them is the same whenever it is asked.
+
+        It alone where it is a step of a job, a further answer, a rule's, or the writer has a question of their own.
+        """
+        chapter = goal.chapter
+        alone = task.job or goal.sample or not curator.asks or self._tools.by_rule(chapter)
+        if alone or curator.prompts.source("curator.profile"):
+            return [goal]
+        end = f"@{chapter.id}"
+        rows = [(each.subject.removesuffix(end), each) for each in await self._store.outbox.ending("profile", end)]
+        uris = [uri for uri, each in rows if each.source == digest_of([uri, chapter.digest])]
+        if goal.uri not in uris:
+            return [goal]
+        at = uris.index(goal.uri) // MOST_TOGETHER * MOST_TOGETHER
+        found: list[ProfileGoal] = []
+        for uri in uris[at : at + MOST_TOGETHER]:
+            with suppress(FlowCabalError):  # what cannot be read is its own step's concern
+                found.append(goal if uri == goal.uri else await self._profile_goal(uri, chapter))
+        return found
 
     async def _named(self, subject: str) -> Entity:
         found = next((each for each in await self._store.memory.names() if each.id == subject), None)

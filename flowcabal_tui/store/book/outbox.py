@@ -126,6 +126,14 @@ class Outbox:
         )
         return tuple(task for task in map(self._as_it_is, map(task_of, rows)) if task.state in wanted)
 
+    async def ending(self, kind: TaskKind, end: str) -> tuple[BackgroundTask, ...]:
+        """The tasks of a kind, in whatever state, whose subjects end so, by id; without those of paid jobs."""
+        rows = await self._database.rows(
+            f"SELECT {TASK_FIELDS} FROM task WHERE kind=? AND job='' AND substr(subject, -length(?))=? ORDER BY id",
+            (kind, end, end),
+        )
+        return tuple(map(task_of, rows))
+
     def _as_it_is(self, task: BackgroundTask) -> BackgroundTask:
         return replace(task, state="waiting") if task.state == "running" and self._is_left() else task
 

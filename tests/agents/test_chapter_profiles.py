@@ -1,0 +1,97 @@
+"""The profiles of one chapter, asked for together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.agents.curation.chapter_profiles import TASK, told_together
+from flowcabal_tui.agents.curation.curator import Curator
+from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
+from flowcabal_tui.agents.curation.profiler import Profiler
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.profile_kinds import ProfileKinds
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Endpoint
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+
+LIN, SHEN = person("林远"), person("沈青")
+EARLIER = "很久以前，林远和沈青离开了北城，谁也没有告诉。"
+TEXT = "清晨，林远到了白鹭渡，把铜铃藏进怀里。\n\n午后下起了雨。沈青从山上下来，说桥已经断了。"
+BOOK = FakeBook([("第1章", EARLIER), ("第2章", TEXT)], (LIN, SHEN))
+LINES = [
+    {"profile": "p1", "sentence": "林远有铜铃。", "source_id": "chapter", "quote": "把铜铃藏进怀里"},
+    {"profile": "p2", "sentence": "沈青知道桥断了。", "source_id": "chapter", "quote": "说桥已经断了"},
+    {"profile": "p2", "sentence": "沈青离开了北城。", "source_id": "s1", "quote": "离开了北城"},
+]
+ANSWER = {"lines": LINES, "summaries": [{"profile": "p1", "summary": "林远，带着铜铃。"}]}
+
+
+def model_of(reply: Any, endpoint: Endpoint | None = None) -> FakeModel:
+    return FakeModel(lambda request: reply, endpoint)
+
+
+async def told(model: FakeModel, answers: FakeAnswers | None = None, *, spend: bool = True) -> Any:
+    """What is told of both in the second chapter."""
+    paid = PaidOnce(model, answers or FakeAnswers())
+    curator = Curator(lambda: paid, FakeTokens())
+    goals = [
+        ProfileGoal(ProfileKinds().get("characters"), each, BOOK.before(3), BOOK.chapters()[1]) for each in (LIN, SHEN)
+    ]
+    due = [(goal, await Profiler(curator).observe(goal)) for goal in goals]
+    return await told_together(curator, due, TEXT, spend=spend)
+
+
+async def test_each_profile_has_its_own_lines_with_their_places_in_the_chapter_and_before_it() -> None:
+    found = await told(model_of(ANSWER))
+    lin, shen = found["profiles/characters/e-林远"], found["profiles/characters/e-沈青"]
+    assert (lin.summary, lin.text) == ("林远，带着铜铃。", "林远有铜铃。")
+    assert shen.text == "沈青知道桥断了。\n沈青离开了北城。"
+    first, second = BOOK.chapters()
+    places = {
+        each.chapter: (EARLIER if each.chapter == first.id else TEXT)[each.start : each.end] for each in shen.evidence
+    }
+    assert places == {second.id: "说桥已经断了", first.id: "离开了北城"}
+
+
+async def test_the_chapter_comes_first_and_once_and_an_earlier_passage_of_both_once() -> None:
+    model = model_of(ANSWER)
+    await told(model)
+    (request,) = model.requests
+    asked = request.messages[1].content
+    assert asked.startswith('<language>zh</language>\n<chapter title="第2章"></chapter>\n<draft>\n清晨')
+    assert (asked.count("把铜铃藏进怀里"), asked.count("离开了北城")) == (1, 1)
+    assert request.purpose == TASK
+    assert asked.count(ProfileKinds().get("characters").prompt("zh").strip()) == 1
+    assert "- `p1`, `p2`: " in asked
+
+
+async def test_a_profile_without_a_line_that_the_texts_bear_is_left_out() -> None:
+    found = await told(model_of({"lines": [LINES[0], LINES[1] | {"quote": "桥没有断"}]}))
+    assert [*found] == ["profiles/characters/e-林远"]
+
+
+@pytest.mark.parametrize("fault", [ModelFault.SCHEMA, ModelFault.CONTEXT_LENGTH])
+async def test_an_answer_that_cannot_be_read_leaves_out_all(fault: ModelFault) -> None:
+    assert await told(model_of(ModelError(fault, "no"))) == {}
+
+
+async def test_another_failure_is_raised() -> None:
+    with pytest.raises(ModelError):
+        await told(model_of(ModelError(ModelFault.RATE_LIMIT, "no")))
+
+
+async def test_a_question_that_does_not_fit_the_window_is_not_asked() -> None:
+    model = model_of(ANSWER, Endpoint(provider="openai", model="small", context_window=900))
+    assert await told(model) == {}
+    assert model.requests == []
+
+
+async def test_without_spending_only_an_answer_that_was_paid_for_is_read() -> None:
+    model, answers = model_of(ANSWER), FakeAnswers()
+    assert await told(model, answers, spend=False) == {}
+    assert model.requests == []
+    paid = await told(model, answers)
+    assert await told(model, answers, spend=False) == paid
+    assert len(model.requests) == 1
