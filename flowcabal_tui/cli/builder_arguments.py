@@ -8,6 +8,7 @@ from typing import get_args
 from flowcabal_tui.cli.argument_types import path
 from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.builds import BuildWords
 
 
 def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
@@ -34,6 +35,9 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
         "--actions", type=path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
     command.add_argument("--offline", action="store_true", help=_("fill the form from the wish, by a vocabulary"))
+    command.add_argument(
+        "--tools", choices=get_args(BuildWords), default="ours", help=_("those of the model: ours, or VelvetFlow's")
+    )
     command.add_argument("--yes", action="store_true", help=_("agree to the price of the agents' model"))
     command.add_argument("-o", "--out", type=path, metavar=_("FILE"), help=_("write the suggested workflow"))
     command.add_argument("--json", action="store_true")

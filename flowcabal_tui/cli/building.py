@@ -48,9 +48,7 @@ _DOCUMENTS: Final = (".json", ".yaml", ".yml")
 
 async def build(arguments: Namespace) -> int:
     """A new workflow of a wish; 3 when the writer has to decide or to answer."""
-    command = RequestBuild(
-        arguments.wish, template=arguments.template, offline=arguments.offline, actions=_files(arguments.actions)
-    )
+    command = RequestBuild(arguments.wish, template=arguments.template, **_how(arguments))
     return await _asked(arguments, command)
 
 
@@ -59,7 +57,7 @@ async def update(arguments: Namespace) -> int:
     named: dict[str, Any] = {"workflow": arguments.workflow}
     if (file := Path(arguments.workflow)).suffix in _DOCUMENTS:
         named = {"document": conversion_of(file, read_document(file)).workflow.model_dump(mode="json")}
-    command = RequestBuild(arguments.wish, offline=arguments.offline, actions=_files(arguments.actions), **named)
+    command = RequestBuild(arguments.wish, **_how(arguments), **named)
     return await _asked(arguments, command)
 
 
@@ -193,6 +191,11 @@ def _lines(record: BuildRecord) -> Iterator[str]:
 
 def _ids(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (each.strip() for each in text.split(","))))
+
+
+def _how(arguments: Namespace) -> dict[str, Any]:
+    """What both commands take."""
+    return {"offline": arguments.offline, "actions": _files(arguments.actions), "tools": arguments.tools}
 
 
 def _files(paths: list[Path]) -> tuple[str, ...]:

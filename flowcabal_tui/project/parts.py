@@ -279,6 +279,7 @@ class Parts:
             self.emit,
             lambda: self.settings.project.language,
             lambda: (self.models.endpoint("agent"), self.models.counter),
+            lambda known: partial(self.actions.records, known.actions or {}),
         )
 
     async def build_rows(self) -> tuple[BuildRow, ...]:

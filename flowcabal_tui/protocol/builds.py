@@ -8,13 +8,16 @@ from typing import Any, ClassVar, Literal
 
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
+BuildWords = Literal["ours", "velvetflow"]
+
 
 @dataclass(frozen=True, slots=True)
 class RequestBuild(Command):
     """Makes a workflow of a wish, or changes one (its id). The result is the build's id; nothing is saved.
 
     `offline`: by a form that a vocabulary fills, not by the agents' model; `form`: by this filled form. `actions`:
-    files of registries besides. `document`: the workflow to change, where the project does not have it.
+    files of registries besides. `document`: the workflow to change, where the project does not have it. `tools`: those
+    that the model builds with, our own or those of VelvetFlow's planner.
     """
 
     type: ClassVar[str] = "build:request"
@@ -26,6 +29,7 @@ class RequestBuild(Command):
     actions: tuple[str, ...] = ()
     form: Mapping[str, Any] | None = None
     document: Mapping[str, Any] | None = None
+    tools: BuildWords = "ours"
 
 
 @dataclass(frozen=True, slots=True)

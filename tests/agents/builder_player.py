@@ -11,6 +11,7 @@ from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import ModelBuilder
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import Edit
+from flowcabal_tui.agents.builder.edits_between import edits_between
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.domain.model_calls import (
     Answer,
@@ -22,7 +23,7 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
-from tests.agents.builder_briefs import edits_for, known_in
+from tests.agents.builder_briefs import known_in
 
 Turn = list[tuple[str, Json]]
 
@@ -60,7 +61,7 @@ def turns_for(brief: Json, answer: Json) -> list[Turn]:
     if not answer["workflow"]:
         return [[("ask_writer", {"questions": [answer["question"]]})]]
     items = {"items": [{"id": "i1", "what": brief["intent"][:200]}]}
-    edits = [call_of(each) for each in edits_for(brief["workflow"], answer["workflow"], "i1")]
+    edits = [call_of(each) for each in edits_between(brief["workflow"], answer["workflow"], "i1")]
     return [[("set_checklist", items)], edits, [("check", {})], [("finish", {"explanation": "."})]]
 
 

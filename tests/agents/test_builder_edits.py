@@ -23,11 +23,12 @@ from flowcabal_tui.agents.builder.edits import (
     SetParam,
     SetPrompt,
 )
+from flowcabal_tui.agents.builder.edits_between import edits_between
 from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.agents.builder.suggestion import changes_of
 from flowcabal_tui.agents.builder.working_copy import MOST_NEW_NODES, Known, WorkingCopy
 from flowcabal_tui.nodes.validation import check_document
-from tests.agents.builder_briefs import edits_for, known_in, rows
+from tests.agents.builder_briefs import known_in, rows
 
 READS_DRAFT = [{"kind": "text", "text": "Polish it.\n"}, {"kind": "virtual", "node": "draft"}]
 
@@ -240,6 +241,6 @@ def test_the_right_answers_of_the_bench_can_be_made_edit_by_edit(answers: str):
         if not answer["workflow"] or (check_document(answer["workflow"]) and name == "dev-c05"):
             continue  # this one names a field that two exports of its loop have, which is refused
         copied = WorkingCopy.of(brief["workflow"], known_in(brief))
-        for edit in edits_for(brief["workflow"], answer["workflow"]):
+        for edit in edits_between(brief["workflow"], answer["workflow"]):
             copied = copied.with_edit(edit)
         assert plain(copied.document) == plain({"edges": [], **answer["workflow"]}), name

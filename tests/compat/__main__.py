@@ -22,11 +22,6 @@ from typing import Final
 from tests.compat.result import CaseResult
 
 OUTCOMES: Final = ("pass", "fail", "deliberate")
-LEFT_OUT: Final = {
-    "repair_cases.json": "belongs to the Builder, which repairs documents",
-    "planner_transcripts.json": "belongs to the Builder, which plans documents",
-    "planner_tools.json": "the Builder's tools: schemas, not cases",
-}
 Runner = Callable[[Path], list[CaseResult]]
 
 
@@ -56,11 +51,11 @@ def results(folder: Path, modules: dict[str, Runner]) -> list[CaseResult]:
     return found
 
 
-def unread(folder: Path, found: Iterable[CaseResult]) -> dict[str, str]:
-    """JSON files that gave no result, each with the reason; "" when nobody runs it."""
+def unread(folder: Path, found: Iterable[CaseResult]) -> list[str]:
+    """JSON files that gave no result: nobody runs them."""
     run = {result.file for result in found}
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.json"))
-    return {file: LEFT_OUT.get(file.rpartition("/")[2], "") for file in files if file not in run}
+    return [file for file in files if file not in run]
 
 
 def counts(found: Iterable[CaseResult]) -> dict[str, Counter[str]]:
@@ -71,7 +66,7 @@ def counts(found: Iterable[CaseResult]) -> dict[str, Counter[str]]:
     return table
 
 
-def report(found: list[CaseResult], others: dict[str, str]) -> Iterable[str]:
+def report(found: list[CaseResult], others: list[str]) -> Iterable[str]:
     """Lines for a reader: what fails, what differs and why, then the table."""
     table = counts(found)
     for file in table:
@@ -85,8 +80,8 @@ def report(found: list[CaseResult], others: dict[str, str]) -> Iterable[str]:
     total = sum(table.values(), Counter())
     for file, row in (*table.items(), ("total", total)):
         yield f"{file:<{width}}  {'  '.join(f'{row[outcome]:>10}' for outcome in OUTCOMES)}"
-    for file, reason in others.items():
-        yield f"{file:<{width}}  {'left out: ' + reason if reason else 'not run by anybody'}"
+    for file in others:
+        yield f"{file:<{width}}  not run by anybody"
 
 
 def _one_line(text: str) -> str:
@@ -107,8 +102,7 @@ def main(arguments: list[str]) -> int:
         told = {
             "counts": counts(found),
             "cases": [asdict(result) for result in found],
-            "left_out": {file: reason for file, reason in others.items() if reason},
-            "not_run": [file for file, reason in others.items() if not reason],
+            "not_run": others,
         }
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:

@@ -8,9 +8,10 @@ from flowcabal_tui.agents.builder.branches import variants
 from flowcabal_tui.agents.builder.checks import Item, check
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetPrompt
+from flowcabal_tui.agents.builder.edits_between import edits_between
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns, sample
-from tests.agents.builder_briefs import edits_for, known_in, rows
+from tests.agents.builder_briefs import known_in, rows
 
 LENGTH = {"kind": "expression", "expression": "len(result_of.draft.text) > 20000"}
 
@@ -117,7 +118,7 @@ async def test_the_right_answers_of_the_bench_pass(answers: str):
         if not answer["workflow"] or (answers, name) == ("dev_answers", "dev-c05"):  # refused: an ambiguous field
             continue
         copied = WorkingCopy.of(briefs[name]["workflow"], known)
-        for edit in edits_for(copied.base, answer["workflow"], "i1"):
+        for edit in edits_between(copied.base, answer["workflow"], "i1"):
             copied = copied.with_edit(edit)
         report = await check(copied, (Item("i1", "it"),), SimulatedRuns(known))
         assert report.passed, (name, report.problems)

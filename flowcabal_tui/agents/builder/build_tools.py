@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from flowcabal_tui.agents.builder.branches import Simulator
+from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
 from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.checks import Item, check
 from flowcabal_tui.agents.builder.edits import EDITS, Edit
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
+from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.model_calls import Tool, ToolCall
+from flowcabal_tui.domain.model_calls import Message, Tool, ToolCall
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.nodes.schema import help_text
@@ -78,15 +79,6 @@ class Finish(_Arguments):
     explanation: str = Field(description="Two or three sentences in the language of the wish.")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The answer to a call. `broken`: its arguments could not be read."""
-
-    text: str
-    refused: bool = False
-    broken: bool = False
-
-
 _OWN: Final[Mapping[str, type[_Arguments]]] = {
     "set_checklist": Checklist,
     "start_from": StartFrom,
@@ -125,10 +117,11 @@ def _without_titles(value: Any) -> Any:
 
 
 class BuildTools:
-    """The tools of one build."""
+    """Our own vocabulary: the eight edits, and what belongs to them."""
 
     def __init__(self, build: Build, simulate: Simulator, limits: BuildLimits) -> None:
         self._build, self._simulate, self._limits = build, simulate, limits
+        self.tools = tools()
         self._does: Mapping[str, Callable[[Any], Coroutine[Any, Any, str]]] = {
             "set_checklist": self._checklist,
             "start_from": self._start,
@@ -137,6 +130,14 @@ class BuildTools:
             "check": self._check,
             "finish": self._finish,
         }
+
+    def beginning(self) -> tuple[Message, ...]:
+        """The guide, the wish and the copy as it is."""
+        return (Message("system", system_prompt()), Message("user", user_prompt(self._build)))
+
+    async def after(self, text: str, calls: int) -> Turn:
+        """Nothing: a turn without calls is a mistake."""
+        return Turn()
 
     async def call(self, call: ToolCall) -> Outcome:
         """Carries out one call. What is refused leaves the build as it was."""
@@ -148,7 +149,7 @@ class BuildTools:
             said = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
             return Outcome(said, refused=True)
         try:
-            arguments = _read(call.arguments)
+            arguments = read_arguments(call.arguments)
         except (ValueError, RecursionError) as error:
             return Outcome(f"The arguments are no JSON object: {error}", refused=True, broken=True)
         try:
@@ -221,7 +222,7 @@ class BuildTools:
         return "The writer decides."
 
 
-def _read(text: str) -> dict[str, Any]:
+def read_arguments(text: str) -> dict[str, Any]:
     """A JSON object; a fence around it and a comma too many are mended, nothing else is guessed. Raises ValueError."""
     fenced = _FENCE.match(text)
     inner = fenced[1] if fenced else text

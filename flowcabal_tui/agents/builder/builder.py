@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from flowcabal_tui.agents.builder.branches import Simulator
-from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRound, ToolUse
-from flowcabal_tui.agents.builder.build_tools import BuildTools, Outcome, tools
+from flowcabal_tui.agents.builder.build_tools import BuildTools
 from flowcabal_tui.agents.builder.changes import changes_between
+from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn, Vocabulary
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
 from flowcabal_tui.domain.text import clean
@@ -46,10 +46,14 @@ class ModelBuilder:
     def __init__(self, model: AnsweringModel, simulate: Simulator, keep: Keep, limits: BuildLimits = USUAL) -> None:
         self._model, self._simulate, self._keep, self._limits = model, simulate, keep, limits
 
-    async def build(self, build: Build) -> Build:
-        """Goes on until the build is finished, asks or is stopped. Raises nothing that a model can cause."""
+    async def build(self, build: Build, vocabulary: Vocabulary | None = None) -> Build:
+        """Goes on until the build is finished, asks or is stopped. Raises nothing that a model can cause.
+
+        `vocabulary`: other tools than our own.
+        """
         build.status, build.stopped = "building", ""
-        rounds = _Rounds(build, self._model, BuildTools(build, self._simulate, self._limits), self._limits)
+        does = vocabulary or BuildTools(build, self._simulate, self._limits)
+        rounds = _Rounds(build, self._model, does, self._limits)
         while build.status == "building":
             await rounds.one()
             await self._keep(build)
@@ -62,16 +66,12 @@ class ModelBuilder:
 class _Rounds:
     """The rounds of one build, with all that bounds them."""
 
-    def __init__(self, build: Build, model: AnsweringModel, does: BuildTools, limits: BuildLimits) -> None:
+    def __init__(self, build: Build, model: AnsweringModel, does: Vocabulary, limits: BuildLimits) -> None:
         self._build, self._model, self._does, self._limits = build, model, does, limits
-        self._tools = tools()
-        self._messages: tuple[Message, ...] = self._beginning()
+        self._messages: tuple[Message, ...] = does.beginning()
         self._equal: Counter[tuple[str, str]] = Counter()
         self._counts: Counter[str] = Counter()
         """Answers in prose, empty ones, broken arguments in a row, lost and too long ones."""
-
-    def _beginning(self) -> tuple[Message, ...]:
-        return (Message("system", system_prompt()), Message("user", user_prompt(self._build)))
 
     async def one(self) -> None:
         """One call of the model, and what it asks for."""
@@ -82,8 +82,9 @@ class _Rounds:
         if build.tokens >= limits.tokens:
             build.stop(_("The limit of {n} tokens is reached.").format(n=limits.tokens))
             return
+        tools = self._does.tools
         request = ModelRequest(
-            self._messages, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=self._tools, tool_choice="auto"
+            self._messages, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools, tool_choice="auto"
         )
         try:
             answer = await self._model.answer(request)
@@ -115,6 +116,15 @@ class _Rounds:
             self._too_long()
         elif answer.tool_calls:
             await self._calls(answer, used)
+        else:
+            await self._no_calls(answer, used)
+
+    async def _no_calls(self, answer: Answer, used: tuple[int | None, int | None]) -> None:
+        turn = await self._does.after(answer.text, 0)
+        if turn.settled:
+            self._note(answer.text, (), *used)
+            self._messages = (*self._messages, Message("assistant", answer.text))
+            self._follow(turn)
         elif answer.text.strip():
             self._note(answer.text, (), *used)
             self._prose(answer)
@@ -122,12 +132,16 @@ class _Rounds:
             self._note("", (), *used, _("The model gave no answer."))
             self._nothing()
 
+    def _follow(self, turn: Turn) -> None:
+        if self._build.status == "building":
+            self._messages = self._does.beginning() if turn.anew else (*self._messages, *turn.messages)
+
     async def _calls(self, answer: Answer, used: tuple[int | None, int | None]) -> None:
         """Carries out the calls in their order; each gets its own answer."""
         said = Message(
             "assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature
         )
-        results, uses = [], []
+        results, uses, asked = [], [], list[BuildRound]()
         done: set[str] = set()
         for call in answer.tool_calls:
             if self._build.status != "building" or call.id in done:
@@ -139,8 +153,13 @@ class _Rounds:
             done.add(call.id)
             results.append(Message("tool", outcome.text, tool_call_id=call.id))
             uses.append(ToolUse(call.name, call.arguments[:_KEPT_ARGUMENTS], outcome.text, outcome.refused))
+            asked += outcome.asked
         self._messages = (*self._messages, said, *results)
         self._note(answer.text, uses, *used)
+        for each in asked:
+            self._build.rounds.append(replace(each, number=len(self._build.rounds) + 1))
+        if self._build.status == "building":
+            self._follow(await self._does.after(answer.text, len(answer.tool_calls)))
         if self._build.status == "building" and self._counts["broken"] >= _MOST_BROKEN:
             self._build.stop(_("The model gave arguments that cannot be read, {n} times.").format(n=_MOST_BROKEN))
 
@@ -175,7 +194,7 @@ class _Rounds:
         self._counts["long"] += 1
         if self._counts["long"] > 1:
             self._build.stop(_("The build does not fit into the window of the model."))
-        self._messages = self._beginning()
+        self._messages = self._does.beginning()
 
     def _note(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -90,10 +90,16 @@ class WorkingCopy:
 
     def with_edit(self, edit: Edit) -> WorkingCopy:
         """The copy with the edit made. Raises EditRefused."""
-        document = copy.deepcopy(self.document)
-        _MAKERS[type(edit)](self, document, edit)
-        changed = replace(self, document=document, made=(*self.made, edit))
-        changed.require_registered(edit)
+        return self.with_edits((edit,))
+
+    def with_edits(self, edits: Sequence[Edit]) -> WorkingCopy:
+        """The copy with all of the edits or with none, checked once after the last. Raises EditRefused."""
+        changed = replace(self, document=copy.deepcopy(self.document))
+        for edit in edits:
+            _MAKERS[type(edit)](changed, changed.document, edit)
+            changed = replace(changed, made=(*changed.made, edit))
+        for edit in edits:
+            changed.require_registered(edit)
         old = self.errors()
         new = [finding for key, finding in changed.errors().items() if key not in old and finding.code != "NO_NODES"]
         if new:

@@ -18,6 +18,8 @@ from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.suggestion import changes_of
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+from flowcabal_tui.dialects.report import DialectError
+from flowcabal_tui.dialects.velvetflow.planner.structure import Search
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.refusals import refusal
@@ -30,6 +32,7 @@ from flowcabal_tui.project.builder.kept import KeptBuilds, plain
 from flowcabal_tui.project.builder.prices import BuildPrice, price_of
 from flowcabal_tui.project.builder.records import BuildRecord, with_build
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
+from flowcabal_tui.project.builder.velvetflow_planner import LIMITS, VelvetFlowPlanner
 from flowcabal_tui.project.workflows.library import free_id
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.builds import BuildProgress, RequestBuild, SuggestionMade
@@ -49,14 +52,15 @@ class Builds:
         emit: Callable[[Event], None],
         language: Callable[[], str],
         priced: Callable[[], tuple[Endpoint | None, TokenEstimator]],
+        search: Callable[[Known], Search],
     ) -> None:
         """`model`: the agents' model, None where it is offline; then the form is filled by a vocabulary.
 
         `known`: the names that a workflow may use, with those of further files of actions. `priced`: where that model
-        is, and what counts its tokens.
+        is, and what counts its tokens. `search` finds actions among those that are known.
         """
         self._store, self._model, self._known, self._template = store, model, known, template
-        self._emit, self._language, self._priced = emit, language, priced
+        self._emit, self._language, self._priced, self._search = emit, language, priced, search
         self._kept = KeptBuilds(store)
         self.decisions = BuildDecisions(store, self._kept, self._known_to, save, emit)
         self._at_work: dict[str, asyncio.Task[BuildRecord]] = {}
@@ -117,7 +121,7 @@ class Builds:
         record = BuildRecord(
             await self._kept.new_id(), wish, self._language(), base, document, offline=command.offline,
             actions=tuple(command.actions), form=None if form is None else form.model_dump(mode="json"),
-            from_file=command.document is not None, template=command.template,
+            from_file=command.document is not None, template=command.template, tools=command.tools,
         )  # fmt: skip
         return await self._go_on(record)
 
@@ -249,7 +253,16 @@ class Builds:
         async def keep(build: Build) -> None:
             await self._note(with_build(record, build, *earlier))
 
-        await ModelBuilder(model, SimulatedRuns(copied.known), keep).build(build)
+        simulate = SimulatedRuns(copied.known)
+        if record.tools == "ours":
+            await ModelBuilder(model, simulate, keep).build(build)
+            return with_build(record, build, *earlier)
+        try:
+            planner = VelvetFlowPlanner(build, model, simulate, self._search(copied.known))
+        except DialectError as error:
+            build.stop(str(error))
+        else:
+            await ModelBuilder(model, simulate, keep, LIMITS).build(build, planner)
         return with_build(record, build, *earlier)
 
 

@@ -13,6 +13,7 @@ from flowcabal_tui.agents.builder.changes import Change, changes_between, withou
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.domain.builds import REJECTED
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.protocol.builds import BuildWords
 
 _TUPLES = ("actions", "assumptions", "questions", "answers", "problems", "notes", "rounds")
 
@@ -51,6 +52,7 @@ class BuildRecord:
     from_file: bool = False
     """The document to change came from a file; the project has it only once a change was accepted."""
     template: str = ""
+    tools: BuildWords = "ours"
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -175,6 +175,21 @@ class ProjectActions:
             return tuple(map(_row, self.registry.for_role(self._settings.role)))
         return tuple(_row(hit.action, hit.score) for hit in await self._search.search(query, FOUND))
 
+    async def records(self, actions: Mapping[str, Any], query: str, most: int) -> list[dict[str, Any]]:
+        """Those of the given actions that the role may use and that fit, best first, as their registry declares them.
+
+        Where the embedder fails they are found by their words.
+        """
+        from flowcabal_tui.actions.registry import ActionRegistry
+        from flowcabal_tui.actions.search import ActionSearch
+
+        allowed = ActionRegistry(actions.values()).for_role(self._settings.role)
+        try:
+            hits = await ActionSearch(allowed, self._embedder()).search(query, most)
+        except FlowCabalError:
+            hits = await ActionSearch(allowed).search(query, most)
+        return [hit.action.model_dump(mode="json") for hit in hits]
+
     @property
     def _search(self) -> ActionSearch:
         from flowcabal_tui.actions.search import ActionSearch
