@@ -111,6 +111,7 @@ def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, se
     ended = call("update", folder, "chapter", NAMES_WISH, "--json", "--yes")
     assert ended.code == 3, ended.err
     assert len(ended.told("build:round")) == calls(server) == 2
+    assert not [each for each in server.log if "tool_choice" in (each["body"] or {})], "no tool is forced on the model"
     (record,) = ended.told("build:record")
     assert [(each["node"], each["ticked"]) for each in record["changes"]] == [
         ("draft", False),

@@ -83,9 +83,7 @@ class _Rounds:
             build.stop(_("The limit of {n} tokens is reached.").format(n=limits.tokens))
             return
         tools = self._does.tools
-        request = ModelRequest(
-            self._messages, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools, tool_choice="auto"
-        )
+        request = ModelRequest(self._messages, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools)
         try:
             answer = await self._model.answer(request)
         except BudgetExceeded as error:
