@@ -115,7 +115,8 @@ async def decide(arguments: Namespace) -> int:
 async def _asked(arguments: Namespace, command: RequestBuild) -> int:
     project = await opened(arguments, knowledge=False, uses_models=not command.offline)
     try:
-        price = None if command.offline else await project.builds.build_price(command.wish, command.workflow)
+        asked = (command.wish, command.workflow, command.tools)
+        price = None if command.offline else await project.builds.build_price(*asked)
         if price is not None and not arguments.yes and not await _agreed(price):
             return FAILED
         record = await _built(project, command)

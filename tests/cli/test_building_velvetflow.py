@@ -23,6 +23,7 @@ ACTIONS = [
 SEARCH = {"name": "search_business_actions", "arguments": {"query": "temperatures", "top_k": 1}}
 READ = {"name": "add_action_node", "arguments": {"id": "read", "action_id": "ward.read", "params": {"day": "today"}}}
 ORDER = {"name": "add_action_node", "arguments": {"id": "order", "action_id": "shop.order"}}
+AGREED = ("--json", "--yes")
 FINAL = {"name": "finalize_workflow", "arguments": {"ready": True}}
 
 
@@ -34,7 +35,17 @@ def test_the_recorded_tools_build_what_is_accepted(
     covered = {"content": '{"is_covered": true, "missing_points": []}'}
     server.push({"tool_calls": [SEARCH]}, {"tool_calls": [READ, ORDER]}, {"tool_calls": [FINAL]}, covered)
     server.push({"content": "The node stands alone."})
-    words = ("build", folder, "Read the temperatures.", "--tools", "velvetflow", "--actions", registry, "--json")
+    words = (
+        "build",
+        folder,
+        "Read the temperatures.",
+        "--tools",
+        "velvetflow",
+        "--actions",
+        registry,
+        "--json",
+        "--yes",
+    )
     ended = call(*words)
     assert ended.code == 3, ended.err
     (record,) = ended.told("build:record")
@@ -53,6 +64,6 @@ def test_a_workflow_that_velvetflow_has_no_words_for_costs_nothing(
     project: Make, server: FaultServer, call: Call
 ) -> None:
     folder = project(both(endpoint(server)))
-    ended = call("update", folder, "chapter", "Add a step.", "--tools", "velvetflow", "--json")
+    ended = call("update", folder, "chapter", "Add a step.", "--tools", "velvetflow", *AGREED)
     assert (ended.code, calls(server)) == (1, 0)
-    assert "VelvetFlow" in ended.told("build:record")[0]["stopped"]
+    assert "VelvetFlow" in ended.out + ended.err

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from flowcabal_tui.agents.builder.build_state import Build
-from flowcabal_tui.agents.builder.builder import AnsweringModel, ModelBuilder
+from flowcabal_tui.agents.builder.builder import USUAL, AnsweringModel, ModelBuilder
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.form_builder import build_by_form
@@ -35,7 +35,7 @@ from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from flowcabal_tui.project.builder.velvetflow_planner import LIMITS, VelvetFlowPlanner
 from flowcabal_tui.project.workflows.library import free_id
 from flowcabal_tui.protocol.base import Event
-from flowcabal_tui.protocol.builds import BuildProgress, RequestBuild, SuggestionMade
+from flowcabal_tui.protocol.builds import BuildProgress, BuildWords, RequestBuild, SuggestionMade
 from flowcabal_tui.store import Store
 
 
@@ -77,13 +77,13 @@ class Builds:
 
     # Before a build
 
-    async def price(self, wish: str, workflow: str) -> BuildPrice | None:
+    async def price(self, wish: str, workflow: str, tools: BuildWords = "ours") -> BuildPrice | None:
         """What a build by the agents' model takes; None where there is none."""
         endpoint, counter = self._priced()
         if endpoint is None or endpoint.provider == "offline":
             return None
         build = Build(clean(wish), self._language(), await self._copy(workflow), await self._templates(workflow))
-        return price_of(build, endpoint, counter)
+        return price_of(build, endpoint, counter, USUAL if tools == "ours" else LIMITS)
 
     async def filled_form(self, wish: str, workflow: str) -> Json:
         """The form as the vocabulary fills it. Raises UnknownName."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
-from flowcabal_tui.agents.builder.build_state import Build
+from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
 from flowcabal_tui.agents.builder.build_tools import tools
 from flowcabal_tui.agents.builder.builder import ANSWER_TOKENS, PURPOSE, USUAL
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, Usage
@@ -30,15 +30,15 @@ class BuildPrice:
     currency: str
 
 
-def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator) -> BuildPrice:
+def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: BuildLimits = USUAL) -> BuildPrice:
     """Every call is like the first one and holds what was said before; the most is what the limits of a build allow."""
     messages = (Message("system", system_prompt()), Message("user", user_prompt(build)))
     first = counter.count_request(ModelRequest(messages, PURPOSE, tools=tools()))
     sent = sum(first + call * _LIKELY_ANSWER for call in range(LIKELY_CALLS))
     likely = _spend(endpoint, LIKELY_CALLS, sent, LIKELY_CALLS * _LIKELY_ANSWER)
-    received = min(USUAL.rounds * ANSWER_TOKENS, USUAL.tokens)
+    received = min(limits.rounds * ANSWER_TOKENS, limits.tokens)
     # the limit is looked at before a round, so the last one may go over it
-    most = _spend(endpoint, USUAL.rounds, USUAL.tokens - received + first, received + ANSWER_TOKENS)
+    most = _spend(endpoint, limits.rounds, limits.tokens - received + first, received + ANSWER_TOKENS)
     return BuildPrice(likely, most, endpoint.model, endpoint.currency)
 
 

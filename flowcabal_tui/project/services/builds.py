@@ -11,6 +11,7 @@ from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
+    BuildWords,
     EditChange,
     MarkChanges,
     RejectBuild,
@@ -40,9 +41,9 @@ class BuildService:
         """All builds, oldest first."""
         return await self._parts.build_rows()
 
-    async def build_price(self, wish: str, workflow: str = "") -> BuildPrice | None:
+    async def build_price(self, wish: str, workflow: str = "", tools: BuildWords = "ours") -> BuildPrice | None:
         """What a build by the agents' model takes; None where there is none, and a build costs nothing."""
-        return await self._parts.builds.price(wish, workflow)
+        return await self._parts.builds.price(wish, workflow, tools)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
         """The form as the vocabulary fills it from a wish, as JSON. Raises UnknownName."""
