@@ -14,8 +14,8 @@ from typing import Final, Literal, get_args
 
 PartKey = Literal[
     "style-guide", "world-rules", "notes", "style",
-    "cast", "profiles", "facts", "untold", "summaries", "passages", "related", "last-meeting", "last-pages",
-    "outline", "beats", "besides",
+    "outline", "cast", "profiles", "facts", "untold", "summaries", "passages", "related", "last-meeting", "last-pages",
+    "beats", "besides",
     "around", "chapter", "scene", "plan", "draft", "selection", "critique", "candidates",
     "feedback", "wish", "length", "notice",
 ]  # fmt: skip
@@ -24,6 +24,7 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "world-rules": ("世界规则", "World rules"),
     "notes": ("作者笔记", "Notes of the writer"),
     "style": ("作者的文风", "The writer's style"),
+    "outline": ("大纲", "Outline"),
     "cast": ("人物、地点与事物", "People, places and things"),
     "profiles": ("人物与事物档案（截至本章之前）", "Profiles, as of the chapters before"),
     "facts": ("此时成立的事", "What holds at this point"),
@@ -36,7 +37,6 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "related": ("前文相近内容", "Related material"),
     "last-meeting": ("上次同场", "When they last met"),
     "last-pages": ("紧接的前文，末尾即上一场的结尾", "What comes directly before; its end is how the last scene ended"),
-    "outline": ("大纲", "Outline"),
     "beats": ("本章大纲", "The outline of this chapter"),
     "besides": ("计划另外涉及的内容", "What the plan calls for besides"),
     "around": ("选段前后的文字", "The text around the selection"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os.path import commonprefix
 
 import pytest
 
@@ -89,6 +90,15 @@ async def test_what_came_before_is_a_sentence_each_and_what_is_left_out_is_said(
     assert len(lines) < 117 and f"{len(lines)} earlier chapters" in before.reason
     left = 119 - len(lines)
     assert f"{left} more are left out" in before.reason and f"更早的 {left} 章从略" in told
+
+
+@pytest.mark.parametrize("at", [8, 113])
+async def test_the_request_for_the_next_chapter_begins_with_the_same_outline(at: int) -> None:
+    """The first has room for all chapters before it, the other leaves out as many as its next one."""
+    this, following = [await assembled(book(outline(120), written=n), n) for n in (at, at + 1)]
+    shared = commonprefix([this.user_suffix, following.user_suffix])
+    told = [line for line in part(this, "outline").split("\n") if line.startswith("- 第")]
+    assert told and all(line in shared for line in told)
 
 
 async def test_the_writer_may_say_that_a_node_knows_all_or_nothing_of_the_outline() -> None:

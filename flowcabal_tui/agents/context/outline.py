@@ -33,6 +33,8 @@ _SENTENCE: Final = 40
 _LONGEST: Final = 12
 """Characters for each token of room: more of a text cannot go in, and is not counted."""
 _MOST_PASSAGES: Final = 12
+_STEP: Final = 10
+"""Earlier chapters that are left out together."""
 _QUOTED: Final = 12
 """Earlier chapters that a check may quote."""
 _LIST_MARKS: Final = " \t　-*•"
@@ -184,7 +186,10 @@ def _before(
     counter: TokenCounter,
     language: str,
 ) -> list[Candidate]:
-    """The chapters before, a sentence each: as many of the newest as there is room for, and how many are left out."""
+    """The chapters before, a sentence each: as many of the newest as there is room for, and how many are left out.
+
+    These are tens, so that the next chapters' requests begin alike.
+    """
     earlier = [each for each in _earlier(found, position, own) if not _is_blank(found, each)]
     lines: list[str] = []
     room = wanted.room
@@ -197,12 +202,14 @@ def _before(
     if not lines:
         return []
     if left := len(earlier) - len(lines):
+        left = min(-(-left // _STEP) * _STEP, len(earlier) - 1)
+        del lines[len(earlier) - left :]
         reason = _("{n} earlier chapters, a sentence each; {m} more are left out: no room").format(n=len(lines), m=left)
         lines.append(_left_out(left, language))
     else:
         reason = _("{n} earlier chapters, a sentence each").format(n=len(lines))
     title, text = _title("before", language), "\n".join(reversed(lines))
-    return [Candidate(URI, title, reason, "L0", "outline", text)]
+    return [Candidate(URI, title, reason, "L0", "outline", text, position=position)]
 
 
 def _is_blank(found: BookOutline, each: Placed) -> bool:

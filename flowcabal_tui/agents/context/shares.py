@@ -23,6 +23,7 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
 }
 """Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
 RENDERED: Final[tuple[BudgetClass, ...]] = (
+    "outline",
     "entities",
     "profiles",
     "facts",
@@ -31,10 +32,10 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
     "knowledge",
     "last_meeting",
     "near",
-    "outline",
     "beats",
 )
-"""The user suffix from stable to volatile, so that providers' prompt caches hit."""
+"""The user suffix from stable to volatile, so that providers' prompt caches hit: the outline of what came before is the
+same for the next chapter, but for a line."""
 ALWAYS: Final[tuple[BudgetClass, ...]] = ("beats", "meta", "outline", "entities", "facts", "profiles")
 """Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
 BESIDES: Final = 0.06
