@@ -68,3 +68,20 @@ class EngineThread:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         self._loop.stop()
+
+
+class Tasks:
+    """Tasks that nobody awaits, held so that they are not lost, and ended with the project."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def create(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from flowcabal_tui.agents.checking.monitor import Monitor, feedback
 from flowcabal_tui.agents.context import ContextAgent
@@ -28,6 +28,7 @@ from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.book.blame import Blame
 from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
+from flowcabal_tui.project.book.check_results import CheckResults
 from flowcabal_tui.project.book.curation import Curation
 from flowcabal_tui.project.book.importing import Importer
 from flowcabal_tui.project.book.mirror import Mirror
@@ -36,6 +37,7 @@ from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.project.book.overview import OverviewReader
 from flowcabal_tui.project.book.references import PinnedReferences
 from flowcabal_tui.project.book.rule_checks import RuleChecks
+from flowcabal_tui.project.engine import Tasks
 from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.bootstrap import Bootstrap
@@ -57,8 +59,10 @@ from flowcabal_tui.project.runs.history import History
 from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.queries import RunQueries
 from flowcabal_tui.project.runs.quotes import Quotes
+from flowcabal_tui.project.runs.stored_checks import StoredChecks
 from flowcabal_tui.project.runs.versions import OutputVersions
 from flowcabal_tui.project.story.edits import ProposedEdits
+from flowcabal_tui.project.story.findings import Findings
 from flowcabal_tui.project.story.proposals import ProposalService
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
@@ -90,23 +94,6 @@ def _fixed_words() -> frozenset[str]:
     nodes = [node for language in get_args(BookLanguage) for shipped in templates(language) for node in shipped.nodes]
     prompts = [PromptParams.model_validate(node.params).prompt for node in nodes if node.kind == "prompt"]
     return frozenset(sentence for prompt in prompts for sentence in sentences(prompt))
-
-
-class Tasks:
-    """Tasks that nobody awaits, held so that they are not lost, and ended with the project."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def create(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 class Parts:
@@ -168,6 +155,8 @@ class Parts:
         self.versions = OutputVersions(store, emit, self.runs.imagined, graphs, self.trust)
         self.mirror = Mirror(Folder(folder, modes), store)
         self.rules = RuleChecks(self.workshop, lambda: self.settings.checks.off)
+        self.results = CheckResults(store, emit)
+        self.findings = Findings(store, self.story, self.rules, self.results, self.monitor, emit, clock)
         tools = StepTools(
             store,
             self.sources,
@@ -177,6 +166,7 @@ class Parts:
             self.kinds,
             settings.project.language,
             self.rules,
+            self.results,
             self.curator,
             self.is_by_rule,
             lambda: self.settings.agents.profiles,
@@ -335,7 +325,7 @@ class Parts:
     async def services(self, generation: Generation, spend: bool) -> Services:
         """What a run needs, by the settings of this moment; without `spend` nothing is paid or remembered."""
         await self.models.learn_windows()
-        counter = await self.models.counter_at(generation, remember=spend)
+        counter, monitor = await self.models.counter_at(generation, remember=spend), self.monitor()
         return Services(
             journal=self.store.runs,
             models=self.models,
@@ -345,7 +335,7 @@ class Parts:
             now=self.clock,
             feedback=feedback,
             context=self.context_agent(generation, counter, spend=spend) if self.settings.agents.context else None,
-            monitor=self.monitor(),
+            monitor=None if monitor is None else StoredChecks(monitor, self.results),
             doubts=Doubts(self.store),
             actions=self.actions,
             context_budget=self.models.context_budget(),

@@ -20,6 +20,7 @@ from flowcabal_tui.project.proxy import on_engine
 from flowcabal_tui.project.services.book import BookService
 from flowcabal_tui.project.services.builds import BuildService
 from flowcabal_tui.project.services.drafts import DraftService
+from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
 from flowcabal_tui.project.services.runs import RunService
@@ -52,10 +53,11 @@ class Project:
         self.story = on_engine(story, engine)
         self.workflows = on_engine(workflows, engine)
         self.models = on_engine(models, engine)
-        builds = BuildService(parts)
+        builds, findings = BuildService(parts), FindingService(parts)
         self.builds = on_engine(builds, engine)
+        self.findings = on_engine(findings, engine)
         self.drafts = on_engine(DraftService(parts), engine)
-        services = (book, runs, memory, story, workflows, models, builds)
+        services = (book, runs, memory, story, workflows, models, builds, findings)
         self._commands = CommandQueue(services, self._require, feed.publish, parts.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._closed = startup, False

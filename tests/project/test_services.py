@@ -18,6 +18,7 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.proxy import on_engine
 from flowcabal_tui.project.services.book import BookService
 from flowcabal_tui.project.services.builds import BuildService
+from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
 from flowcabal_tui.project.services.runs import RunService
@@ -26,7 +27,16 @@ from flowcabal_tui.project.services.workflows import WorkflowService
 from flowcabal_tui.protocol import COMMANDS
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event, Order
 
-SERVICES = (BookService, BuildService, MemoryService, ModelService, RunService, StoryService, WorkflowService)
+SERVICES = (
+    BookService,
+    BuildService,
+    FindingService,
+    MemoryService,
+    ModelService,
+    RunService,
+    StoryService,
+    WorkflowService,
+)
 
 
 def test_each_command_has_exactly_one_method() -> None:

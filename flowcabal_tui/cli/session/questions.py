@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.services.book import BookService
+from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
 from flowcabal_tui.project.services.runs import RunService
@@ -31,6 +32,7 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
         "source profiles profile stale rebuild_plan background background_counts bootstrap quote_bootstrap",
     ),
     "story": (StoryService, "entities story seen mentions companions proposals proposal"),
+    "findings": (FindingService, "findings finding_report quote_check"),
     "workflows": (
         WorkflowService,
         "workflows workflow workflow_versions validate actions versions texts standing todo",

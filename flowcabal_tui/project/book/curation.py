@@ -43,8 +43,9 @@ LONGEST_NAME = 60
 PARTIAL = "partial"
 """The tag of a kept text that was cut off."""
 AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "check", "knowledge")
-AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "knowledge")
-"""An import spends no money: imported chapters are summarised by rule, from sentences of their own."""
+AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "check", "knowledge")
+"""An import spends no money: imported chapters are summarised by rule, from sentences of their own, and checked by
+rule."""
 AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
 """Nobody asks for advice on what is taken out."""
 

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.project.book.check_results import CheckResults
 from flowcabal_tui.project.book.mirror import Edited, Mirror
 from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
@@ -32,6 +33,7 @@ class StepTools:
     kinds: ProfileKinds
     language: str
     rules: RuleChecks
+    results: CheckResults
     curator: Callable[[bool], Awaitable[Curator | None]]
     """The curator, by rule alone if True; None when it is switched off."""
     by_rule: Callable[[Chapter], bool]

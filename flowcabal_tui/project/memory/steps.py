@@ -197,19 +197,21 @@ class Steps:
 
     async def _check(self, task: BackgroundTask) -> None:
         chapter, text = await self._tools.chapter(task.subject)
-        if chapter.author == "import":
-            return
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
         uri = f"manuscript/{chapter.id}"
         by_rule = await self._tools.rules.check(view, text, uri, chapter.title)
-        curator = await self._tools.curator_for(chapter)
+        imported = chapter.author == "import"
+        curator = None if imported else await self._tools.curator_for(chapter)
         if curator is None:
-            self._tools.emit(OutputChecked(chapter.id, chapter.version, by_rule))
+            await self._tools.results.put_chapter(chapter, text, by_rule)
+            if not imported:
+                self._tools.emit(OutputChecked(chapter.id, chapter.version, by_rule))
             return
         known = await self._checked_before(chapter, await view.waived())
         read = await self.summaries.said(curator, chapter, text, view.generation, "curator.keep")
         advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
         said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
+        await self._tools.results.put_chapter(chapter, text, (*by_rule, *advice.checks))
         self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), said))
 
     async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:

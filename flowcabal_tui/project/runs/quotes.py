@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from flowcabal_tui.agents.checking.checker import GROUPS
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.domain.run import Quote, Spend, SpendLimit
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.project.memory import bootstrap_plan
 from flowcabal_tui.project.models.lengths import longest_answer, usual_length
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs import quoting
-from flowcabal_tui.project.runs.basis import Basis
+from flowcabal_tui.project.runs.basis import Basis, Length
+from flowcabal_tui.project.runs.tally import Tally
+from flowcabal_tui.runner.ports import MonitorPort
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
@@ -55,6 +60,15 @@ class Quotes:
         if all(self._models.is_offline(role) for role in ("user", "agent")):
             return None
         return (await self.quote(scope)).limit
+
+    async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort) -> Quote:
+        """What a check of kept chapters by the agents' model would cost. Raises ModelError without a model."""
+        endpoint, tally = self._models.agent().endpoint, Tally()
+        for chapter in chapters:
+            tokens = self._models.counter.count(await self._store.book.text(chapter.id))
+            length = Length(tokens, with_margin(self._models.counter, tokens))
+            quoting.count_checks(tally, monitor, endpoint, self._models.counter, len(GROUPS), length)
+        return tally.quote()
 
     async def preview(self, scope: RunScope, node: NodeId) -> Receipt:
         """What a node would be given now. Raises RunError for one that gets no context."""

@@ -45,6 +45,7 @@ from flowcabal_tui.project.runs.basis import (
 from flowcabal_tui.project.runs.tally import Calls, Tally
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.node_run import NodeRun
+from flowcabal_tui.runner.ports import MonitorPort
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 
@@ -160,18 +161,8 @@ class QuoteRun(NodeRun):
     def _count_checks(self, tally: Tally, params: PromptParams, draft: Length, attempts: int) -> None:
         """Each angle asks in two rounds, each round in several tries, of every attempt."""
         endpoint, groups = self._checker(params)
-        if endpoint is None or self._services.monitor is None:
-            return
-        count, limit = self._basis.counter, output_bound(endpoint, None)
-        question = self._services.monitor.question_tokens(endpoint, draft.most, groups)
-        again = structured_extra(count, endpoint, Checker.shape) + limit + FINDING_TOKENS
-        longest = with_margin(count, question) + round(draft.most * ESCAPED) + again
-        parts = self._services.monitor.parts_at_most(endpoint, draft.most)
-        usual = self._services.monitor.parts_at_most(endpoint, draft.likely)
-        tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries) * parts
-        usually = self._services.monitor.question_tokens(endpoint, draft.likely, groups)
-        likely = Calls(groups * usual, usually + draft.likely, AGENT_TOKENS)
-        tally.call("checks", endpoint, likely, Calls(tries, longest, limit))
+        if endpoint is not None and self._services.monitor is not None:
+            count_checks(tally, self._services.monitor, endpoint, self._basis.counter, groups, draft, attempts)
 
     def _count_context(self, tally: Tally) -> None:
         agent = self._endpoint("agent")
@@ -290,6 +281,28 @@ class QuoteRun(NodeRun):
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:
         raise Stop
+
+
+def count_checks(
+    tally: Tally,
+    monitor: MonitorPort,
+    endpoint: Endpoint,
+    counter: TokenCounter,
+    groups: int,
+    draft: Length,
+    attempts: int = 1,
+) -> None:
+    """The questions of a check of a draft, each in two rounds, each round in several tries, of every attempt."""
+    limit = output_bound(endpoint, None)
+    question = monitor.question_tokens(endpoint, draft.most, groups)
+    again = structured_extra(counter, endpoint, Checker.shape) + limit + FINDING_TOKENS
+    longest = with_margin(counter, question) + round(draft.most * ESCAPED) + again
+    parts = monitor.parts_at_most(endpoint, draft.most)
+    usual = monitor.parts_at_most(endpoint, draft.likely)
+    tries = attempts * groups * Checker.rounds * (1 + REPAIRS) * (1 + endpoint.retries) * parts
+    usually = monitor.question_tokens(endpoint, draft.likely, groups)
+    likely = Calls(groups * usual, usually + draft.likely, AGENT_TOKENS)
+    tally.call("checks", endpoint, likely, Calls(tries, longest, limit))
 
 
 class Quoter:

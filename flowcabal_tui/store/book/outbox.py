@@ -28,14 +28,15 @@ class Outbox:
         await self._database.do(lambda connection: add_tasks(connection, given))
 
     async def next(self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS) -> tuple[BackgroundTask, ...]:
-        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids.
+        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids,
+        checks last.
 
         Those of a paid job are not among them.
         """
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job=''"
             " AND kind IN (SELECT value FROM json_each(?))"
-            " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, id LIMIT ?",
+            " ORDER BY CASE kind WHEN 'mirror' THEN 0 WHEN 'index' THEN 1 WHEN 'check' THEN 3 ELSE 2 END, id LIMIT ?",
             (now, json.dumps([*kinds]), limit),
         )
         return tuple(task_of(row) for row in rows)

@@ -140,6 +140,16 @@ class Findings:
         )
         return tuple(CheckRate(*row) for row in rows)
 
+    async def withdraw(self, check: str) -> None:
+        """All that a check found and that waits."""
+        await self._database.do(
+            lambda connection: connection.execute(
+                "UPDATE proposal SET state='withdrawn'"
+                " WHERE kind='finding' AND state='waiting' AND origin ->> '$[1]'=?",
+                (check,),
+            ).close()
+        )
+
     async def decide(self, ids: Sequence[ProposalId], verdict: FindingVerdict, reason: str = "") -> None:
         """The writer's word on findings, as one decision. Gone for an unknown id, and then nothing was changed."""
 

@@ -16,6 +16,7 @@ from flowcabal_tui.store.rows.proposals import FIELDS, insert_proposal, new_id, 
 
 _FIRST: Final = 1
 _SECOND: Final = 2
+_LAPSED: Final = ("resolved", "withdrawn")
 _LIVE: Final = "state IN ('waiting', 'later')"
 
 
@@ -112,14 +113,12 @@ def forget_findings(connection: sqlite3.Connection, repeats: Callable[[str], boo
 
 
 def _is_same(known: Proposal, new: Proposal) -> bool:
-    """The same finding, or one of the same two places by the same check, or of another check that still waits."""
+    """The same finding, or one about the same places; by another check, where the other has not lapsed."""
     if known.identity == new.identity:
         return True
     one, other = finding_of(known).source, finding_of(new).source
-    same_check = known.origin.maker == new.origin.maker
-    if not (same_check or known.state in ("waiting", "later")) or bool(one.text) != bool(other.text):
-        return False
-    if not one.text and not same_check:
+    same_check = known.origin == new.origin
+    if bool(one.text) != bool(other.text) or not (same_check or (one.text and known.state not in _LAPSED)):
         return False
     return _meet(_quoted(known), _quoted(new)) and (not one.text or _meet(one, other))
 

@@ -1,0 +1,78 @@
+"""Findings: what checks found, the writer's word on it, and checks of kept chapters."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import get_args
+
+from flowcabal_tui.domain.errors import ModelError, ModelFault, UnknownName
+from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
+from flowcabal_tui.domain.run import Quote, RuleName
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
+from flowcabal_tui.settings.project_file import ChecksSettings, save_project
+from flowcabal_tui.settings.user_file import file_modes
+
+
+class FindingService:
+    """Questions and commands about findings. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def findings(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
+        """Some findings from `offset` on, in story order, the sure ones of a chapter first."""
+        return await self._parts.findings.page(wish, offset, limit)
+
+    async def finding_report(self) -> CheckReport:
+        """Which chapters were checked, what was not, and how useful each check is."""
+        return await self._parts.findings.report()
+
+    async def quote_check(self, first: int | None = None, last: int | None = None) -> Quote:
+        """What a check of chapters by the agents' model would cost. Raises ModelError without a model."""
+        parts, monitor = self._parts, self._parts.monitor()
+        if monitor is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
+        await parts.models.learn_windows()
+        return await parts.quotes.check(await parts.findings.chapters(first, last), monitor)
+
+    @handles(DecideFindings)
+    async def decide(self, command: DecideFindings) -> None:
+        await self._parts.findings.decide(command)
+
+    @handles(ChangeFromHere)
+    async def change(self, command: ChangeFromHere) -> str:
+        record = await self._parts.findings.change(command)
+        await self._parts.story_changed()
+        return record
+
+    @handles(SwitchRule)
+    async def switch(self, command: SwitchRule) -> None:
+        await self._switch(command.rule, on=command.on)
+        if not command.on:
+            await self._parts.findings.withdraw(command.rule)
+
+    async def _switch(self, rule: str, *, on: bool) -> None:
+        """Writes into the project's file which rules do not check this book. Raises UnknownName or OSError."""
+        parts = self._parts
+        if rule not in get_args(RuleName):
+            raise UnknownName(
+                _("There is no rule {name}.").format(name=clean_line(rule)),
+                "",
+                _("It has: {names}").format(names=", ".join(get_args(RuleName))),
+            )
+        off = [each for each in parts.settings.checks.off if each != rule]
+        checks = ChecksSettings.model_validate({"off": off if on else [*off, rule]})
+        parts.settings = parts.settings.model_copy(update={"checks": checks})
+        await asyncio.to_thread(save_project, parts.folder, parts.settings, file_modes())
+
+    @handles(CheckChapters)
+    async def check(self, command: CheckChapters) -> str:
+        return str(await self._parts.findings.check(command))
+
+    @handles(StopChecking)
+    async def stop(self, _command: StopChecking) -> None:
+        self._parts.findings.stop()

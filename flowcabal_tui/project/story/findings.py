@@ -1,0 +1,163 @@
+"""The writer's word on findings, and checks of kept chapters on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
+from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish, report_of
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.proposals import Finding, Proposal
+from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.story import Fact, RecordId
+from flowcabal_tui.domain.text import clean_line, digest_of
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.check_results import CheckResults
+from flowcabal_tui.project.book.rule_checks import RuleChecks
+from flowcabal_tui.project.story.records import StoryRecords
+from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.findings import (
+    ChangeFromHere,
+    CheckChapters,
+    CheckProgress,
+    DecideFindings,
+    FindingsChanged,
+)
+from flowcabal_tui.store import Store
+
+_FAILURES: Final = 2
+"""Chapters in a row that the model could not check, after which it is not asked about further ones."""
+
+
+class Findings:
+    """Lives on the engine's loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        story: StoryRecords,
+        rules: RuleChecks,
+        results: CheckResults,
+        monitor: Callable[[], Monitor | None],
+        emit: Callable[[Event], None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._store, self._story, self._rules, self._results = store, story, rules, results
+        self._monitor, self._emit, self._clock = monitor, emit, clock
+        self._stops = False
+
+    async def page(self, wish: FindingWish, offset: int, limit: int) -> FindingPage:
+        """Some rows from `offset` on."""
+        return await self._store.findings.page(wish, offset, limit)
+
+    async def report(self) -> CheckReport:
+        """Which texts were checked, and what each check is worth."""
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        digests = {chapter.id: chapter.digest for chapter in chapters}
+        checked = {
+            identity: replace(said, is_current=digests.get(identity) == text)
+            for identity, (text, said) in (await self._store.findings.checked()).items()
+        }
+        return report_of([chapter.id for chapter in chapters], checked, await self._store.findings.rates())
+
+    async def decide(self, command: DecideFindings) -> None:
+        """Raises RunError for an intention without a reason; KeyError for an unknown id. Then nothing was changed."""
+        if command.verdict == "intended" and not clean_line(command.reason).strip():
+            raise RunError(_("A reason is needed: later checks read it."), _("Nothing was changed."))
+        await self._store.findings.decide(command.findings, command.verdict, command.reason)
+        self._emit(FindingsChanged())
+
+    async def change(self, command: ChangeFromHere) -> RecordId:
+        """Writes the fact and ends what the other passage states. Raises RunError, and then nothing was changed."""
+        (row,) = await self._store.proposals.get([command.finding])
+        finding = row.difference.after
+        if not isinstance(finding, Finding) or row.place is None or finding.draft:
+            raise RunError(
+                _("Only what stands in a chapter can change the story."),
+                _("Nothing was changed."),
+                _("Keep the draft first."),
+            )
+        fact = command.fact or fact_of(row)
+        await self._story.require_record(fact)
+        if not fact.id:
+            fact = replace(fact, id=RecordId(digest_of([fact.text, self._clock().isoformat()])[:12]))
+        ended = [replace(each, until=row.place.chapter) for each in await self._stated(finding) if each.id != fact.id]
+        await self._store.findings.change(row.id, [*ended, fact])
+        self._emit(FindingsChanged(row.place.chapter))
+        return fact.id
+
+    async def _stated(self, finding: Finding) -> Sequence[Fact]:
+        """Facts that hold, with evidence in the second passage."""
+        source = finding.source
+        return [
+            fact
+            for fact in (await self._story.story()).facts
+            if fact.until is None
+            and any(
+                each.chapter == finding.against and each.start < source.end and source.start < each.end
+                for each in fact.evidence
+            )
+        ]
+
+    async def withdraw(self, rule: str) -> None:
+        """What a rule found that is switched off, and nobody has decided."""
+        await self._store.findings.withdraw(rule)
+        self._emit(FindingsChanged())
+
+    def stop(self) -> None:
+        """Begins no further chapter."""
+        self._stops = True
+
+    async def chapters(self, first: int | None, last: int | None) -> list[Chapter]:
+        """Those with text between two places of the story, both included."""
+        return [
+            chapter
+            for chapter in await self._store.book.chapters()
+            if chapter.digest and (first or 1) <= chapter.position and (last is None or chapter.position <= last)
+        ]
+
+    async def check(self, command: CheckChapters) -> int:
+        """Checks chapters, one after the other; each is stored when it is done. Raises ModelError without a model."""
+        monitor = self._monitor() if command.model else None
+        if command.model and monitor is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
+        chapters, failures, self._stops = await self.chapters(command.first, command.last), 0, False
+        for done, chapter in enumerate(chapters):
+            if self._stops:
+                break
+            self._emit(CheckProgress(done, len(chapters)))
+            asked = monitor if failures < _FAILURES else None
+            checks = await self._check(chapter, asked)
+            failures = failures + 1 if asked and _failed(checks) else 0
+        self._emit(CheckProgress(len(chapters), len(chapters)))
+        wish = FindingWish(chapters=tuple(chapter.id for chapter in chapters), folded=True)
+        return (await self.page(wish, 0, 1)).total if chapters else 0
+
+    async def _check(self, chapter: Chapter, monitor: Monitor | None) -> Sequence[AngleCheck]:
+        generation = await self._store.memory.generation()
+        view, text = await self._store.memory.view(chapter.id, generation), await self._store.book.text(chapter.id)
+        uri = f"manuscript/{chapter.id}"
+        checks = await self._rules.check(view, text, uri, chapter.title)
+        if monitor is not None:
+            checks = (*checks, *await monitor.check_text(text, uri, chapter.title, chapter.id, generation))
+        await self._results.put_chapter(chapter, text, checks)
+        return checks
+
+
+def fact_of(row: Proposal) -> Fact:
+    """What the chapter of a finding says, as a fact that holds from there on."""
+    finding, place = row.difference.after, row.place
+    if not isinstance(finding, Finding) or place is None:
+        raise TypeError(f"{row.id} is no finding of a chapter")
+    words = clean_line(row.quotation).strip()
+    said = Evidence(row.quotation, place.chapter, place.start, place.end)
+    return Fact(RecordId(""), words, finding.about, since=place.chapter, evidence=(said,))
+
+
+def _failed(checks: Sequence[AngleCheck]) -> bool:
+    return all(check.outcome == "not checked" for check in checks if check.angle != "rules")

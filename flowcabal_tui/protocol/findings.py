@@ -1,0 +1,81 @@
+"""Commands and events of findings: chapters checked, and the writer's word on what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.story import Fact
+from flowcabal_tui.protocol.base import Command, Event, Order, event
+
+
+@dataclass(frozen=True, slots=True)
+class DecideFindings(Command):
+    """The writer's word on findings, all at once; `UndoDecision` takes it back.
+
+    intended: it is meant so, with a reason; useless: not useful, which counts against its check; later: put aside;
+    waiting: taken up again.
+    """
+
+    type: ClassVar[str] = "finding:decide"
+    findings: tuple[ProposalId, ...]
+    verdict: Literal["intended", "useless", "later", "waiting"]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFromHere(Command):
+    """The story changes where the finding quotes its chapter: writes `fact` (None: what the chapter says, as it says
+    it) as holding from there on, and ends the facts that the other passage states. The result is the fact's id."""
+
+    type: ClassVar[str] = "finding:change"
+    finding: ProposalId
+    fact: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRule(Command):
+    """Switches a rule off for this book, or on again; what it found and nobody has decided is withdrawn."""
+
+    type: ClassVar[str] = "finding:rule"
+    rule: str
+    on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckChapters(Command):
+    """Checks the kept texts of chapters between two places of the story (None: from the first, to the last): by rule,
+    and with `model` by the agents' model, which costs money. The result is how many findings wait in them."""
+
+    type: ClassVar[str] = "finding:check"
+    order: ClassVar[Order] = "beside"
+    first: int | None = None
+    last: int | None = None
+    model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StopChecking(Command):
+    """Begins no further chapter of a check."""
+
+    type: ClassVar[str] = "finding:stop"
+    order: ClassVar[Order] = "at once"
+
+
+@event
+class FindingsChanged(Event):
+    """Findings were raised, decided or withdrawn."""
+
+    type: ClassVar[str] = "finding:changed"
+    chapter: ChapterId | None = None
+
+
+@event
+class CheckProgress(Event):
+    """So many chapters of a check are done."""
+
+    type: ClassVar[str] = "finding:progress"
+    done: int
+    total: int
