@@ -16,7 +16,7 @@ from flowcabal_tui.domain.errors import DiskFull, ProjectExists, ProjectLocked
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_KEEP, following
 from flowcabal_tui.project.trust.service import record_new
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import (

@@ -58,7 +58,7 @@ class Project:
         self.findings = on_engine(findings, engine)
         self.drafts = on_engine(DraftService(parts), engine)
         services = (book, runs, memory, story, workflows, models, builds, findings)
-        self._commands = CommandQueue(services, self._require, feed.publish, parts.tasks.create)
+        self._commands = CommandQueue(services, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._closed = startup, False
 
@@ -98,16 +98,16 @@ class Project:
     @property
     def info(self) -> ProjectInfo:
         """Who the project is."""
-        settings = self._parts.settings
+        settings = self._parts.base.settings
         return ProjectInfo(
             name=settings.project.name,
             language=settings.project.language,
-            path=self._parts.folder,
-            read_only=self._parts.read_only,
-            offline=self._parts.models.is_offline(),
-            models=tuple((role, endpoint) for role in ROLES if (endpoint := self._parts.models.endpoint(role))),
-            holder=str(self._parts.holder or ""),
-            trust=self._parts.trust.state,
+            path=self._parts.base.folder,
+            read_only=self._parts.store.read_only,
+            offline=self._parts.base.models.is_offline(),
+            models=tuple((role, endpoint) for role in ROLES if (endpoint := self._parts.base.models.endpoint(role))),
+            holder=str(self._parts.store.holder or ""),
+            trust=self._parts.base.trust.state,
         )
 
     def send(self, command: Command) -> CommandId:
@@ -121,10 +121,10 @@ class Project:
         return await self._engine.call(self._commands.carry_out(command))
 
     def _require(self, command: Command) -> None:
-        if self._parts.read_only and not isinstance(command, ConfirmTrust):
+        if self._parts.store.read_only and not isinstance(command, ConfirmTrust):
             raise ProjectReadOnly(
                 _("The project is open read-only."),
-                _("{holder} has it open for writing.").format(holder=self._parts.holder or _("Another program")),
+                _("{holder} has it open for writing.").format(holder=self._parts.store.holder or _("Another program")),
                 _("Close it there and open it here again."),
             )
 
@@ -139,7 +139,7 @@ class Project:
     @property
     def quiet(self) -> bool:
         """True when no run can go on without a human."""
-        return self._parts.runs.quiet
+        return self._parts.runs.manager.quiet
 
     async def linger(self) -> None:
         """Returns when no run can go on without a human: for a terminal that hung up."""

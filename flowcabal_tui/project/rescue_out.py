@@ -20,7 +20,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
-from flowcabal_tui.project.book.curation import AFTER_IMPORT, following
+from flowcabal_tui.project.book.following import AFTER_IMPORT, following
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.rescue import FoundChapter, Rescue
 from flowcabal_tui.settings.project_file import load_project

@@ -19,37 +19,37 @@ class Startup:
     async def begin(self, *, knowledge: bool) -> None:
         """After the project is open. A restricted project starts nothing before the user's answer."""
         parts = self._parts
-        parts.emit(Status("connected"))
+        parts.base.emit(Status("connected"))
         self._knowledge_wanted = knowledge
-        if parts.trust.state != "trusted":
-            parts.trust.tell()
-        if parts.read_only:
+        if parts.base.trust.state != "trusted":
+            parts.base.trust.tell()
+        if parts.store.read_only:
             return
-        if parts.trust.state == "restricted":
-            parts.knowledge.held_back()
-            await parts.background.tell()
+        if parts.base.trust.state == "restricted":
+            parts.memory.knowledge.held_back()
+            await parts.memory.background.tell()
             return
         await self._work()
 
     async def _work(self) -> None:
         parts, self._working = self._parts, True
         await parts.purging.begin()
-        parts.background.start()
-        parts.tasks.create(parts.curation.watch_outside())
-        parts.tasks.create(parts.upkeep.tidy())
-        parts.tasks.create(parts.purging.keep_finishing())
+        parts.memory.background.start()
+        parts.base.tasks.create(parts.book.outside.watch())
+        parts.base.tasks.create(parts.memory.rebuilder.tidy())
+        parts.base.tasks.create(parts.purging.keep_finishing())
         if self._knowledge_wanted:
-            await parts.start_knowledge()
+            await parts.memory.start_knowledge()
 
     async def confirm(self, items: Collection[Digest]) -> None:
         """The user has confirmed these items: what was held back for them goes on."""
         parts = self._parts
-        await parts.trust.confirm(items)
-        if parts.read_only:
+        await parts.base.trust.confirm(items)
+        if parts.store.read_only:
             return
         if not self._working:
             await self._work()
             return
-        await parts.background.confirmed()
-        if self._knowledge_wanted and not parts.knowledge.began:
-            await parts.start_knowledge()
+        await parts.memory.background.confirmed()
+        if self._knowledge_wanted and not parts.memory.knowledge.began:
+            await parts.memory.start_knowledge()

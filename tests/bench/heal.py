@@ -99,7 +99,7 @@ async def _anew(desk: Desk) -> AsyncIterator[int]:
     """Everything is sent once more; gives how many states were told before."""
     told = len(desk.told(KnowledgeStatus))
     await desk.project._engine.call(knowledge(desk).rebuild())
-    await desk.project._engine.call(desk.project._parts.background.heal({}))
+    await desk.project._engine.call(desk.project._parts.memory.background.heal({}))
     yield told
 
 

@@ -98,7 +98,7 @@ async def recorded(language: str) -> dict[str, ModelRequest]:
             await project.close()
         recorder = Recorder()
         project = await Project.open(book, knowledge=False, pace=0.0, clock=_clock)
-        project._parts.models._offline = lambda: recorder  # type: ignore[method-assign]  # the one place of this model
+        project._parts.base.models._offline = lambda: recorder  # type: ignore[method-assign]  # the one place of this model
         try:
             return await _requests(project, recorder, language)
         finally:

@@ -14,7 +14,7 @@ UP = ("ready", "external")
 
 
 def knowledge(desk: Desk) -> KnowledgeConnection:
-    return desk.project._parts.knowledge
+    return desk.project._parts.memory.knowledge
 
 
 async def whole(desk: Desk, after: int = 0) -> KnowledgeStatus:

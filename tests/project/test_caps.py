@@ -84,7 +84,7 @@ async def capped(folder: Path, server: FaultServer, provider: str = "openai", **
 
 
 def model_of(desk: Desk) -> ModelPort:
-    return desk.project._parts.models.booked("agent")
+    return desk.project._parts.base.models.booked("agent")
 
 
 async def ask(desk: Desk) -> Any:
@@ -123,7 +123,7 @@ async def test_what_failed_teaches_the_counter_nothing(folder: Path, server: Fau
     server.push(NOT_JSON)
     await make(folder, both(endpoint(server)))
     async with opened(folder) as desk:
-        counter = desk.project._parts.models.counter
+        counter = desk.project._parts.base.models.counter
         before = counter.calibration
         with pytest.raises(ModelError):
             await ask(desk)
@@ -137,7 +137,7 @@ async def test_the_counter_does_not_learn_from_the_sum_of_several_tries(
     await make(folder, both(endpoint(server, retries=1)))
     request = ModelRequest((Message("user", "Who is in it? " * 20),))
     async with opened(folder) as desk:
-        counter, model = desk.project._parts.models.counter, model_of(desk)
+        counter, model = desk.project._parts.base.models.counter, model_of(desk)
         await desk.project._engine.call(model.answer(request))
         learned = counter.calibration
         assert learned.samples == 1
@@ -174,7 +174,7 @@ async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
         if counted:
             assert (spent.cost, spent.estimated_calls, spent.about) == (Decimal("0.000011"), 0, "")
         else:
-            counter = desk.project._parts.models.counter
+            counter = desk.project._parts.base.models.counter
             tokens = counter.count_request(REQUEST), counter.count(caught.value.partial)
             assert (spent.input_tokens, spent.output_tokens) == tokens
             assert (spent.cost, spent.estimated_calls, spent.about) == (
@@ -184,7 +184,7 @@ async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
             )
         with pytest.raises(BudgetExceeded):
             await desk.project._engine.call(model_of(desk).answer(REQUEST))
-        assert spent == desk.project._parts.models.spending.totals, "what is shown at once is what was written"
+        assert spent == desk.project._parts.base.models.spending.totals, "what is shown at once is what was written"
 
 
 async def test_a_call_of_which_nothing_arrived_is_not_booked(folder: Path, server: FaultServer) -> None:
@@ -200,14 +200,14 @@ def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
 
 
 async def embedded(desk: Desk, *texts: str) -> None:
-    await desk.project._engine.call(desk.project._parts.models.embedder().embed(texts))
+    await desk.project._engine.call(desk.project._parts.base.models.embedder().embed(texts))
 
 
 async def test_vectors_that_have_a_price_are_booked_and_held_under_the_cap(folder: Path, server: FaultServer) -> None:
     await make(folder, vectors(server, price_in=Decimal(1)))
     change(folder, "budget", max_cost=Decimal("0.000030"))
     async with opened(folder) as desk:
-        knowledge = desk.project._parts.knowledge
+        knowledge = desk.project._parts.memory.knowledge
         await embedded(desk, *["ab"] * 12)
         knowledge.require_paid()
         spent = await desk.project.runs.totals()
@@ -233,7 +233,7 @@ async def test_vectors_without_a_price_leave_the_sum_known(folder: Path, server:
     change(folder, "budget", max_cost=CAP)
     async with opened(folder) as desk:
         await embedded(desk, "ab")
-        desk.project._parts.knowledge.require_paid()
+        desk.project._parts.memory.knowledge.require_paid()
         assert (await desk.project.runs.totals()).calls == 0
 
 
@@ -280,7 +280,7 @@ async def test_an_agent_that_is_stopped_while_it_answers_is_booked_by_an_estimat
     folder: Path, server: FaultServer
 ) -> None:
     async with opened(await capped(folder, server)) as desk:
-        models = desk.project._parts.models
+        models = desk.project._parts.base.models
 
         async def stopped() -> None:
             model = HalfSaid(models.model("agent").endpoint)

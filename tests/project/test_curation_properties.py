@@ -17,7 +17,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_KEEP, following
 from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Purge, Rebuild
 from flowcabal_tui.settings.project_file import OFFLINE

@@ -44,7 +44,7 @@ async def written(folder: Path, tmp_path: Path, server: FaultServer, **fields: A
 
 
 def embeddings(desk: Desk) -> Embeddings:
-    return desk.project._parts.embeddings
+    return desk.project._parts.memory.embeddings
 
 
 def sent(server: FaultServer) -> list[str]:
@@ -179,7 +179,7 @@ async def test_a_look_sends_no_query_and_a_run_sends_one(folder: Path, tmp_path:
         generation = await desk.project._engine.call(parts.store.memory.generation())
 
         def finder(*, remember: bool) -> RememberingFinder:
-            return RememberingFinder(knowledge, parts.store, parts.sources, generation, remember=remember)  # type: ignore[arg-type]  # a fake
+            return RememberingFinder(knowledge, parts.store, parts.memory.sources, generation, remember=remember)  # type: ignore[arg-type]  # a fake
 
         with pytest.raises(KnowledgePending):
             await desk.project._engine.call(finder(remember=False).find("the ferry", 3, 10))
@@ -197,7 +197,7 @@ async def test_the_vector_of_a_query_is_booked_to_its_run(folder: Path, tmp_path
         parts, kept = desk.project._parts, embeddings(desk).embedder()
         assert isinstance(kept, KeptEmbedder)
         generation = await desk.project._engine.call(parts.store.memory.generation())
-        finder = RememberingFinder(Counted(kept), parts.store, parts.sources, generation, remember=True)  # type: ignore[arg-type]  # a fake
+        finder = RememberingFinder(Counted(kept), parts.store, parts.memory.sources, generation, remember=True)  # type: ignore[arg-type]  # a fake
 
         async def search() -> None:
             PAYING_RUN.set(RunId("run-1"))
@@ -214,7 +214,7 @@ async def test_a_preview_names_the_search_as_pending(folder: Path, tmp_path: Pat
         await desk.project.carry_out(AnswerEmbeddings(True))
         kept = embeddings(desk).embedder()
         assert isinstance(kept, KeptEmbedder)
-        desk.project._parts.knowledge = Counted(kept)  # type: ignore[assignment]  # a fake
+        desk.project._parts.memory.knowledge = Counted(kept)  # type: ignore[assignment]  # a fake
         request = RunRequest("chapter", await desk.chapter(3), (("instruction", "The bell."),))
         receipt = await desk.project.runs.preview_context(request, _first(await desk.project.workflows.get("chapter")))
         assert [each for each in receipt.pending if each.startswith("similar places")]
@@ -229,7 +229,7 @@ async def test_a_local_model_embeds_the_query_and_no_passage(
         await desk.project.carry_out(AnswerEmbeddings(True))
         kept = embeddings(desk).embedder()
         assert isinstance(kept, KeptEmbedder)
-        knowledge = desk.project._parts.knowledge
+        knowledge = desk.project._parts.memory.knowledge
         knowledge._stored = KeptEmbedder(kept._embedder, kept._vectors, lambda: None, costs=False)
         assert await desk.project._engine.call(knowledge.known_vectors(["the ferry", "a passage"])) is None
         assert server.log == [], "what a model on this machine costs is time"
@@ -259,8 +259,8 @@ async def test_an_answer_that_cannot_be_saved_sends_nothing(
     (tmp_path / "taken").write_text("a file where the folder should be")
     async with opened(folder) as desk:
         monkeypatch.setenv("FLOWCABAL_STATE_DIR", str(tmp_path / "taken"))
-        desk.project._parts.embeddings = Embeddings(
-            desk.project._parts.models, desk.project._parts.store, "x", folder, "en"
+        desk.project._parts.memory.embeddings = Embeddings(
+            desk.project._parts.base.models, desk.project._parts.store, "x", folder, "en"
         )
         with pytest.raises(FlowCabalError, match="could not be saved"):
             await desk.project.carry_out(AnswerEmbeddings(True))

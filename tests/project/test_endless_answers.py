@@ -125,7 +125,7 @@ async def test_an_endless_answer_of_the_agents_is_stopped_at_a_cap_too(folder: P
     await make_one(folder, both(endpoint(server, **PRICED)))
     change(folder, "budget", max_cost=USUAL_OUTPUT * TOKEN)
     async with opened(folder) as desk:
-        model = desk.project._parts.models.booked("agent")
+        model = desk.project._parts.base.models.booked("agent")
 
         async def answered() -> BaseException | None:
             try:

@@ -149,7 +149,7 @@ class FakeTree:
 
 async def test_what_the_story_says_is_in_the_servers_tree_as_long_as_it_is_said(desk: Desk) -> None:
     parts, tree = desk.project._parts, FakeTree()
-    steps = KnowledgeSteps(parts.store, parts.sources, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
+    steps = KnowledgeSteps(parts.store, parts.memory.sources, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
     first, second, _third = [chapter.id for chapter in await desk.project.book.chapters()]
 
     async def told() -> dict[str, str]:
@@ -189,7 +189,7 @@ async def test_what_the_story_says_is_in_the_servers_tree_as_long_as_it_is_said(
 
 async def test_the_servers_tree_follows_the_book(desk: Desk) -> None:
     parts, tree = desk.project._parts, FakeTree()
-    steps = KnowledgeSteps(parts.store, parts.sources, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
+    steps = KnowledgeSteps(parts.store, parts.memory.sources, lambda: tree)  # type: ignore[arg-type,return-value]  # a fake
 
     async def told() -> None:
         for task in (await owed(desk)).values():

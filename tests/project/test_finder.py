@@ -77,7 +77,7 @@ async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 async def found(desk: Desk, knowledge: FakeKnowledge, before: int = 3, *, remember: bool = False) -> list[Found]:
-    store, queries = desk.project._parts.store, desk.project._parts.sources
+    store, queries = desk.project._parts.store, desk.project._parts.memory.sources
     generation = await desk.project._engine.call(store.memory.generation())
     finder = RememberingFinder(knowledge, store, queries, generation, remember=remember)  # type: ignore[arg-type]  # a fake
     return list(await desk.project._engine.call(finder.find("the river", before, 10)))

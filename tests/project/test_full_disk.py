@@ -32,10 +32,10 @@ async def test_who_waits_for_the_memory_hears_that_there_is_no_room_and_it_follo
     await make(folder, both(OFFLINE))
     async with opened(folder) as desk:
         parts = desk.project._parts
-        await desk.project._engine.call(parts.background.close())
+        await desk.project._engine.call(parts.memory.background.close())
         await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
         await disk(desk, full=True)
-        desk.project._engine.soon(parts.background.start)
+        desk.project._engine.soon(parts.memory.background.start)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DiskFull):
                 await desk.project.memory.settled()

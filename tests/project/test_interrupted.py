@@ -99,7 +99,7 @@ async def test_the_server_is_told_the_story_although_the_project_was_closed_when
     async with opened(folder) as desk:
         await desk.settled()
         assert (await desk.project.story.all()).facts
-        await desk.project._engine.call(desk.project._parts._knowledge_ready({}))
+        await desk.project._engine.call(desk.project._parts.memory.catch_up({}))
         told = {task.subject for task in await desk.project.memory.background() if task.kind == "knowledge"}
         assert f"story/{await desk.chapter(1)}" in told
 
@@ -109,7 +109,7 @@ async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
 ) -> None:
     run = await left_waiting(folder)
     async with opened(folder) as desk:
-        runs = desk.project._parts.runs
+        runs = desk.project._parts.runs.manager
         gate = Gate(runs._services)
         monkeypatch.setattr(runs, "_services", gate)
         resumed = asyncio.create_task(desk.project.carry_out(ResumeRun(run)))
@@ -120,7 +120,7 @@ async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
         await asyncio.gather(resumed, stopped)
         assert await desk.follow(run, leave) == "cancelled"
         assert await desk.project.runs.questions() == ()
-        assert desk.project._parts.runs.idle
+        assert desk.project._parts.runs.manager.idle
 
 
 async def test_a_step_whose_end_could_not_be_written_is_done_again_when_there_is_room(
@@ -149,7 +149,7 @@ async def test_a_chapter_that_goes_while_it_is_read_leaves_the_reading_and_the_r
 ) -> None:
     await imported(folder, server)
     async with opened(folder) as desk:
-        reading, book = desk.project._parts.bootstrap, desk.project._parts.store.book
+        reading, book = desk.project._parts.memory.bootstrap, desk.project._parts.store.book
         steps, gone = reading._steps, list[str]()
 
         def deleting(pinned: Any) -> Steps:
@@ -210,8 +210,8 @@ async def test_a_pause_holds_that_overtakes_the_start_of_a_reading_in_the_queue(
 ) -> None:
     await imported(folder, server)
     async with opened(folder) as desk:
-        gate = Gate(desk.project._parts.steps.enqueue_entity)
-        monkeypatch.setattr(desk.project._parts.steps, "enqueue_entity", gate)
+        gate = Gate(desk.project._parts.memory.steps.enqueue_entity)
+        monkeypatch.setattr(desk.project._parts.memory.steps, "enqueue_entity", gate)
         desk.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
         await gate.reached.wait()
         started = desk.project.send(StartBootstrap())
@@ -246,7 +246,7 @@ async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_can
 ) -> None:
     await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(2))))
     async with opened(folder) as desk:
-        models, store = desk.project._parts.models, desk.project._parts.store
+        models, store = desk.project._parts.base.models, desk.project._parts.store
         ask = ModelRequest((Message("user", "which word?"),), purpose="curator.l1")
         gate = Gate(store.usage.add)
         monkeypatch.setattr(store.usage, "add", gate)
@@ -311,8 +311,8 @@ async def test_a_name_that_a_hand_has_written_is_indexed_although_the_project_wa
     async with opened(folder) as desk:
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
         await desk.settled()
-        gate = Gate(desk.project._parts.steps.enqueue_entity)
-        monkeypatch.setattr(desk.project._parts.steps, "enqueue_entity", gate)
+        gate = Gate(desk.project._parts.memory.steps.enqueue_entity)
+        monkeypatch.setattr(desk.project._parts.memory.steps, "enqueue_entity", gate)
         desk.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
         await gate.reached.wait()
     async with opened(folder) as desk:
@@ -333,8 +333,8 @@ async def test_a_chapters_file_follows_it_although_the_project_was_closed_just_t
     async with opened(folder) as desk:
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
         await desk.settled()
-        gate = Gate(desk.project._parts.curation.placed)
-        monkeypatch.setattr(desk.project._parts.curation, "placed", gate)
+        gate = Gate(desk.project._parts.memory.updates.chapters_placed)
+        monkeypatch.setattr(desk.project._parts.memory.updates, "chapters_placed", gate)
         desk.project.send(EditChapter(await desk.chapter(1), **change))
         await gate.reached.wait()
     async with opened(folder):

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.book import curation
+from flowcabal_tui.project.book import outside_edits
 from flowcabal_tui.protocol.book import (
     AddChapter,
     DeleteOutput,
@@ -178,7 +178,7 @@ async def test_an_edit_made_while_the_project_was_closed_is_found_at_the_next_st
 async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_rests(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(curation, "WATCH_SECONDS", 0.02)
+    monkeypatch.setattr(outside_edits, "WATCH_SECONDS", 0.02)
     source = write_chapters(folder.parent / "source")
     await make(folder)
     async with opened(folder) as desk:
@@ -198,7 +198,7 @@ async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_r
 
 
 async def test_a_folder_of_chapters_that_is_not_there_has_no_stamps(desk: Desk, folder: Path) -> None:
-    mirror = desk.project._parts.mirror
+    mirror = desk.project._parts.book.mirror
     assert sorted(await mirror.stamps()) == mirrored(folder)
     (folder / "manuscript").rename(folder / "elsewhere")
     assert await mirror.stamps() == {}
@@ -258,7 +258,7 @@ async def test_kept_from_two_places_at_once_it_is_kept_once(desk: Desk) -> None:
 
 async def raced(project: Project, keep: PersistOutput) -> str:
     """The same on the engine's own loop, past the queue of commands."""
-    return await project._engine.call(project._parts.curation.persist(keep))
+    return await project._engine.call(project._parts.book.curation.persist(keep))
 
 
 async def test_who_only_reads_can_keep_nothing(desk: Desk, folder: Path) -> None:

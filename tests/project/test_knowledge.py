@@ -182,7 +182,7 @@ async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedde
                 told = len(desk.told(KnowledgeStatus))
                 await forget_vectors(desk)
                 await desk.project._engine.call(knowledge(desk).rebuild())
-                await desk.project._engine.call(desk.project._parts.background.heal({}))
+                await desk.project._engine.call(desk.project._parts.memory.background.heal({}))
                 model.asked.clear()
                 await soon(model.asked.wait())
                 return told

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.project.book import curation
+from flowcabal_tui.project.book import outside_edits
 from flowcabal_tui.protocol.book import AddChapter, OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.rows.tasks import no_tasks
@@ -27,7 +27,7 @@ async def desk(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Three imported chapters; the files are looked at often."""
     from flowcabal_tui.protocol.book import ImportManuscript
 
-    monkeypatch.setattr(curation, "WATCH_SECONDS", 0.02)
+    monkeypatch.setattr(outside_edits, "WATCH_SECONDS", 0.02)
     await make(folder, both(OFFLINE))
     async with opened(folder) as desk:
         await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
@@ -85,7 +85,7 @@ async def test_when_both_were_changed_both_are_versions_and_the_writer_s_stands(
 
 async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(desk: Desk, folder: Path) -> None:
     chapter = await desk.chapter(1)
-    mirror, values = desk.project._parts.mirror, desk.project._parts.store.values
+    mirror, values = desk.project._parts.book.mirror, desk.project._parts.store.values
     before = await values.get(f"mirror/{chapter}")
     await desk.project.carry_out(WriteChapter(chapter, "Second."))
     await desk.settled()
@@ -107,9 +107,9 @@ async def test_a_file_that_is_being_written_is_no_half_file_of_a_kill(
 
         def sweep_and_sync(descriptor: int) -> None:
             if not swept:
-                swept.append(desk.project._engine.submit(parts.mirror.sweep()))
+                swept.append(desk.project._engine.submit(parts.book.mirror.sweep()))
                 for _turn in range(50):  # more than it takes; in the end its turn is still to come
-                    desk.project._engine.submit(parts.mirror.stamps()).result()
+                    desk.project._engine.submit(parts.book.mirror.stamps()).result()
             fsync(descriptor)
 
         monkeypatch.setattr(os, "fsync", sweep_and_sync)
@@ -141,6 +141,6 @@ async def test_a_chapter_that_changes_while_its_file_is_written_is_no_edit_of_so
 
     stale = await written("The ferry leaked.")
     await written("The ferry sank.")
-    assert await desk.project._engine.call(parts.mirror.write(stale)) is None
-    assert await desk.project._engine.call(parts.mirror.write(await written("The ferry was raised."))) is None
+    assert await desk.project._engine.call(parts.book.mirror.write(stale)) is None
+    assert await desk.project._engine.call(parts.book.mirror.write(await written("The ferry was raised."))) is None
     assert "The ferry was raised." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")

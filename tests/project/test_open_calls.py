@@ -30,7 +30,7 @@ async def killed(folder: Path, server: FaultServer, copy: Path) -> RunId:
         server.push({"content": TEXT, "stall_after": 1 + ARRIVED // 2})
         run = await desk.start("chain")
         await desk.until(NodeStreaming, lambda event: event.offset + len(event.chunk) == ARRIVED)
-        store, agent = desk.project._parts.store, desk.project._parts.models.booked("agent")
+        store, agent = desk.project._parts.store, desk.project._parts.base.models.booked("agent")
 
         async def until_open(number: int) -> None:
             async with asyncio.timeout(PATIENCE):
@@ -59,7 +59,7 @@ async def test_what_was_open_is_booked_at_the_next_opening_and_never_again(
     async with opened(tmp_path / "killed", read_only=True) as desk:
         assert (await desk.project.runs.totals()).calls == 0
     async with opened(tmp_path / "killed") as desk:
-        counter = desk.project._parts.models.counter
+        counter = desk.project._parts.base.models.counter
         spent = await desk.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (2, 2)
         assert spent.output_tokens == counter.count(TEXT[:ARRIVED])

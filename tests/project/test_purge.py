@@ -18,7 +18,7 @@ from flowcabal_tui.domain.errors import DiskFull, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId, OutputId
 from flowcabal_tui.domain.memory import Entity, Evidence, KeepMode
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId
-from flowcabal_tui.project.book.curation import following
+from flowcabal_tui.project.book.following import following
 from flowcabal_tui.project.memory import purging
 from flowcabal_tui.protocol.base import Status
 from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, OutsideEdit, WriteChapter

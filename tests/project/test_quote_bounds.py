@@ -105,7 +105,7 @@ async def quoted_and_run(
     model = endpoint_of(folder)
     async with opened(folder) as desk:
         fake = Priced(model, language, worst=worst)
-        desk.project._parts.models._models[model] = fake  # type: ignore[assignment]  # as far as it is used
+        desk.project._parts.base.models._models[model] = fake  # type: ignore[assignment]  # as far as it is used
         if name in NAMES:
             workflow = example(name, language)
             await desk.project.carry_out(SaveWorkflow(workflow))

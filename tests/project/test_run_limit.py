@@ -171,7 +171,7 @@ async def test_agents_calls_side_by_side_hold_the_cap_on_tokens(folder: Path, se
     await priced(folder, server, concurrency=8)
     change(folder, "budget", max_tokens=100)
     async with opened(folder) as desk:
-        model = desk.project._parts.models.booked("agent")
+        model = desk.project._parts.base.models.booked("agent")
         requests = [ModelRequest((Message("user", f"Question {number}?"),)) for number in range(6)]
 
         async def all_of_them() -> list[Any]:

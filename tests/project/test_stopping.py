@@ -71,7 +71,7 @@ async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> N
             await asyncio.Event().wait()
             return ""
 
-        parts.runs.start = never  # type: ignore[method-assign]  # a command that hangs
+        parts.runs.manager.start = never  # type: ignore[method-assign]  # a command that hangs
         stuck = asyncio.create_task(desk.start("flow", 1))
         await blocked.wait()
         await soon(desk.project.carry_out(CancelRun(run)))

@@ -215,7 +215,7 @@ async def test_a_key_goes_over_plain_http_only_where_the_users_own_file_names_th
     model = endpoint_at(url)
     await make_one(folder, both(model))
     async with opened(folder) as desk:
-        trust = desk.project._parts.trust
+        trust = desk.project._parts.base.trust
         if goes:
             assert trust.require_model("user", model) == "sk-mine"
         else:
@@ -238,9 +238,9 @@ async def test_a_key_that_is_unbound_in_the_users_file_is_asked_for_again(
     async with opened(folder) as desk:
         assert await asked(desk) == ["MINE"]
         with pytest.raises(ModelError, match="not confirmed"):
-            desk.project._parts.models.model("user")
+            desk.project._parts.base.models.model("user")
         bind_keys([("MINE", "models.example.net")])
-        desk.project._parts.models.model("user")
+        desk.project._parts.base.models.model("user")
 
 
 async def test_a_confirmed_project_is_opened_without_parsing_a_workflow(folder: Path) -> None:

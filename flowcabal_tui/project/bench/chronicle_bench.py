@@ -25,7 +25,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.context_bench import COUNTED_AS
-from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_KEEP, following
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.project import Project
 from flowcabal_tui.settings.paths import cache_folder

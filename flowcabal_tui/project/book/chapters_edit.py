@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_KEEP, following
+from flowcabal_tui.project.book.ports import MemoryPort
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     BookChanged,
@@ -31,16 +32,15 @@ _SHOWN = 40
 
 
 class ChaptersEdit:
-    """Lives on the engine's loop. `placed` is told the chapters as they were before some moved, came or went."""
+    """Lives on the engine's loop."""
 
     def __init__(
         self,
         store: Store,
         emit: Callable[[Event], None],
-        wake: Callable[[], None],
-        placed: Callable[[Sequence[Chapter]], Awaitable[None]],
+        memory: MemoryPort,
     ) -> None:
-        self._store, self._emit, self._wake, self._placed = store, emit, wake, placed
+        self._store, self._emit, self._memory = store, emit, memory
 
     async def do(self, command: ChaptersCommand) -> str:
         """The id of what was made. Raises VersionConflict or ManuscriptError, and then nothing was changed."""
@@ -58,7 +58,7 @@ class ChaptersEdit:
                 made = new.id
             case MergeChapters():
                 await self._store.edits.merge(command.chapter, command.following, following(AFTER_EDIT))
-        await self._placed(before)
+        await self._memory.chapters_placed(before)
         await self._tell(before)
         return made
 
@@ -68,7 +68,7 @@ class ChaptersEdit:
             if chapter.version != versions.get(chapter.id):
                 self._emit(OutputPersisted(OutputId(""), chapter.id, chapter.version, True))
         self._emit(BookChanged())
-        self._wake()
+        self._memory.wake()
 
     async def _replaced(self, command: ReplaceText) -> tuple[list[NewText], str]:
         """The new texts, and the note of their versions."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 
-from flowcabal_tui.domain.errors import FlowCabalError, RunError
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.manuscript import Author, Chapter
-from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.domain.manuscript import Author
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.prompt_text import bindings, fill, node_of
 from flowcabal_tui.domain.run import RunRequest
-from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import KEEP_EXAMPLE, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.mirror import Edited, Mirror
-from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.project.book.following import AFTER_FORGET, AFTER_KEEP, following
+from flowcabal_tui.project.book.outside_edits import OutsideEdits
+from flowcabal_tui.project.book.ports import MemoryPort
+from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -29,43 +27,15 @@ from flowcabal_tui.protocol.book import (
     EditChapter,
     OutputDeleted,
     OutputPersisted,
-    OutsideEdit,
     PersistOutput,
     WriteChapter,
 )
 from flowcabal_tui.runner.fold import fold
-from flowcabal_tui.store import Keeping, Store, TaskMaker
+from flowcabal_tui.store import Keeping, Store
 
-log = logging.getLogger(__name__)
-WATCH_SECONDS = 3.0
-"""Between two looks at the times of the chapters' files."""
 LONGEST_NAME = 60
 PARTIAL = "partial"
 """The tag of a kept text that was cut off."""
-AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "check", "knowledge")
-AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "check", "knowledge")
-"""An import spends no money: imported chapters are summarised by rule, from sentences of their own, and checked by
-rule."""
-AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
-"""Nobody asks for advice on what is taken out."""
-
-
-def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
-    """New outbox rows; the store gives them their ids. The knowledge server is told of uris.
-
-    A subject that is no chapter (`meta/outline`, `entity/<id>`) concerns the knowledge server only.
-    """
-    uri = subject if "/" in subject else f"manuscript/{subject}"
-    return tuple(
-        BackgroundTask(0, kind, uri if kind == "knowledge" else subject, source, "waiting", position)
-        for kind in kinds
-        if kind == "knowledge" or subject != uri
-    )
-
-
-def following(kinds: Sequence[TaskKind]) -> TaskMaker:
-    """What follows a change: these steps for its subject."""
-    return partial(tasks, kinds)
 
 
 class Curation:
@@ -74,19 +44,13 @@ class Curation:
     def __init__(
         self,
         store: Store,
-        mirror: Mirror,
+        outside: OutsideEdits,
         emit: Callable[[Event], None],
-        wake: Callable[[], None],
-        moved: Callable[[Mapping[ChapterId, int]], None],
-        retell: Callable[[], Awaitable[None]],
+        memory: MemoryPort,
         clock: Callable[[], datetime],
     ) -> None:
-        """`wake` starts the background worker; `moved` is told the chapters' places; `retell` has the knowledge
-        server told what the story says by now."""
-        self._store, self._mirror = store, mirror
-        self._emit, self._wake, self._moved, self._retell = emit, wake, moved, retell
-        self._clock = clock
-        self._outside: dict[ChapterId, Edited] = {}
+        self._store, self._outside, self._memory = store, outside, memory
+        self._emit, self._clock = emit, clock
 
     async def persist(self, command: PersistOutput) -> OutputId:
         """Keeps an attempt of a run. Keeping the same text for the same place again changes nothing."""
@@ -161,7 +125,7 @@ class Curation:
 
     async def write(self, command: WriteChapter) -> str:
         """Keeps what the writer typed, like any kept output. Raises VersionConflict; returns the version's number."""
-        outside = self._outside.get(command.chapter)
+        outside = self._outside.of(command.chapter)
         text, expected = clean(command.text), command.expected_version
         if outside is not None and outside.text != text:  # what another program wrote is kept below what is written now
             kept = await self._store.book.write(
@@ -179,8 +143,7 @@ class Curation:
             tasks=following(AFTER_KEEP),
         )
         if outside is not None:
-            self._outside.pop(command.chapter, None)
-            await self._mirror.accept(outside)
+            await self._outside.accept(outside)
         self._emit(OutputPersisted(OutputId(""), command.chapter, written.version, True))
         self._changed(command.chapter)
         return str(written.version)
@@ -205,7 +168,7 @@ class Curation:
         """Adds an empty chapter."""
         before = await self._store.book.chapters()
         added = await self._store.book.add_chapter(clean(command.title), clean(command.volume), command.position)
-        await self.placed(before)
+        await self._memory.chapters_placed(before)
         self._changed(added.id)
         return added.id
 
@@ -222,88 +185,9 @@ class Curation:
             await book.delete(command.chapter)
         elif command.deleted is False:
             await book.undelete(command.chapter)
-        await self.placed(before)
+        await self._memory.chapters_placed(before)
         self._changed(command.chapter)
-
-    async def placed(self, chapters: Sequence[Chapter]) -> None:
-        """What follows when chapters moved, were named anew, left or came back: their files, and the server's tree."""
-        before = {chapter.id: chapter for chapter in chapters}
-        after = {chapter.id: chapter for chapter in await self._store.book.chapters()}
-        self._moved({chapter.id: chapter.position for chapter in after.values()})
-        found: list[BackgroundTask] = []
-        for chapter in (before | after).values():
-            old, new = before.get(chapter.id), after.get(chapter.id)
-            same_name = old is not None and new is not None and (old.title, old.volume) == (new.title, new.volume)
-            if chapter.digest is None or (same_name and old and new and old.position == new.position):
-                continue
-            place = [chapter.position, chapter.title, chapter.volume, chapter.digest, new is not None]
-            kinds: tuple[TaskKind, ...] = ("mirror",) if same_name else ("mirror", "knowledge")
-            found += tasks(kinds, chapter.id, digest_of(place), chapter.position)
-        await self._store.outbox.add(found)
-        await self._retell()
-
-    async def watch_outside(self) -> None:
-        """Offers what other programs changed in the chapters' files as new versions, as long as the project is open.
-
-        A file that changes is looked at when it has rested, so that half a file is never offered.
-        """
-        seen = looked = await self._mirror.stamps()
-        await self._mirror.sweep()
-        await self._look_outside(None)
-        await self._write_again(await self._mirror.left_behind())
-        lost = await self._write_lost()
-        while True:
-            await asyncio.sleep(WATCH_SECONDS)
-            before, seen = seen, await self._mirror.stamps()
-            if lost or before.keys() - seen.keys():
-                lost = await self._write_lost()
-            rested = {name: stamp for name, stamp in seen.items() if looked.get(name) != stamp == before.get(name)}
-            if rested:
-                looked = looked | rested
-                await self._look_outside(rested)
-
-    async def _write_lost(self) -> bool:
-        """Files of chapters that were deleted or renamed outside are written again: a chapter goes by a command.
-
-        True when there were such files, so that it is looked whether they are there.
-        """
-        lost = await self._mirror.lost()
-        await self._write_again(lost)
-        return bool(lost)
-
-    async def _write_again(self, chapters: Sequence[Chapter]) -> None:
-        if chapters:
-            add = [tasks(("mirror",), one.id, digest_of(["lost", one.digest]), one.position) for one in chapters]
-            await self._store.outbox.add(task for made in add for task in made)
-            await self._store.outbox.again(("mirror",), [one.id for one in chapters])
-            self._wake()
-
-    async def _look_outside(self, names: Collection[str] | None) -> None:
-        try:
-            found = await self._mirror.edited_outside(names)
-        except FlowCabalError as error:
-            log.warning("mirror: %s", error)
-            self._emit(Status("error", error.title))
-            return
-        for known in tuple(self._outside.values()):
-            if (names is None or known.path.name in names) and known.path not in [edited.path for edited in found]:
-                del self._outside[known.chapter.id]  # changed back
-                self._emit(BookChanged(known.chapter.id))
-        for edited in found:
-            self.offer(edited)
-
-    def offer(self, edited: Edited) -> None:
-        """Tells the guests of an edit made outside, once; writing that chapter settles it."""
-        known = self._outside.get(edited.chapter.id)
-        self._outside[edited.chapter.id] = edited
-        if known is not None and known.text == edited.text:
-            return
-        self._emit(OutsideEdit(edited.chapter.id, str(edited.path)))
-
-    def outside_text(self, chapter: ChapterId) -> str | None:
-        """The text of the changed file, to be compared with the kept one."""
-        return self._outside[chapter].text if chapter in self._outside else None
 
     def _changed(self, chapter: ChapterId | None) -> None:
         self._emit(BookChanged(chapter))
-        self._wake()
+        self._memory.wake()

@@ -16,7 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
-from flowcabal_tui.project.book.curation import AFTER_IMPORT, AFTER_KEEP, following
+from flowcabal_tui.project.book.following import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.book.indexing import index_reference
 from flowcabal_tui.project.workshop import READING, Workshop
 from flowcabal_tui.protocol.base import Event

@@ -14,9 +14,10 @@ from flowcabal_tui.headings.assigning import link_to, links_of, renewed
 from flowcabal_tui.headings.editing import with_body, with_chapter, with_volume, with_volume_words
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import following
+from flowcabal_tui.project.book.following import following
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import AssignOutline, BookChanged, WriteOutlinePart
+from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
 
@@ -27,9 +28,13 @@ class Outlining:
     """Lives on the engine's loop."""
 
     def __init__(
-        self, store: Store, emit: Callable[[Event], None], wake: Callable[[], None], language: Callable[[], str]
+        self,
+        store: Store,
+        emit: Callable[[Event], None],
+        wake: Callable[[], None],
+        settings: Callable[[], ProjectSettings],
     ) -> None:
-        self._store, self._emit, self._wake, self._language = store, emit, wake, language
+        self._store, self._emit, self._wake, self._settings = store, emit, wake, settings
 
     async def outline(self) -> tuple[BookOutline, int]:
         """The outline as it is now, and its version."""
@@ -49,7 +54,7 @@ class Outlining:
             text = _with_words(book, _part(book.outline, command.title, command.nth), body)
         else:
             added = await self._chapter(command.chapter)
-            text, title = with_chapter(book, added, body, self._language())
+            text, title = with_chapter(book, added, body, self._settings().project.language)
         await (put or self._put)(text, version)
         if added is not None:
             await self._link_new(book, added, title)
@@ -64,7 +69,7 @@ class Outlining:
             raise RunError(_("There is no such volume."), _("Nothing was changed."))
         if book.part_of_volume(volume) is not None:
             raise RunError(_("The outline tells of this volume."), _("Nothing was changed."))
-        return _readable(with_volume(book, volume, body, self._language()))
+        return _readable(with_volume(book, volume, body, self._settings().project.language))
 
     async def assign(self, command: AssignOutline) -> None:
         """Raises RunError for an unknown part or chapter."""

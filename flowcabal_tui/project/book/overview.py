@@ -9,6 +9,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
 from flowcabal_tui.viking.layout import scenes
@@ -21,10 +22,10 @@ class OverviewReader:
         self,
         store: Store,
         settings: Callable[[], ProjectSettings],
-        outside_text: Callable[[ChapterId], str | None],
+        outside: OutsideEdits,
         clock: Callable[[], datetime],
     ) -> None:
-        self._store, self._settings, self._outside_text, self._clock = store, settings, outside_text, clock
+        self._store, self._settings, self._outside, self._clock = store, settings, outside, clock
         self._stale: tuple[Generation, frozenset[ChapterId]] = (Generation(-1), frozenset())
 
     async def overview(self) -> Overview:
@@ -40,7 +41,7 @@ class OverviewReader:
             tuple(
                 ChapterStanding(
                     chapter,
-                    self._outside_text(chapter.id) is not None,
+                    self._outside.of(chapter.id) is not None,
                     sum(task.state in ("waiting", "running", "stale") for task in tasks[chapter.id]),
                     tuple(task.error for task in tasks[chapter.id] if task.state == "failed"),
                     chapter.id in stale,

@@ -13,6 +13,7 @@ from typing import Final, get_args
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.store import Outbox
@@ -36,15 +37,16 @@ class Background:
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
         knowledge_is_up: Callable[[], bool],
-        may_work: Callable[[], bool] = lambda: True,
+        may_work: Callable[[], bool],
+        work: WorkSignal,
     ) -> None:
         """`do` carries out a step. Raises FlowCabalError, and Gone when its subject is. While `may_work` is
         false nothing is done, and nothing is waited for."""
         self._outbox, self._step, self._emit, self._clock = outbox, do, emit, clock
-        self._knowledge_is_up, self._may_work = knowledge_is_up, may_work
+        self._knowledge_is_up, self._may_work, self._wake = knowledge_is_up, may_work, work.wake
         self._not_confirmed: set[int] = set()
         """Tasks that wait until the user confirms what they use."""
-        self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: asyncio.Event(), KNOWLEDGE: asyncio.Event()}
+        self._lanes: dict[tuple[TaskKind, ...], asyncio.Event] = {LOCAL: work.lane(), KNOWLEDGE: work.lane()}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._untold: set[int] = set()
         """Tasks whose ends could not be written: they wait again as soon as the store takes that."""
@@ -62,11 +64,6 @@ class Background:
             asyncio.create_task(self._lane(kinds, event), name=f"background {kinds[0]}")
             for kinds, event in self._lanes.items()
         ]
-
-    def wake(self) -> None:
-        """Something new is to be done, or the knowledge server came up."""
-        for event in self._lanes.values():
-            event.set()
 
     async def _lane(self, kinds: tuple[TaskKind, ...], event: asyncio.Event) -> None:
         while True:
@@ -160,7 +157,7 @@ class Background:
         self._not_confirmed.clear()
         await self._outbox.move(("waiting",), "waiting")
         await self.tell()
-        self.wake()
+        self._wake()
 
     async def _failed(self, task: BackgroundTask, why: str) -> None:
         await self._mark(replace(task, state="failed", tries=task.tries + 1, error=why))
@@ -188,13 +185,13 @@ class Background:
         new = [BackgroundTask(0, "knowledge", subject, Digest("unknown"), "waiting") for subject in sorted(unknown)]
         await self._outbox.add(new)
         await self.tell()
-        self.wake()
+        self._wake()
 
     async def retry(self, identity: int | None = None) -> None:
         """Takes up what failed or was cancelled (all, or one task), and now what was to be tried later."""
         await self._outbox.move(("failed", "cancelled", "waiting"), "waiting", identity)
         await self.tell()
-        self.wake()
+        self._wake()
 
     async def cancel(self, identity: int | None) -> None:
         """Cancels one task, or all that are not done; what they replace stays as it is."""
@@ -209,7 +206,7 @@ class Background:
 
         Raises DiskFull, or what else keeps the store from being written: what is left is taken up again later.
         """
-        self.wake()
+        self._wake()
         while await self._due():
             self.require_writable()
             await asyncio.sleep(0.05)

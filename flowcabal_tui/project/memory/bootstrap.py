@@ -28,15 +28,16 @@ from flowcabal_tui.domain.errors import (
     RunError,
     SettingsError,
 )
-from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, RunId
+from flowcabal_tui.domain.ids import ChapterId, Generation, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, BootstrapStatus
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory import bootstrap_plan as plan
 from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES, Background
 from flowcabal_tui.project.memory.bootstrap_limit import hold, known_pace, learn_pace, past_quote
+from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.models.spending import PAYING_RUN
@@ -46,7 +47,6 @@ from flowcabal_tui.store import Store
 
 log = logging.getLogger(__name__)
 JOB: Final = "bootstrap"
-READ: Final = "bootstrap/read"
 LOOK_SECONDS: Final = 0.05
 HOPELESS: Final = frozenset(
     {ModelFault.AUTH, ModelFault.NOT_FOUND, ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED}
@@ -61,18 +61,17 @@ class Bootstrap:
         self,
         store: Store,
         models: ModelRoles,
-        steps: Callable[[Generation | None], Steps],
+        tools: StepTools,
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
         background: Background,
-        is_on: Callable[[], bool],
+        wake: Callable[[], None],
     ) -> None:
-        """`steps` gives the steps that ask the model and read a generation; `is_on` tells whether agents may read."""
-        self._store, self._models, self._steps = store, models, steps
-        self._emit, self._clock, self._is_on = emit, clock, is_on
-        self._wake, self._require_writable = background.wake, background.require_writable
+        """`wake` announces new background work."""
+        self._store, self._models, self._tools = store, models, tools
+        self._emit, self._clock, self._chapters = emit, clock, tools.read_chapters
+        self._wake, self._require_writable = wake, background.require_writable
         self._job: plan.Job | None = None
-        self._read: dict[str, Digest] = {}
         self._worker: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._unwritten: FlowCabalError | None = None
@@ -81,22 +80,22 @@ class Bootstrap:
 
     async def begin(self) -> None:
         """Reads what an earlier process left: a reading that it was in the midst of is paused."""
-        self._read = await self._store.values.get(READ, {})
+        await self._chapters.begin()
         known = await self._store.values.get(JOB)
         self._job = from_plain(plan.Job, known) if known else None
         if self._job and self._job.state == "running" and (self._store.is_left or not self._store.read_only):
             self._job = replace(self._job, state="paused", reason=_("The program ended in the midst of it."))
 
-    def has_read(self, chapter: Chapter) -> bool:
-        """Has the model read the present text of this chapter in a reading?"""
-        return chapter.digest is not None and self._read.get(chapter.id) == chapter.digest
+    def _steps(self, pinned: Generation | None) -> Steps:
+        """The steps that ask the model and read a generation."""
+        return Steps(self._tools.for_job(pinned))
 
     async def unread(self, first: int | None, last: int | None) -> list[Chapter]:
         """Imported chapters between two places in the story (both included) that no model has read.
 
         The offline model reads them after an import, unless it was chosen only later.
         """
-        if not self._is_on():
+        if not self._tools.settings().agents.curator:
             return []
         known = await self._read_offline() if self._models.is_offline("agent") else frozenset()
         return [
@@ -105,7 +104,7 @@ class Bootstrap:
             if chapter.digest
             and chapter.author == "import"
             and chapter.id not in known
-            and not self.has_read(chapter)
+            and not self._chapters.has_read(chapter)
             and (first or 0) <= chapter.position <= (last or chapter.position)
         ]
 
@@ -346,8 +345,7 @@ class Bootstrap:
         if task.kind == plan.CHAPTER_STEPS[-1]:
             chapter = await self._store.book.chapter(ChapterId(task.subject))
             if chapter.digest is not None and task.source == plan.source(chapter):
-                self._read[chapter.id] = chapter.digest
-                await self._store.values.put(READ, self._read)
+                await self._chapters.note(chapter)
         await self._store.jobs.finish(task)
         self._weight_done += plan.weight([task.kind])
         self._wake()

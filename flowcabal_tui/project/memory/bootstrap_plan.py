@@ -23,7 +23,7 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.models.bounds import bound_of, output_bound, structured_extra, with_margin
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.structured import REPAIRS
-from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
 
 CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory.sources import SUMMARIES, Sources
 from flowcabal_tui.project.memory.summary_steps import arc_task, profile_task
 from flowcabal_tui.project.views import ProfileRow, ProfileView

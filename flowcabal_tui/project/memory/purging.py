@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,14 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import FlowCabalError, RunError
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.book.curation import AFTER_FORGET, following, tasks
+from flowcabal_tui.project.book.following import AFTER_FORGET, following, tasks
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+from flowcabal_tui.project.memory.updates import MemoryUpdates
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted
 from flowcabal_tui.protocol.memory import Purge, PurgeFinished, TextPurged
@@ -48,8 +48,8 @@ _TEXT_FILES: Final = (".md", ".txt", ".toml", ".json", ".yaml", ".yml", ".html",
 class PurgeTools:
     """What a purge works with.
 
-    `start_knowledge` starts the knowledge server again; `idle` tells whether no run and no paid job goes on; `placed`
-    gets the chapters as they were before some moved; `forget_in_log` removes the lines that its argument is true of.
+    `start_knowledge` starts the knowledge server again; `idle` is true when no run and no paid job goes on;
+    `forget_in_log` removes the lines of the log that its argument is true of.
     """
 
     folder: Path
@@ -60,7 +60,7 @@ class PurgeTools:
     knowledge: KnowledgeConnection
     start_knowledge: Callable[[], Awaitable[None]]
     idle: Callable[[], Awaitable[bool]]
-    placed: Callable[[Sequence[Chapter]], Awaitable[None]]
+    updates: MemoryUpdates
     forget_in_log: Callable[[Callable[[str], bool]], None]
     emit: Callable[[Event], None]
 
@@ -98,7 +98,7 @@ class Purging:
         if pending:
             self._due.set()
         if command.chapter is not None:
-            await self._tools.placed([chapter for chapter in before if chapter.id != command.chapter])
+            await self._tools.updates.chapters_placed([chapter for chapter in before if chapter.id != command.chapter])
         self._tools.emit(BookChanged())
 
     async def _require_possible(self, command: Purge) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
 from flowcabal_tui.domain.errors import FlowCabalError, KnowledgeError
-from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Freshness, StaleText, TaskKind
-from flowcabal_tui.project.book.curation import AFTER_IMPORT, tasks
+from flowcabal_tui.project.book.following import AFTER_IMPORT, tasks
 from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+from flowcabal_tui.project.memory.updates import MemoryUpdates
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.book import BookChanged
@@ -44,14 +44,14 @@ class RebuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class RebuildTools:
-    """What upkeep works with. `placed` gets the chapters as they were before some moved."""
+    """What upkeep works with."""
 
     store: Store
     workshop: Workshop
     background: Background
     knowledge: KnowledgeConnection
     language: str
-    placed: Callable[[Sequence[Chapter]], Awaitable[None]]
+    updates: MemoryUpdates
     emit: Callable[[Event], None]
 
 
@@ -94,12 +94,12 @@ class Rebuilder:
             await self._add_missing()
         if what in ("knowledge", "all"):
             await self._empty_knowledge()
-            await self._tools.placed(await self._store.book.chapters())  # also what nobody has asked for yet
+            await self._tools.updates.chapters_placed(await self._store.book.chapters())  # unasked ones too
         stale = [text for text in await self.stale() if not uris or text.uri in uris]
         concerned = _subjects(stale) if what == "stale" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
         await self._tools.background.tell()
-        self._tools.background.wake()
+        self._tools.updates.wake()
         self._tools.emit(BookChanged())
         return waiting
 

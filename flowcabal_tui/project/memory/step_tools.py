@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
@@ -11,13 +11,16 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
+from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.book.check_results import CheckResults
-from flowcabal_tui.project.book.mirror import Edited, Mirror
-from flowcabal_tui.project.book.rule_checks import RuleChecks
+from flowcabal_tui.project.book.mirror import Mirror
+from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
+from flowcabal_tui.project.memory.read_chapters import ReadChapters
 from flowcabal_tui.project.memory.sources import Sources
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
 
 
@@ -32,16 +35,14 @@ class StepTools:
     knowledge: KnowledgeSteps
     kinds: ProfileKinds
     language: str
-    rules: RuleChecks
+    agents: AgentFactory
     results: CheckResults
-    curator: Callable[[bool], Awaitable[Curator | None]]
-    """The curator, by rule alone if True; None when it is switched off."""
-    by_rule: Callable[[Chapter], bool]
-    """Is no model asked about this chapter, since the writer did not want to pay for it?"""
-    most_profiles: Callable[[], int]
-    """How many profiles one kept chapter may have written anew."""
-    offer: Callable[[Edited], None]
+    read_chapters: ReadChapters
+    settings: Callable[[], ProjectSettings]
+    outside: OutsideEdits
     emit: Callable[[Event], None]
+    asks_model: bool = False
+    """Of a step of a paid job: imported chapters are read by the model."""
     restoring: bool = False
     """What was made before is made again, of the generation of then; nothing follows from it."""
     pinned: Generation | None = None
@@ -60,7 +61,19 @@ class StepTools:
         A further answer, which only the writer asks for, is a model's; and so is what follows one that was paid for.
         """
         paid = sample or (made is not None and made.method == "model")
-        return await self.curator(not paid and self.by_rule(chapter))
+        return await self.agents.curator(not paid and self.by_rule(chapter))
+
+    def by_rule(self, chapter: Chapter) -> bool:
+        """True when no model is asked about this chapter, since the writer did not agree to pay for it."""
+        return not self.asks_model and self.read_chapters.by_rule(chapter)
+
+    def for_job(self, pinned: Generation | None) -> StepTools:
+        """Those of a paid job, which reads a generation (None: the newest)."""
+        return replace(self, pinned=pinned, asks_model=True)
+
+    def restored(self, pinned: Generation) -> StepTools:
+        """Those of a step that was done before: its texts are made again from the generation of then."""
+        return replace(self, pinned=pinned, restoring=True)
 
     async def generation(self) -> Generation:
         """What the steps read: the newest, but for a paid job."""

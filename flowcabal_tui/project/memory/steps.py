@@ -19,7 +19,7 @@ from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.domain.run import AngleCheck, CheckAngle, CheckFinding
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.book.indexing import index_text
 from flowcabal_tui.project.memory import story_told
 from flowcabal_tui.project.memory.step_tools import StepTools
@@ -67,7 +67,7 @@ class Steps:
             await self._tools.mirror.remove(ChapterId(task.subject))
             return
         if edited := await self._tools.mirror.write(chapter):
-            self._tools.offer(edited)
+            self._tools.outside.offer(edited)
 
     async def _index(self, task: BackgroundTask) -> None:
         chapter, text = await self._tools.chapter(task.subject)
@@ -199,7 +199,7 @@ class Steps:
         chapter, text = await self._tools.chapter(task.subject)
         view = await self._store.memory.view(chapter.id, await self._store.memory.generation())
         uri = f"manuscript/{chapter.id}"
-        by_rule = await self._tools.rules.check(view, text, uri, chapter.title)
+        by_rule = await self._tools.agents.rules.check(view, text, uri, chapter.title)
         imported = chapter.author == "import"
         curator = None if imported else await self._tools.curator_for(chapter)
         if curator is None:

@@ -30,7 +30,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, TaskKind
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.project.book.curation import tasks
+from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.protocol.memory import ProfileUpdated
 from flowcabal_tui.store.memory.view import View
@@ -94,7 +94,9 @@ class SummarySteps:
         """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
         uri = f"manuscript/{chapter.id}"
         standing = await (await self._now()).made(uri, "L1")
-        curator = await (self._tools.curator(True) if by_rule else self._tools.curator_for(chapter, sample, standing))
+        curator = await (
+            self._tools.agents.curator(True) if by_rule else self._tools.curator_for(chapter, sample, standing)
+        )
         if curator is None:
             return None
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
@@ -134,7 +136,7 @@ class SummarySteps:
         A later state that rests on one of them is to be made again too. Each of the `arcs` that are told anew beside
         takes the place of a profile, but for one, so that a chapter costs much the same as the next.
         """
-        most = min(MOST_OF_MANY, self._tools.most_profiles() * len(chapters))
+        most = min(MOST_OF_MANY, self._tools.settings().agents.profiles * len(chapters))
         if not most:
             return ()
         most = max(1, most - arcs)

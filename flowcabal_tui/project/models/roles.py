@@ -67,7 +67,7 @@ class ModelRoles:
         self._modes: dict[str, dict[StructuredMode, bool]] = {}
         self._windows: dict[str, dict[Learned, int]] = {}
         self._asked: set[str] = set()
-        self.counter = TokenEstimator(self._agent_name())
+        self.counter = TokenEstimator(self.name("user"))
         self.spending = Spending(lambda: self._settings.budget, store, self.counter, emit)
 
     async def begin(self) -> None:
@@ -91,15 +91,16 @@ class ModelRoles:
                 await self._store.values.put(key, known)
         calibration = Calibration(known["factor"], known["samples"])
         exact = self.counter.exact if known.get("counted_by") == self.counter.counted_by else None
-        return TokenEstimator(self._agent_name(), calibration, exact)
+        return TokenEstimator(self.name("user"), calibration, exact)
 
     async def _vocabulary(self) -> ExactTokens | None:
         """The vocabulary of the writing model, where it is on disk."""
-        found = vocabulary_of(self._agent_name())
+        found = vocabulary_of(self.name("user"))
         return await asyncio.to_thread(load, found) if found and on_disk(found) else None
 
-    def _agent_name(self) -> str:
-        chosen = self._settings.models.of("user")
+    def name(self, role: Role) -> str:
+        """The model's name; "" when none is configured."""
+        chosen = self._settings.models.of(role)
         return chosen.model if chosen else ""
 
     def endpoint(self, role: Role) -> Endpoint | None:

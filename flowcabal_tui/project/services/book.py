@@ -22,7 +22,7 @@ from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.project.book.curation import following
+from flowcabal_tui.project.book.following import following
 from flowcabal_tui.project.commands import COMMAND, handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.services.rewriting import rewrite
@@ -76,72 +76,73 @@ class BookService:
 
     async def outside_text(self, chapter: ChapterId) -> str | None:
         """The text of a chapter's file that another program changed and the writer has not looked at."""
-        return self._parts.curation.outside_text(chapter)
+        edited = self._parts.book.outside.of(chapter)
+        return None if edited is None else edited.text
 
     async def overview(self) -> Overview:
         """Lengths, goals, and the state of each chapter."""
-        return await self._parts.overview.overview()
+        return await self._parts.book.overview.overview()
 
     async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
         """The passages of a chapter's newest text, in order, without gaps."""
-        return await self._parts.overview.scenes(chapter)
+        return await self._parts.book.overview.scenes(chapter)
 
     @handles(WriteChapter)
     async def write(self, command: WriteChapter) -> str:
         """Returns the number of the version. Raises VersionConflict."""
-        return await self._parts.curation.write(command)
+        return await self._parts.book.curation.write(command)
 
     @handles(AddChapter)
     async def add(self, command: AddChapter) -> str:
         if command.position is not None:
-            await self._parts.outlining.settle()
-        added = await self._parts.curation.add(command)
+            await self._parts.book.outlining.settle()
+        added = await self._parts.book.curation.add(command)
         if command.position is not None:
-            await self._parts.chapters_moved()
+            await self._parts.memory.updates.chapters_moved()
         return added
 
     @handles(EditChapter)
     async def edit(self, command: EditChapter) -> None:
         parts = self._parts
         if command.deleted:
-            await self._store.outbox.add(await parts.steps.summaries.tasks_without(command.chapter))
-        await parts.outlining.settle()
-        await parts.curation.edit(command)
+            await self._store.outbox.add(await parts.memory.steps.summaries.tasks_without(command.chapter))
+        await parts.book.outlining.settle()
+        await parts.book.curation.edit(command)
         if command.position is not None or command.deleted is not None:
-            await parts.chapters_moved()
+            await parts.memory.updates.chapters_moved()
 
     @handles(SplitChapter)
     async def split(self, command: SplitChapter) -> str:
-        await self._parts.outlining.settle()
-        made = await self._parts.chapters_edit.do(command)
-        await self._parts.chapters_moved()
+        await self._parts.book.outlining.settle()
+        made = await self._parts.book.edits.do(command)
+        await self._parts.memory.updates.chapters_moved()
         return made
 
     @handles(MergeChapters)
     async def merge(self, command: MergeChapters) -> str:
-        await self._parts.outlining.settle()
-        made = await self._parts.chapters_edit.do(command)
-        await self._parts.outlining.join(command.chapter, command.following)
-        await self._parts.chapters_moved()
+        await self._parts.book.outlining.settle()
+        made = await self._parts.book.edits.do(command)
+        await self._parts.book.outlining.join(command.chapter, command.following)
+        await self._parts.memory.updates.chapters_moved()
         return made
 
     @handles(ReplaceText)
     async def replace(self, command: ReplaceText) -> str:
-        return await self._parts.chapters_edit.do(command)
+        return await self._parts.book.edits.do(command)
 
     @handles(RevertChange)
     async def revert(self, command: RevertChange) -> str:
-        return await self._parts.chapters_edit.do(command)
+        return await self._parts.book.edits.do(command)
 
     @handles(RewriteSelection)
     async def rewrite(self, command: RewriteSelection) -> None:
         """Emits `rewrite:proposed`. Raises ModelError or WorkflowError."""
-        self._parts.limits.hurry()
-        self._parts.emit(await rewrite(self._parts, COMMAND.get(), command))
+        self._parts.base.limits.hurry()
+        self._parts.base.emit(await rewrite(self._parts, COMMAND.get(), command))
 
     @handles(AcceptRewrite)
     async def accept_rewrite(self, command: AcceptRewrite) -> None:
-        await self._parts.curation.accept_rewrite(command)
+        await self._parts.book.curation.accept_rewrite(command)
 
     # Kept outputs
 
@@ -155,14 +156,14 @@ class BookService:
 
     @handles(PersistOutput)
     async def keep(self, command: PersistOutput) -> str:
-        output = await self._parts.curation.persist(command)
-        await self._parts.outlining.written()
+        output = await self._parts.book.curation.persist(command)
+        await self._parts.book.outlining.written()
         return output
 
     @handles(DeleteOutput)
     async def forget(self, command: DeleteOutput) -> None:
-        await self._parts.curation.forget(command)
-        await self._parts.outlining.written()
+        await self._parts.book.curation.forget(command)
+        await self._parts.book.outlining.written()
 
     # Outline and other texts of the writer
 
@@ -172,7 +173,7 @@ class BookService:
 
     async def outline(self) -> tuple[BookOutline, int]:
         """The outline with the chapters of its parts, and its version."""
-        return await self._parts.outlining.outline()
+        return await self._parts.book.outlining.outline()
 
     @handles(WriteMeta)
     async def write_meta(self, command: WriteMeta) -> None:
@@ -184,45 +185,45 @@ class BookService:
             tasks=following(("knowledge",)),
         )
         if command.name == "outline":
-            await self._parts.outlining.written()
-        self._parts.background.wake()
-        self._parts.emit(BookChanged())
+            await self._parts.book.outlining.written()
+        self._parts.base.work.wake()
+        self._parts.base.emit(BookChanged())
 
     @handles(WriteOutlinePart)
     async def write_outline(self, command: WriteOutlinePart) -> None:
-        await self._parts.outlining.write(command)
+        await self._parts.book.outlining.write(command)
 
     @handles(AssignOutline)
     async def assign_outline(self, command: AssignOutline) -> None:
-        await self._parts.outlining.assign(command)
+        await self._parts.book.outlining.assign(command)
 
     # Search and origin
 
     async def search(self, query: str, kinds: Sequence[SearchKind] = SEARCH_KINDS, limit: int = 50) -> SearchAnswer:
         """The best `limit` places of each kind in the whole project; an empty query finds nothing."""
-        return await self._parts.search.find(query, kinds, limit)
+        return await self._parts.memory.search.find(query, kinds, limit)
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         """Every place of the manuscript with exactly these words, as words of their own, in story order."""
-        return await self._parts.search.occurrences(words)
+        return await self._parts.memory.search.occurrences(words)
 
     async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
         """Every line of the newest text that is not blank, with the version and output that brought it."""
-        return await self._parts.blame.lines(chapter)
+        return await self._parts.book.blame.lines(chapter)
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
         """What wrote a line (by its number), and what it was given."""
-        return await self._parts.blame.provenance(chapter, line)
+        return await self._parts.book.blame.provenance(chapter, line)
 
     # Import and export
 
     async def preview_import(self, path: Path, last: int | None = None, *, reference: bool = False) -> ImportPreview:
         """Of the first `last` chapters (None: all), compared with the book unless it becomes a reference book."""
-        return await self._parts.importer.preview(path, last, reference=reference)
+        return await self._parts.book.importer.preview(path, last, reference=reference)
 
     @handles(ImportManuscript)
     async def import_manuscript(self, command: ImportManuscript) -> str:
-        importer = self._parts.importer
+        importer = self._parts.book.importer
         return await importer.reference(command) if command.reference else str(await importer.manuscript(command))
 
     async def references(self) -> tuple[Reference, ...]:
@@ -249,11 +250,11 @@ class BookService:
 
         path = path.expanduser()
         target = path if path.suffix or not form else path.with_suffix(f".{form}")
-        return await export_book(self._store, self._parts.folder, self._parts.settings.project, target)
+        return await export_book(self._store, self._parts.base.folder, self._parts.base.settings.project, target)
 
     async def back_up(self, target: Path) -> Manifest:
         """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
         from flowcabal_tui.project.book.backup import back_up  # a project is opened sooner without
 
         parts = self._parts
-        return await back_up(parts.store, parts.folder, target, parts.clock(), parts.knowledge.pack)
+        return await back_up(parts.store, parts.base.folder, target, parts.base.clock(), parts.memory.knowledge.pack)

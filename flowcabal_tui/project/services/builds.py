@@ -35,56 +35,56 @@ class BuildService:
 
     async def build(self, identity: str) -> BuildRecord:
         """A build of a workflow as it is kept. Raises UnknownName."""
-        return await self._parts.builds.get(identity)
+        return await self._parts.builder.builds.get(identity)
 
     async def build_rows(self) -> tuple[BuildRow, ...]:
         """All builds, oldest first."""
-        return await self._parts.build_rows()
+        return await self._parts.builder.rows()
 
     async def build_price(self, wish: str, workflow: str = "", tools: BuildWords = "ours") -> BuildPrice | None:
         """What a build by the agents' model takes; None where there is none, and a build costs nothing."""
-        return await self._parts.builds.price(wish, workflow, tools)
+        return await self._parts.builder.builds.price(wish, workflow, tools)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
         """The form as the vocabulary fills it from a wish, as JSON. Raises UnknownName."""
-        return await self._parts.builds.filled_form(wish, workflow)
+        return await self._parts.builder.builds.filled_form(wish, workflow)
 
     @handles(RequestBuild)
     async def request(self, command: RequestBuild) -> str:
-        return await self._parts.builds.start(command)
+        return await self._parts.builder.builds.start(command)
 
     @handles(AnswerBuild)
     async def answer(self, command: AnswerBuild) -> str:
-        return await self._parts.builds.answer(command.build, command.text)
+        return await self._parts.builder.builds.answer(command.build, command.text)
 
     @handles(ReviseBuild)
     async def revise(self, command: ReviseBuild) -> str:
-        return await self._parts.builds.revise(command.build, command.reason, command.form)
+        return await self._parts.builder.builds.revise(command.build, command.reason, command.form)
 
     @handles(ResumeBuild)
     async def resume(self, command: ResumeBuild) -> str:
-        return await self._parts.builds.resume(command.build)
+        return await self._parts.builder.builds.resume(command.build)
 
     @handles(StopBuild)
     async def stop(self, command: StopBuild) -> None:
-        await self._parts.builds.stop(command.build)
+        await self._parts.builder.builds.stop(command.build)
 
     @handles(MarkChanges)
     async def mark(self, command: MarkChanges) -> None:
-        await self._parts.builds.decisions.mark(command.build, command.changes, ticked=command.ticked)
+        await self._parts.builder.builds.decisions.mark(command.build, command.changes, ticked=command.ticked)
 
     @handles(EditChange)
     async def edit(self, command: EditChange) -> None:
-        await self._parts.builds.decisions.edit(command.build, command.change, command.value)
+        await self._parts.builder.builds.decisions.edit(command.build, command.change, command.value)
 
     @handles(AcceptBuild)
     async def accept(self, command: AcceptBuild) -> str:
-        return await self._parts.builds.decisions.accept(command.build, command.changes)
+        return await self._parts.builder.builds.decisions.accept(command.build, command.changes)
 
     @handles(RejectBuild)
     async def reject(self, command: RejectBuild) -> None:
-        await self._parts.builds.decisions.reject(command.build, command.reason)
+        await self._parts.builder.builds.decisions.reject(command.build, command.reason)
 
     @handles(UndoBuild)
     async def undo(self, command: UndoBuild) -> str:
-        return await self._parts.builds.decisions.take_back(command.build)
+        return await self._parts.builder.builds.decisions.take_back(command.build)

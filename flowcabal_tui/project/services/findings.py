@@ -33,11 +33,11 @@ class FindingService:
 
     async def quote_check(self, first: int | None = None, last: int | None = None) -> Quote:
         """What a check of chapters by the agents' model would cost. Raises ModelError without a model."""
-        parts, monitor = self._parts, self._parts.monitor()
+        parts, monitor = self._parts, self._parts.agents.monitor()
         if monitor is None:
             raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
-        await parts.models.learn_windows()
-        return await parts.quotes.check(await parts.findings.chapters(first, last), monitor)
+        await parts.base.models.learn_windows()
+        return await parts.runs.quotes.check(await parts.findings.chapters(first, last), monitor)
 
     @handles(DecideFindings)
     async def decide(self, command: DecideFindings) -> None:
@@ -46,7 +46,7 @@ class FindingService:
     @handles(ChangeFromHere)
     async def change(self, command: ChangeFromHere) -> str:
         record = await self._parts.findings.change(command)
-        await self._parts.story_changed()
+        await self._parts.memory.updates.story_changed()
         return record
 
     @handles(SwitchRule)
@@ -64,10 +64,10 @@ class FindingService:
                 "",
                 _("It has: {names}").format(names=", ".join(get_args(RuleName))),
             )
-        off = [each for each in parts.settings.checks.off if each != rule]
+        off = [each for each in parts.base.settings.checks.off if each != rule]
         checks = ChecksSettings.model_validate({"off": off if on else [*off, rule]})
-        parts.settings = parts.settings.model_copy(update={"checks": checks})
-        await asyncio.to_thread(save_project, parts.folder, parts.settings, file_modes())
+        parts.base.settings = parts.base.settings.model_copy(update={"checks": checks})
+        await asyncio.to_thread(save_project, parts.base.folder, parts.base.settings, file_modes())
 
     @handles(CheckChapters)
     async def check(self, command: CheckChapters) -> str:

@@ -42,11 +42,11 @@ class MemoryService:
 
     async def profiles(self) -> tuple[ProfileRow, ...]:
         """One row for each profile, summary of an arc or of the work, and summary of a chapter."""
-        return await self._parts.profiles.rows()
+        return await self._parts.memory.profiles.rows()
 
     async def profile(self, uri: str) -> ProfileView:
         """A profile or summary in its levels, with its history."""
-        return await self._parts.profiles.view(uri)
+        return await self._parts.memory.profiles.view(uri)
 
     async def source(
         self, uri: str, start: int = -1, end: int = -1, level: Level | None = None, receipt: Receipt | None = None
@@ -55,23 +55,23 @@ class MemoryService:
 
         With the receipt that names it, as its run saw it.
         """
-        return await self._parts.sources.source(uri, start, end, level, receipt)
+        return await self._parts.memory.sources.source(uri, start, end, level, receipt)
 
     @handles(WriteProfile)
     async def write_profile(self, command: WriteProfile) -> None:
-        await self._parts.profiles.carry_out(command)
+        await self._parts.memory.profiles.carry_out(command)
 
     @handles(PinProfile)
     async def pin_profile(self, command: PinProfile) -> None:
-        await self._parts.profiles.carry_out(command)
+        await self._parts.memory.profiles.carry_out(command)
 
     @handles(TakeProfile)
     async def take_profile(self, command: TakeProfile) -> None:
-        await self._parts.profiles.carry_out(command)
+        await self._parts.memory.profiles.carry_out(command)
 
     @handles(RegenerateProfile)
     async def regenerate_profile(self, command: RegenerateProfile) -> None:
-        await self._parts.profiles.carry_out(command)
+        await self._parts.memory.profiles.carry_out(command)
 
     @handles(WaiveFinding)
     async def waive_finding(self, command: WaiveFinding) -> None:
@@ -92,64 +92,64 @@ class MemoryService:
 
     async def settled(self) -> None:
         """Returns when the background has nothing to do that it can do now. Raises DiskFull where there is no room."""
-        await self._parts.background.settled()
+        await self._parts.memory.background.settled()
 
     @handles(RetryBackground)
     async def retry(self, command: RetryBackground) -> None:
-        self._parts.limits.hurry()
-        await self._parts.background.retry(command.task)
+        self._parts.base.limits.hurry()
+        await self._parts.memory.background.retry(command.task)
 
     @handles(CancelBackground)
     async def cancel(self, command: CancelBackground) -> None:
-        await self._parts.background.cancel(command.task)
+        await self._parts.memory.background.cancel(command.task)
 
     # The paid reading of imported chapters
 
     async def bootstrap(self) -> BootstrapStatus | None:
         """The state of the reading of imported chapters; None when there never was one."""
-        return await self._parts.bootstrap.status()
+        return await self._parts.memory.bootstrap.status()
 
     async def quote_bootstrap(self, first: int | None = None, last: int | None = None) -> BootstrapQuote:
         """What reading imported chapters would take at most; of a paused reading, what is left."""
-        return await self._parts.bootstrap.quote(first, last)
+        return await self._parts.memory.bootstrap.quote(first, last)
 
     async def bootstrap_ended(self) -> None:
         """Returns when no reading of imported chapters goes on. Raises DiskFull when its end could not be stored."""
-        await self._parts.bootstrap.ended()
+        await self._parts.memory.bootstrap.ended()
 
     def expect_bootstrap(self) -> None:
         """A pause that is sent after a start holds, although pauses are carried out first."""
-        self._parts.bootstrap.expect()
+        self._parts.memory.bootstrap.expect()
 
     @handles(StartBootstrap, accepted=expect_bootstrap)
     async def start_bootstrap(self, command: StartBootstrap) -> str:
-        self._parts.limits.hurry()
-        return await self._parts.bootstrap.start(command.first, command.last, command.max_cost)
+        self._parts.base.limits.hurry()
+        return await self._parts.memory.bootstrap.start(command.first, command.last, command.max_cost)
 
     @handles(PauseBootstrap)
     async def pause_bootstrap(self, command: PauseBootstrap) -> None:
-        await self._parts.bootstrap.pause(drop=command.drop)
+        await self._parts.memory.bootstrap.pause(drop=command.drop)
 
     # Rebuilding and purging
 
     async def stale(self) -> tuple[StaleText, ...]:
         """Summaries and profiles that were made from text that was changed since, in story order."""
-        return await self._parts.upkeep.stale()
+        return await self._parts.memory.rebuilder.stale()
 
     async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
         """What a rebuild would do; changes nothing."""
-        return await self._parts.upkeep.plan(what)
+        return await self._parts.memory.rebuilder.plan(what)
 
     @handles(Rebuild)
     async def rebuild(self, command: Rebuild) -> str:
-        return str(await self._parts.upkeep.rebuild(command.what, command.uris))
+        return str(await self._parts.memory.rebuilder.rebuild(command.what, command.uris))
 
     @handles(Purge)
     async def purge(self, command: Purge) -> None:
         parts = self._parts
         if command.chapter is not None:
-            await parts.outlining.settle()
+            await parts.book.outlining.settle()
         await parts.purging.purge(command)
-        await parts.story_changed()
+        await parts.memory.updates.story_changed()
         if command.chapter is not None:
-            await parts.chapters_moved()
+            await parts.memory.updates.chapters_moved()

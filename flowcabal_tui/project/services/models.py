@@ -25,15 +25,15 @@ class ModelService:
 
     async def check_models(self) -> tuple[EndpointCheck, ...]:
         """One small call a role."""
-        return await self._parts.models.check_all()
+        return await self._parts.base.models.check_all()
 
     async def trust(self) -> TrustView:
         """What the project asks for, and what the user has confirmed."""
-        return await self._parts.trust.view()
+        return await self._parts.base.trust.view()
 
     async def embedding_question(self) -> EmbeddingQuote | None:
         """What is asked before texts of the book are first sent to the embedding model; None: nothing is asked."""
-        return await self._parts.embeddings.question()
+        return await self._parts.memory.embeddings.question()
 
     @handles(ConfirmTrust)
     async def confirm_trust(self, command: ConfirmTrust) -> None:
@@ -45,6 +45,6 @@ class ModelService:
 
     @handles(AnswerEmbeddings)
     async def answer_embeddings(self, command: AnswerEmbeddings) -> None:
-        await self._parts.embeddings.answer(allow=command.allow)
-        if self._parts.knowledge.last.state == "asks":
-            await self._parts.start_knowledge()
+        await self._parts.memory.embeddings.answer(allow=command.allow)
+        if self._parts.memory.knowledge.last.state == "asks":
+            await self._parts.memory.start_knowledge()

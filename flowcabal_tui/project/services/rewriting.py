@@ -27,7 +27,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     """Asks the user's model through the project's `rewrite` template. Raises ModelError or WorkflowError."""
     workflow = await parts.store.workflows.get(REWRITE)
     chapter = await parts.store.book.chapter(asked.chapter)
-    project = parts.settings.project
+    project = parts.base.settings.project
     values = {
         "input": {"selection": asked.text, "instruction": asked.instruction},
         "chapter": chapter_values(chapter, project.language),
@@ -40,7 +40,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     system, prompt = await surrounded(parts, workflow, params, asked, system, prompt)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
     request = ModelRequest(messages, "rewrite", params.max_tokens, params.temperature)
-    answer = await parts.models.booked(params.role).answer(request)
+    answer = await parts.base.models.booked(params.role).answer(request)
     if answer.finish == "length":
         raise ModelError(
             ModelFault.TRUNCATED,

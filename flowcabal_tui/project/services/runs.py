@@ -23,7 +23,7 @@ class RunService:
 
     async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
         """The runs that are wished for, newest first."""
-        return await self._parts.runs.summaries(limit, wish)
+        return await self._parts.runs.manager.summaries(limit, wish)
 
     async def run_workflow(self, run: RunId) -> Workflow:
         """The document as it was when the run began."""
@@ -31,19 +31,19 @@ class RunService:
 
     async def run_details(self, run: RunId) -> RunDetails:
         """A run of the history with its nodes, tokens and money."""
-        return await self._parts.history.details(run)
+        return await self._parts.runs.history.details(run)
 
     async def replay(self, run: RunId) -> tuple[Event, ...]:
         """The events of a run again, in their order, from its log: nothing is called, nothing is paid."""
-        return await self._parts.history.replay(run)
+        return await self._parts.runs.history.replay(run)
 
     async def node(self, run: RunId, node: NodeId) -> NodeView:
         """A node of a run with the texts of all its attempts."""
-        return await self._parts.run_queries.node(run, node)
+        return await self._parts.runs.queries.node(run, node)
 
     async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
         """What was sent for an attempt (0: the chosen one), made again from the log; spends nothing."""
-        return await self._parts.run_queries.trace(await self._parts.runs.past(run), node, attempt)
+        return await self._parts.runs.queries.trace(await self._parts.runs.manager.past(run), node, attempt)
 
     async def questions(self) -> tuple[Question, ...]:
         """The questions that wait for the writer, oldest first."""
@@ -51,11 +51,11 @@ class RunService:
 
     async def quote(self, request: RunRequest) -> Quote:
         """What a run would take, likely and at most; nothing begins."""
-        return await self._parts.quotes.quote(await self._parts.runs.imagined(request))
+        return await self._parts.runs.quotes.quote(await self._parts.runs.manager.imagined(request))
 
     async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
         """The receipt that the node would get now; spends nothing."""
-        return await self._parts.quotes.preview(await self._parts.runs.imagined(request), node)
+        return await self._parts.runs.quotes.preview(await self._parts.runs.manager.imagined(request), node)
 
     async def totals(self) -> Totals:
         """Tokens and money of the project."""
@@ -63,22 +63,22 @@ class RunService:
 
     @handles(RunWorkflow)
     async def start(self, command: RunWorkflow) -> str:
-        self._parts.limits.hurry()
-        return await self._parts.runs.start(command.request)
+        self._parts.base.limits.hurry()
+        return await self._parts.runs.manager.start(command.request)
 
     @handles(ResumeRun)
     async def resume(self, command: ResumeRun) -> str:
-        self._parts.limits.hurry()
-        return await self._parts.runs.resume(command.run, continues=command.continues)
+        self._parts.base.limits.hurry()
+        return await self._parts.runs.manager.resume(command.run, continues=command.continues)
 
     @handles(CancelRun)
     async def cancel(self, command: CancelRun) -> None:
-        await self._parts.runs.cancel(command.run, command.node, branch=command.branch)
+        await self._parts.runs.manager.cancel(command.run, command.node, branch=command.branch)
 
     @handles(AdvanceRun)
     async def advance(self, command: AdvanceRun) -> None:
-        self._parts.runs.advance(command.run)
+        self._parts.runs.manager.advance(command.run)
 
     @handles(Decide)
     async def decide(self, command: Decide) -> None:
-        await self._parts.runs.decide(command.question, command.decision)
+        await self._parts.runs.manager.decide(command.question, command.decision)

@@ -66,46 +66,46 @@ class StoryService:
     async def put_entity(self, command: PutEntity) -> None:
         entity = command.entity
         self._parts.story.require_name(entity)
-        await self._parts.steps.put_by_hand(replace(entity, name=clean(entity.name).strip(), by="hand"))
+        await self._parts.memory.steps.put_by_hand(replace(entity, name=clean(entity.name).strip(), by="hand"))
         await self._names_changed()
 
     @handles(RemoveEntity)
     async def remove_entity(self, command: RemoveEntity) -> None:
         known = {entity.id: entity for entity in await self._store.memory.names()}
-        await self._parts.steps.remove_by_hand(known[command.entity])
+        await self._parts.memory.steps.remove_by_hand(known[command.entity])
         await self._names_changed()
 
     async def _names_changed(self) -> None:
-        await self._parts.story_changed()
-        self._parts.emit(BookChanged())
+        await self._parts.memory.updates.story_changed()
+        self._parts.base.emit(BookChanged())
 
     @handles(PutRecord)
     async def put_record(self, command: PutRecord) -> str:
         put = await self._parts.story.put(command.record)
-        await self._parts.story_changed()
+        await self._parts.memory.updates.story_changed()
         return put
 
     @handles(RemoveRecord)
     async def remove_record(self, command: RemoveRecord) -> None:
         await self._parts.story.remove(command.record)
-        await self._parts.story_changed()
+        await self._parts.memory.updates.story_changed()
 
     @handles(DecideProposals)
     async def decide(self, command: DecideProposals) -> None:
         await self._parts.proposals.decide(command.proposals, command.verdict)
-        await self._parts.story_changed()
+        await self._parts.memory.updates.story_changed()
 
     @handles(CorrectProposal)
     async def correct(self, command: CorrectProposal) -> None:
         await self._parts.proposals.correct(command.proposal, command.change)
-        await self._parts.story_changed()
+        await self._parts.memory.updates.story_changed()
 
     @handles(UndoDecision)
     async def undo(self, command: UndoDecision) -> None:
         await self._parts.proposals.undo(command.proposal)
-        await self._parts.story_changed()
+        await self._parts.memory.updates.story_changed()
 
     @handles(SetScene)
     async def set_scene(self, command: SetScene) -> None:
         await set_scene(self._store, command)
-        self._parts.emit(BookChanged())
+        self._parts.base.emit(BookChanged())

@@ -25,11 +25,11 @@ async def surrounded(
     parts: Parts, workflow: Workflow, params: PromptParams, asked: RewriteSelection, system: str, prompt: str
 ) -> tuple[str, str]:
     """The two messages of a rewriting with what the passage stands in before them. Nothing is spent on it."""
-    language, generation = parts.settings.project.language, await parts.store.memory.generation()
+    language, generation = parts.base.settings.project.language, await parts.store.memory.generation()
     told = [system, ""]
-    if parts.settings.agents.context and params.context:
-        counter = await parts.models.counter_at(generation, remember=False)
-        agent = parts.context_agent(generation, counter, spend=False)
+    if parts.base.settings.agents.context and params.context:
+        counter = await parts.base.models.counter_at(generation, remember=False)
+        agent = parts.runs.services.context_agent(generation, counter, spend=False)
         node = workflow.nodes[0]
         bounded = params.model_copy(update={"context_tokens": params.context_tokens or CONTEXT_TOKENS})
         words = f"{asked.text}\n{asked.instruction}"

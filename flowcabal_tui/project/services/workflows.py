@@ -42,40 +42,40 @@ class WorkflowService:
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
         """What is wrong with a document in this project, where its actions and those that it calls are known."""
-        return await self._parts.actions.findings(workflow)
+        return await self._parts.runs.actions.findings(workflow)
 
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
         """The actions that the project may use; with a query those that fit, best first."""
-        return await self._parts.actions.find(query)
+        return await self._parts.runs.actions.find(query)
 
     async def versions(self, workflow: str, node: NodeId, chapter: ChapterId | None = None) -> tuple[NodeVersion, ...]:
         """All outputs of a node over all runs for this chapter and all edits, newest first, without their texts.
 
         `workflow` is an id, with or without a version: all versions of the document count. `node` is a path.
         """
-        return await self._parts.versions.of(workflow, node, chapter)
+        return await self._parts.runs.versions.of(workflow, node, chapter)
 
     async def texts(self, versions: Sequence[NodeVersion]) -> tuple[str, ...]:
         """Their texts in this order, as a person reads them, such as two to compare."""
-        return await self._parts.run_queries.texts(versions)
+        return await self._parts.runs.queries.texts(versions)
 
     async def standing(self, workflow: str, chapter: ChapterId | None = None) -> tuple[NodeStanding, ...]:
         """Every node of the document: its output in use, frozen or not, and whether that is out of date."""
-        return await self._parts.versions.standing(workflow, chapter)
+        return await self._parts.runs.versions.standing(workflow, chapter)
 
     async def todo(
         self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
     ) -> tuple[tuple[NodeId, ...], ...]:
         """The nodes without an output or with one that is out of date, by level; with targets, what these need."""
-        return await self._parts.versions.todo(workflow, chapter, targets)
+        return await self._parts.runs.versions.todo(workflow, chapter, targets)
 
     @handles(SaveWorkflow)
     async def save(self, command: SaveWorkflow) -> str:
-        return await self._parts.versions.save(command.workflow, keep_version=command.keep_version)
+        return await self._parts.runs.versions.save(command.workflow, keep_version=command.keep_version)
 
     async def examples(self) -> tuple[Workflow, ...]:
         """What the program brings along in the book's language: templates, then examples."""
-        return shipped(self._parts.settings.project.language)
+        return shipped(self._parts.base.settings.project.language)
 
     async def free_name(self, wanted: str) -> str:
         """An id for a new workflow that no other has, made of what the writer calls it."""
@@ -83,24 +83,24 @@ class WorkflowService:
 
     @handles(DeleteWorkflow)
     async def delete(self, command: DeleteWorkflow) -> None:
-        await WorkflowLibrary(self._store, self._parts.emit).delete(command.workflow)
+        await WorkflowLibrary(self._store, self._parts.base.emit).delete(command.workflow)
 
     @handles(EditOutput)
     async def edit(self, command: EditOutput) -> str:
-        return await self._parts.versions.edit(command)
+        return await self._parts.runs.versions.edit(command)
 
     @handles(SelectVersion)
     async def select(self, command: SelectVersion) -> None:
-        await self._parts.versions.select(command.workflow, command.node, command.chapter, command.digest)
+        await self._parts.runs.versions.select(command.workflow, command.node, command.chapter, command.digest)
 
     @handles(FreezeNode)
     async def freeze(self, command: FreezeNode) -> None:
-        await self._parts.versions.freeze(command)
+        await self._parts.runs.versions.freeze(command)
 
     @handles(UnfreezeNode)
     async def unfreeze(self, command: UnfreezeNode) -> None:
-        await self._parts.versions.unfreeze(command)
+        await self._parts.runs.versions.unfreeze(command)
 
     @handles(FreezeBlock)
     async def freeze_block(self, command: FreezeBlock) -> str:
-        return await self._parts.versions.freeze_block(command)
+        return await self._parts.runs.versions.freeze_block(command)

@@ -1,0 +1,35 @@
+"""The background work that follows a change of the book."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.store import TaskMaker
+
+AFTER_KEEP: tuple[TaskKind, ...] = ("mirror", "index", "entities", "story", "l1", "l0", "check", "knowledge")
+AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "check", "knowledge")
+"""An import spends no money: imported chapters are summarised by rule, from sentences of their own, and checked by
+rule."""
+AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
+"""Nobody asks for advice on what is taken out."""
+
+
+def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
+    """New outbox rows; the store gives them their ids. The knowledge server is told of uris.
+
+    A subject that is no chapter (`meta/outline`, `entity/<id>`) concerns the knowledge server only.
+    """
+    uri = subject if "/" in subject else f"manuscript/{subject}"
+    return tuple(
+        BackgroundTask(0, kind, uri if kind == "knowledge" else subject, source, "waiting", position)
+        for kind in kinds
+        if kind == "knowledge" or subject != uri
+    )
+
+
+def following(kinds: Sequence[TaskKind]) -> TaskMaker:
+    """What follows a change: these steps for its subject."""
+    return partial(tasks, kinds)

@@ -1,0 +1,49 @@
+"""The part of an open project that builds workflows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.builds import BuildRow
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.runs.parts import RunParts
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.builder.builds import Builds
+
+
+class BuilderParts:
+    """The builds of workflows; the Builder is imported at first use. Lives on the engine's loop."""
+
+    def __init__(self, base: ProjectBase, runs: RunParts) -> None:
+        self._base, self._runs = base, runs
+
+    @cached_property
+    def builds(self) -> Builds:
+        """All builds of the project."""
+        from flowcabal_tui.project.builder.builds import Builds
+        from flowcabal_tui.project.builder.known_names import known_names
+
+        base, models = self._base, self._base.models
+        return Builds(
+            base.store,
+            lambda: None if models.is_offline("agent") else models.agent(),
+            partial(known_names, base.folder, base.store, base.current_settings),
+            self._runs.actions.workflow,
+            self._runs.versions.save,
+            base.emit,
+            lambda: base.language,
+            lambda: (models.endpoint("agent"), models.counter),
+            lambda known: partial(self._runs.actions.records, known.actions or {}),
+        )
+
+    async def rows(self) -> tuple[BuildRow, ...]:
+        """All builds, oldest first; one that nothing builds any more was interrupted."""
+        at_work = self.builds.at_work if "builds" in vars(self) else frozenset()
+        rows = await self._base.store.builds.rows()
+        return tuple(
+            replace(row, state="interrupted") if row.state == "building" and row.id not in at_work else row
+            for row in rows
+        )

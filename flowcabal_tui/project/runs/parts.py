@@ -1,0 +1,41 @@
+"""The parts of an open project that are about workflows and their runs."""
+
+from __future__ import annotations
+
+from flowcabal_tui.project.agents import AgentFactory
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.memory.parts import MemoryParts
+from flowcabal_tui.project.runs.history import History
+from flowcabal_tui.project.runs.manager import RunManager
+from flowcabal_tui.project.runs.queries import RunQueries
+from flowcabal_tui.project.runs.quotes import Quotes
+from flowcabal_tui.project.runs.services import RunServices
+from flowcabal_tui.project.runs.versions import OutputVersions
+from flowcabal_tui.project.workflows.actions import ProjectActions
+from flowcabal_tui.project.workflows.graphs import Graphs
+
+
+class RunParts:
+    """Runs, their history and quotes, actions, and versions of outputs. Lives on the engine's loop."""
+
+    def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts) -> None:
+        store, emit, graphs = base.store, base.emit, Graphs()
+        self.actions = ProjectActions(
+            base.folder, base.settings.actions, store, memory.embeddings.for_search, base.language, base.trust
+        )
+        self.services = RunServices(base, agents, memory, self.actions)
+        self.quotes = Quotes(store, base.models, base.current_settings)
+        self.manager = RunManager(
+            store,
+            self.services.of,
+            base.current_settings,
+            emit,
+            self.actions.require_valid,
+            self.actions.require_confirmed,
+            base.trust.renew_run,
+            graphs,
+            base.models.spending,
+            self.quotes.agreed,
+        )
+        self.queries, self.history = RunQueries(store), History(store)
+        self.versions = OutputVersions(store, emit, self.manager.imagined, graphs, base.trust)

@@ -1,0 +1,80 @@
+"""What a run needs of an open project."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import get_args
+
+from flowcabal_tui.agents.checking.monitor import feedback
+from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.own_words import sentences
+from flowcabal_tui.demo import BookLanguage, templates
+from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.workflow import PromptParams
+from flowcabal_tui.project.agents import AgentFactory
+from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.book.references import PinnedReferences
+from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.parts import MemoryParts
+from flowcabal_tui.project.runs.doubts import Doubts
+from flowcabal_tui.project.runs.stored_checks import StoredChecks
+from flowcabal_tui.project.workflows.actions import ProjectActions
+from flowcabal_tui.runner.scope import Services
+from flowcabal_tui.settings.seal import user_seal
+
+
+@cache
+def _fixed_words() -> frozenset[str]:
+    """The sentences of the prompts that the program brings along, in every language."""
+    nodes = [node for language in get_args(BookLanguage) for shipped in templates(language) for node in shipped.nodes]
+    prompts = [PromptParams.model_validate(node.params).prompt for node in nodes if node.kind == "prompt"]
+    return frozenset(sentence for prompt in prompts for sentence in sentences(prompt))
+
+
+class RunServices:
+    """Makes the services of a run by the settings of the moment."""
+
+    def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts, actions: ProjectActions) -> None:
+        self._base, self._agents, self._memory, self._actions = base, agents, memory, actions
+        self._results = memory.results
+
+    async def of(self, generation: Generation, spend: bool) -> Services:
+        """Those of a run that reads a generation; without `spend` nothing is paid or remembered."""
+        base = self._base
+        await base.models.learn_windows()
+        counter, monitor = await base.models.counter_at(generation, remember=spend), self._agents.monitor()
+        return Services(
+            journal=base.store.runs,
+            models=base.models,
+            spend=base.models.spending,
+            limits=base.limits,
+            emit=base.emit,
+            now=base.clock,
+            feedback=feedback,
+            context=self.context_agent(generation, counter, spend=spend) if base.settings.agents.context else None,
+            monitor=None if monitor is None else StoredChecks(monitor, self._results),
+            doubts=Doubts(base.store),
+            actions=self._actions,
+            context_budget=base.models.context_budget(),
+            seal=await asyncio.to_thread(user_seal),
+        )
+
+    def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:
+        """The Context agent with the finder and, for inquiries and scenes, the agents' model."""
+        base, memory = self._base, self._memory
+        return ContextAgent(
+            base.store.memory,
+            counter,
+            base.settings.budget.context_tokens,
+            prompts=base.prompts,
+            model=base.models.agent,
+            finder=RememberingFinder(memory.knowledge, base.store, memory.sources, generation, remember=spend),
+            spend=spend,
+            kinds=base.kinds,
+            shelf=PinnedReferences(base.store.references, generation, always=base.settings.agents.references),
+            fixed=_fixed_words(),
+            endpoint=base.models.endpoint,
+            asks_scene=base.settings.agents.scene,
+        )
