@@ -14,7 +14,7 @@ class AgentFactory:
 
     def __init__(self, base: ProjectBase) -> None:
         self._base = base
-        self.rules = RuleChecks(base.workshop, base.current_settings)
+        self.rules = RuleChecks(base.workshop, lambda: base.settings.checks.off)
 
     def monitor(self) -> Monitor | None:
         """The Monitor; None when it is switched off."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
@@ -16,7 +16,6 @@ from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.workshop import Workshop
-from flowcabal_tui.settings.project_file import ProjectSettings
 
 _ROUNDS: Final = 3
 _MOST: Final = 8_000_000
@@ -30,8 +29,9 @@ _CONFIDENCE: Final = {"finding": 0.7, "check": 0.4}
 class RuleChecks:
     """Checks texts by rule; see `agents/checking/rules`."""
 
-    def __init__(self, workshop: Workshop, settings: Callable[[], ProjectSettings]) -> None:
-        self._workshop, self._settings = workshop, settings
+    def __init__(self, workshop: Workshop, off: Callable[[], Collection[str]]) -> None:
+        """`off` are the names of the rules that the book does without."""
+        self._workshop, self._off = workshop, off
 
     async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
         """What the rules find, but for what the writer waived; "not checked" when the helper process fails."""
@@ -60,7 +60,7 @@ class RuleChecks:
             entities,
             (*(_note(entity) for entity in entities if entity.note), *await _facts(view)),
             tuple(each for each in await view.relations() if each.until is None),
-            tuple(self._settings().checks.off),
+            tuple(self._off()),
         )
 
     async def _findings(self, view: MemoryView, draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...]:
