@@ -30,7 +30,7 @@ _LONG_SECONDS: Final = 1.0
 
 
 async def import_(arguments: Namespace) -> int:
-    """Reads chapters from a file or folder into the book, or a reference book onto the shelf."""
+    """Reads chapters from a file or folder into the book, or a reference book."""
     require_beside("--dry-run", arguments.dry_run, json=arguments.json)
     require_beside("--as reference", arguments.kind == "reference", title=arguments.title)
     project = await opened(arguments, read_only=arguments.dry_run, knowledge=False)
@@ -119,7 +119,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
 def _told(preview: ImportPreview, made: str, *, reference: bool) -> None:
     """`made` is the id of the reference book, or how many chapters were imported."""
     if reference:
-        shelved = _("Put on the shelf as {id}: {n} parts ({encoding}).")
+        shelved = _("Added as reference book {id}: {n} parts ({encoding}).")
         say(shelved.format(id=made, n=len(preview.chapters), encoding=preview.encoding))
         return
     say(_("Imported {n} chapters ({encoding}).").format(n=made, encoding=preview.encoding))
@@ -188,7 +188,7 @@ async def _followed(project: Project) -> int:
 
 
 async def references(arguments: Namespace) -> int:
-    """Lists the shelf, a book's parts, a part's text, or what was found; 1 when nothing was found."""
+    """Lists the reference books, a book's parts, a part's text, or what was found; 1 when nothing was found."""
     project = await Project.open(arguments.project, read_only=not arguments.remove, knowledge=False)
     try:
         book = await _the_book(project, arguments.book) if arguments.book else None
@@ -206,7 +206,7 @@ async def references(arguments: Namespace) -> int:
             found = await project.book.references()
             _rows(arguments.json, found, [(one.id, one.title, one.parts, one.length) for one in found])
             if not found:
-                say(_("No reference book is on the shelf."), file=sys.stderr)
+                say(_("There is no reference book."), file=sys.stderr)
         elif arguments.part is None:
             parts = await project.book.reference_parts(book)
             _rows(arguments.json, parts, parts)
@@ -226,11 +226,11 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
 
     Raises UnknownName, and BadArgument when there are several.
     """
-    shelf, wanted = await project.book.references(), name.casefold()
+    books, wanted = await project.book.references(), name.casefold()
     for fits in (
-        [one for one in shelf if one.id == name],
-        [one for one in shelf if one.title.casefold() == wanted],
-        [one for one in shelf if wanted in one.title.casefold()],
+        [one for one in books if one.id == name],
+        [one for one in books if one.title.casefold() == wanted],
+        [one for one in books if wanted in one.title.casefold()],
     ):
         if len(fits) == 1:
             return fits[0].id
@@ -239,7 +239,7 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
             raise BadArgument(_("Several reference books are called so."), listed, _("Name it by its id."))
     raise UnknownName(
         _("No reference book is called {name}.").format(name=name),
-        _("On the shelf: {names}").format(names="; ".join(f"{one.id} {one.title}" for one in shelf) or _("none")),
+        _("Reference books: {names}").format(names="; ".join(f"{one.id} {one.title}" for one in books) or _("none")),
     )
 
 

@@ -99,7 +99,7 @@ class ImportManuscript(Command):
 
 @dataclass(frozen=True, slots=True)
 class RemoveReference(Command):
-    """Takes a reference book off the shelf."""
+    """Removes a reference book."""
 
     type: ClassVar[str] = "reference:remove"
     reference: ReferenceId

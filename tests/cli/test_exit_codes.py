@@ -25,7 +25,7 @@ UNKNOWN = [
     ("run {book} chapter --wait", "--wait means nothing without --keep"),
     ("bootstrap {nowhere}", "There is no FlowCabal project"),
     ("export {book} book.pdf", ".epub"),
-    ("references {book} none", "On the shelf: none"),
+    ("references {book} none", "Reference books: none"),
     ("run {book} none", "chapter@1"),
     ("run {book} chapter@9", "chapter@1"),
     ("run {book} chapter --chapter 99", "The book has 7 chapters"),

@@ -233,7 +233,7 @@ async def test_a_manuscript_that_is_imported_twice_at_once_stands_in_the_book_on
         assert [type(each) for each in both_ways].count(RunError) == 1
 
 
-async def test_a_book_is_put_on_the_shelf_once_although_it_is_imported_twice_at_once(folder: Path) -> None:
+async def test_a_reference_book_is_added_once_although_it_is_imported_twice_at_once(folder: Path) -> None:
     await make(folder, both(OFFLINE))
     command = ImportManuscript(str(write_chapters(folder.parent / "novel")), reference="The Ferry")
     async with opened(folder) as desk:

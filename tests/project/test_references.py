@@ -68,7 +68,7 @@ async def test_an_inquiry_reads_the_reference_book_that_it_names(folder: Path) -
         assert "full moon" in (await desk.project.memory.source(first)).text
 
 
-async def test_what_was_removed_is_gone_from_the_shelf(folder: Path) -> None:
+async def test_a_removed_reference_book_is_gone(folder: Path) -> None:
     await with_tides(folder)
     async with opened(folder) as desk:
         (book,) = await desk.project.book.references()

@@ -1,4 +1,4 @@
-"""The shelf of reference books: what is added can be listed, read and searched, as of its time."""
+"""Reference books: what is added can be listed, read and searched, as of its time."""
 
 from __future__ import annotations
 

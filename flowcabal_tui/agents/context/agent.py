@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flowcabal_tui.agents.context import facts, gather, references
+from flowcabal_tui.agents.context import facts, gather
 from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate
 from flowcabal_tui.agents.context.gather import Book, Finder
@@ -16,6 +16,7 @@ from flowcabal_tui.agents.context.outline import Wanted, outline
 from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words, own_words
 from flowcabal_tui.agents.context.pending import missing_outputs
 from flowcabal_tui.agents.context.profiles import profiles
+from flowcabal_tui.agents.context.references import ReferenceBooks, near
 from flowcabal_tui.agents.context.relevance import Relevance
 from flowcabal_tui.agents.context.scene import scene_lines
 from flowcabal_tui.agents.context.scene_question import NOT_ASKED, ModelSaid, SceneReader
@@ -97,7 +98,7 @@ class Plan:
 class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     """Assembles contexts. `budget` is in tokens of `counter` and never exceeded.
 
-    `shelf` has the reference books. `model` answers inquiries (None: excerpts stand in their place); with `spend`
+    `model` answers inquiries (None: excerpts stand in their place); with `spend`
     False only answers that were paid for before are used, as for a preview. A class left out of `shares` is switched
     off. `fixed` are sentences of templates, which say nothing of a chapter and are not looked up. `endpoint` tells how
     large the window of a role's model is. With `asks_scene` the model is asked about the scene of a chapter.
@@ -115,7 +116,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         spend: bool = True,
         shares: Mapping[BudgetClass, float] = SHARES,
         kinds: ProfileKinds | None = None,
-        shelf: references.Shelf | None = None,
+        references: ReferenceBooks | None = None,
         fixed: Set[str] = frozenset(),
         endpoint: Callable[[Role], Endpoint | None] = lambda _role: None,
         asks_scene: bool = False,
@@ -124,7 +125,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         self._prompts, self._model, self._finder = prompts or PromptLibrary(), model, finder
         self._counted_by: str = getattr(counter, "counted_by", "")
         self._spend, self._shares, self._endpoint = spend, shares, endpoint
-        self._kinds, self._shelf, self._fixed = kinds or ProfileKinds(), shelf, fixed
+        self._kinds, self._references, self._fixed = kinds or ProfileKinds(), references, fixed
         self._scenes = SceneReader(model, self._prompts, self._counter, spend=spend) if asks_scene and model else None
 
     async def assemble(
@@ -224,8 +225,8 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "summaries": await gather.summaries(book, relevant),
             "far": await gather.far(book, relevant),
         }
-        if self._shelf is not None and self._shelf.always:
-            candidates["knowledge"] += await references.near(self._shelf, reading)
+        if self._references is not None and self._references.always:
+            candidates["knowledge"] += await near(self._references, reading)
         return candidates
 
     async def _besides(self, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
@@ -355,8 +356,10 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         except ModelError as error:
             model = None
             notes.append(_("Inquiries were answered with excerpts: {why}").format(why=error.title))
-        room = int(self._room(goal) * self._shares.get("inquiry", 0.0)) // len(questions)
+        room, prompts = int(self._room(goal) * self._shares.get("inquiry", 0.0)) // len(questions), self._prompts
         return [
-            await answer_inquiry(book, self._shelf, question, room, self._counter, self._prompts, model, self._spend)
+            await answer_inquiry(
+                book, self._references, question, room, self._counter, self._prompts, model, self._spend
+            )
             for question in questions
         ]

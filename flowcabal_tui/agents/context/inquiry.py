@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.context.intent import search_terms
-from flowcabal_tui.agents.context.references import Shelf, asked
+from flowcabal_tui.agents.context.references import ReferenceBooks, asked
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
@@ -37,7 +37,7 @@ class InquiryAnswer:
 
 async def answer_inquiry(
     book: Book,
-    shelf: Shelf | None,
+    references: ReferenceBooks | None,
     question: str,
     room: int,
     counter: CountedTokens,
@@ -50,8 +50,8 @@ async def answer_inquiry(
     Reference books that the question names are read too.
     """
     passages = await _passages(book, question)
-    if shelf is not None:
-        passages += await asked(shelf, question, book.view.language, len(passages) + 1)
+    if references is not None:
+        passages += await asked(references, question, book.view.language, len(passages) + 1)
     pending = note = text = ""
     if model is not None and passages:
         try:

@@ -14,7 +14,7 @@ from flowcabal_tui.locale import _
 _PASSAGES: Final = 12
 
 
-class Shelf(Protocol):
+class ReferenceBooks(Protocol):
     """The reference books as of the generation that a context is made for."""
 
     always: bool
@@ -29,19 +29,19 @@ class Shelf(Protocol):
         ...
 
 
-async def asked(shelf: Shelf, question: str, language: str, first: int) -> list[SourceText]:
+async def asked(references: ReferenceBooks, question: str, language: str, first: int) -> list[SourceText]:
     """Passages of the books whose titles stand in the question; their ids count from `first`."""
     found: list[ReferenceHit] = []
-    for book in await shelf.books():
+    for book in await references.books():
         if book.title and book.title.lower() in question.lower():
-            found += await shelf.search(search_terms(question, (book.title,), language), _PASSAGES, book.id)
+            found += await references.search(search_terms(question, (book.title,), language), _PASSAGES, book.id)
     return [
         SourceText(f"s{at}", hit.uri, f"{hit.book}: {hit.title}", hit.text, hit.start)
         for at, hit in enumerate(found, start=first)
     ]
 
 
-async def near(shelf: Shelf, reading: Reading) -> list[Candidate]:
+async def near(references: ReferenceBooks, reading: Reading) -> list[Candidate]:
     """What the names and words of a prompt find in all books."""
     terms = [*(form for each in reading.names for form in each.forms), *reading.words]
     return [
@@ -55,5 +55,5 @@ async def near(shelf: Shelf, reading: Reading) -> list[Candidate]:
             start=hit.start,
             end=hit.end,
         )
-        for hit in await shelf.search(terms, _PASSAGES)
+        for hit in await references.search(terms, _PASSAGES)
     ]

@@ -1,4 +1,4 @@
-"""Reads manuscripts into the book, and reference books onto the shelf beside it; spends no money."""
+"""Reads manuscripts into the book, and reference books beside it; spends no money."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Importer:
         return total
 
     async def reference(self, command: ImportManuscript) -> ReferenceId:
-        """Puts a book on the shelf in one transaction. Raises ManuscriptError or RunError."""
+        """Adds a reference book in one transaction. Raises ManuscriptError or RunError."""
         async with self._turn:
             return await self._reference(command)
 
@@ -81,9 +81,9 @@ class Importer:
         new = command.reference, len(preview.chapters), sum(len(chapter.text) for chapter in preview.chapters)
         if new in [(one.title, one.parts, one.length) for one in await self._store.references.all()]:
             raise RunError(
-                _("{title} stands on the shelf already.").format(title=command.reference),
+                _("There is a reference book with the title {title} already.").format(title=command.reference),
                 _("Nothing was imported."),
-                _("Give it another title, or take the other one off the shelf first."),
+                _("Give it another title, or remove the other reference book first."),
             )
         texts = [chapter.text for chapter in preview.chapters]
         passages = await self._workshop.do(index_reference, texts, preview.language)

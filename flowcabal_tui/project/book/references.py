@@ -10,7 +10,7 @@ from flowcabal_tui.store.book.references import References
 
 
 class PinnedReferences:
-    """Implements the Context agent's `Shelf`: what stood there at a generation."""
+    """Implements the Context agent's `ReferenceBooks`, as of a generation."""
 
     def __init__(self, references: References, generation: Generation, *, always: bool) -> None:
         self._references, self._generation, self.always = references, generation, always

@@ -73,7 +73,7 @@ class RunServices:
             finder=RememberingFinder(memory.knowledge, base.store, memory.sources, generation, remember=spend),
             spend=spend,
             kinds=base.kinds,
-            shelf=PinnedReferences(base.store.references, generation, always=base.settings.agents.references),
+            references=PinnedReferences(base.store.references, generation, always=base.settings.agents.references),
             fixed=_fixed_words(),
             endpoint=base.models.endpoint,
             asks_scene=base.settings.agents.scene,
