@@ -356,7 +356,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         except ModelError as error:
             model = None
             notes.append(_("Inquiries were answered with excerpts: {why}").format(why=error.title))
-        room, prompts = int(self._room(goal) * self._shares.get("inquiry", 0.0)) // len(questions), self._prompts
+        room = int(self._room(goal) * self._shares.get("inquiry", 0.0)) // len(questions)
         return [
             await answer_inquiry(
                 book, self._references, question, room, self._counter, self._prompts, model, self._spend
