@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.files import Folder
+from flowcabal_tui.system.plugins import load_plugin
 
 ActionFunction = Callable[[dict[str, Any]], Any]
 """Takes the parameters, gives a JSON value; `async` or not. One that is not runs in a thread."""
@@ -155,23 +155,9 @@ class ActionRegistry:
         """
         if name in self._functions:
             return self._functions[name]
-        found = list(entry_points(group=PLUGINS, name=name))
-        if not found:
+        function = load_plugin(PLUGINS, name, ActionError)
+        if function is None:
             return None
-        if len(found) > 1:
-            raise ActionError(
-                _("Two functions are called {name}.").format(name=name),
-                ", ".join(sorted(entry.dist.name if entry.dist else entry.value for entry in found)),
-            )
-        try:
-            function = found[0].load()
-        except Exception as error:  # the edge: a plug-in may raise anything while it is imported
-            raise ActionError(
-                _("The plug-in of the function {name} cannot be imported.").format(name=name),
-                clean(f"{found[0].value}: {type(error).__name__}: {error}"),
-            ) from error
-        if not callable(function):
-            raise ActionError(_("{name} is not a function.").format(name=found[0].value))
         self._functions[name] = function
         return self._functions[name]
 

@@ -55,6 +55,24 @@ class BudgetSettings(_Table):
     max_tokens: int | None = Field(None, ge=0, description="The same in tokens, in and out together.")
 
 
+AgentRole = Literal["context", "checker", "curator", "builder"]
+AGENT_ROLES: Final[tuple[AgentRole, ...]] = get_args(AgentRole)
+
+
+def agent_group(role: AgentRole) -> str:
+    """The group of entry points that offer an agent for a role."""
+    return f"flowcabal_tui.agents.{role}"
+
+
+class AgentPlugins(_Table):
+    """Agents of installed plug-ins, by the names of their entry points; empty: the agent of the program."""
+
+    context: str = Field("", description="The Context agent, in the group `flowcabal_tui.agents.context`.")
+    checker: str = Field("", description="The Monitor, in the group `flowcabal_tui.agents.checker`.")
+    curator: str = Field("", description="The curator, in the group `flowcabal_tui.agents.curator`.")
+    builder: str = Field("", description="The Builder, in the group `flowcabal_tui.agents.builder`.")
+
+
 class AgentsSettings(_Table):
     context: bool = Field(True, description="Adds what a prompt must know from the book.")
     monitor: bool = Field(True, description="Checks drafts for contradictions with the book.")
@@ -65,6 +83,9 @@ class AgentsSettings(_Table):
         False,
         description="Asks the agents' model who is in a chapter's scene, where, when, and which kind it is, once for "
         "the same outline and wish; else they are read by rule.",
+    )
+    plugins: AgentPlugins = Field(
+        AgentPlugins(), description="Agents of installed plug-ins that take the place of the program's."
     )
 
 

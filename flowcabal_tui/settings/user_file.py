@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.project_file import ModelsSettings
+from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.settings.toml_file import load
 from flowcabal_tui.system.files import PRIVATE, SHARED, Modes, write_whole
@@ -28,6 +28,9 @@ class UserSettings(ScreenSettings):
     project_files: Literal["private", "shared"] = Field(
         default="private",
         description="Who may read what is made in a project's folder: only you, or whom your umask allows.",
+    )
+    agents: AgentPlugins = Field(
+        default=AgentPlugins(), description="Agents of installed plug-ins, before those that a project asks for."
     )
     key_hosts: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Hosts that each key may be sent to, by the key's name; see trust."

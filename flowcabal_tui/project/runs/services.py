@@ -64,7 +64,7 @@ class RunServices:
     def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:
         """The Context agent with the finder and, for inquiries and scenes, the agents' model."""
         base, memory = self._base, self._memory
-        return ContextAgent(
+        return self._agents.of("context", ContextAgent)(
             base.store.memory,
             counter,
             base.settings.budget.context_tokens,

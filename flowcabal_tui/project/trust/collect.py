@@ -22,7 +22,7 @@ from flowcabal_tui.domain.trust import TrustItem, TrustRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.project.trust import asked
-from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings
+from flowcabal_tui.settings.project_file import AGENT_ROLES, ModelsSettings, ProjectSettings, agent_group
 from flowcabal_tui.system.files import Folder
 
 PROMPTS: Final = "prompts"
@@ -89,6 +89,8 @@ def settings_items(settings: ProjectSettings) -> Iterator[TrustItem]:
             yield asked.key_item(knowledge.api_key_env, knowledge.url)
     for name, command in settings.actions.commands.items():
         yield asked.command_item(name, command)
+    for role in AGENT_ROLES:
+        yield from function_items([getattr(settings.agents.plugins, role)], agent_group(role))
 
 
 def _of_workflow(text: str, settings: ProjectSettings) -> tuple[TrustItem, ...]:
@@ -101,13 +103,13 @@ def _of_workflow(text: str, settings: ProjectSettings) -> tuple[TrustItem, ...]:
     return (*items, *function_items(functions - settings.actions.commands.keys()))
 
 
-def function_items(names: Iterable[str]) -> tuple[TrustItem, ...]:
-    """The entry points of installed plug-ins behind these functions; what nobody offers is passed over."""
+def function_items(names: Iterable[str], group: str = PLUGINS) -> tuple[TrustItem, ...]:
+    """The entry points of installed plug-ins behind these names; what no package offers is left out."""
     wanted = {name for name in names if name}
     if not wanted:
         return ()
     return tuple(
-        asked.plugin_item(entry.name, entry.value) for entry in entry_points(group=PLUGINS) if entry.name in wanted
+        asked.plugin_item(entry.name, entry.value) for entry in entry_points(group=group) if entry.name in wanted
     )
 
 

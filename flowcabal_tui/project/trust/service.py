@@ -34,7 +34,7 @@ from flowcabal_tui.project.trust.collect import (
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.models import TrustChanged
 from flowcabal_tui.settings.key_hosts import KeyHost, bind_keys, is_safe_transport, key_hosts
-from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings
+from flowcabal_tui.settings.project_file import AgentRole, ModelsSettings, ProjectSettings, agent_group
 from flowcabal_tui.settings.secrets import find_key
 from flowcabal_tui.settings.trust import TrustRecord
 from flowcabal_tui.store import Store
@@ -186,6 +186,10 @@ class Trust:
     def require_action(self, action: Action) -> None:
         """Before an action is carried out. Raises ProjectNotConfirmed."""
         self.require(*self.items_of(action))
+
+    def require_agent(self, role: AgentRole, name: str) -> None:
+        """Before an agent of a plug-in that the project asks for is imported. Raises ProjectNotConfirmed."""
+        self.require(*function_items([name], agent_group(role)))
 
     def require_function(self, name: str) -> None:
         """Before a `code` node calls a command or a plug-in's function. Raises ProjectNotConfirmed."""
