@@ -49,7 +49,7 @@ class Parts:
             base.clock,
         )
         self.runs = RunParts(base, self.agents, self.memory)
-        self.builder = BuilderParts(base, self.runs)
+        self.builder = BuilderParts(base, self.agents, self.runs)
         edits = ProposedEdits(
             base.store,
             self.book.outlining,

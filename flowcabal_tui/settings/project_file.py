@@ -84,9 +84,7 @@ class AgentsSettings(_Table):
         description="Asks the agents' model who is in a chapter's scene, where, when, and which kind it is, once for "
         "the same outline and wish; else they are read by rule.",
     )
-    plugins: AgentPlugins = Field(
-        AgentPlugins(), description="Agents of installed plug-ins that take the place of the program's."
-    )
+    plugins: AgentPlugins = Field(AgentPlugins(), description="Agents of installed plug-ins; see the next table.")
 
 
 class ChecksSettings(_Table):

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from flowcabal_tui.domain.model_calls import Endpoint
-from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings
+from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings, ProjectSettings
 from flowcabal_tui.settings.user_file import UserSettings
 
 _TYPES: Final[dict[object, str]] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
@@ -40,6 +40,8 @@ def settings_page() -> str:
     for table, field in ProjectSettings.model_fields.items():
         if table != "models":
             parts.append(f"### `[{table}]`\n\n{_rows(field.annotation)}")
+            if table == "agents":
+                parts.append(f"### `[agents.plugins]`\n\n{AgentPlugins.__doc__}\n\n{_rows(AgentPlugins)}")
             continue
         roles = "\n".join(
             f"- `[models.{role}]` {item.description}" for role, item in ModelsSettings.model_fields.items()

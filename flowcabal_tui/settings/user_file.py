@@ -30,7 +30,7 @@ class UserSettings(ScreenSettings):
         description="Who may read what is made in a project's folder: only you, or whom your umask allows.",
     )
     agents: AgentPlugins = Field(
-        default=AgentPlugins(), description="Agents of installed plug-ins, before those that a project asks for."
+        default=AgentPlugins(), description="As `[agents.plugins]` of a project; these go first."
     )
     key_hosts: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Hosts that each key may be sent to, by the key's name; see trust."

@@ -53,14 +53,17 @@ class Builds:
         language: Callable[[], str],
         priced: Callable[[], tuple[Endpoint | None, TokenEstimator]],
         search: Callable[[Known], Search],
+        builder: Callable[[], type[ModelBuilder]],
     ) -> None:
         """`model`: the agents' model, None where it is offline; then the form is filled by a vocabulary.
 
         `known`: the names that a workflow may use, with those of further files of actions. `priced`: where that model
-        is, and what counts its tokens. `search` finds actions among those that are known.
+        is, and what counts its tokens. `search` finds actions among those that are known; `builder` gives what makes
+        the Builder.
         """
         self._store, self._model, self._known, self._template = store, model, known, template
         self._emit, self._language, self._priced, self._search = emit, language, priced, search
+        self._builder = builder
         self._kept = KeptBuilds(store)
         self.decisions = BuildDecisions(store, self._kept, self._known_to, save, emit)
         self._at_work: dict[str, asyncio.Task[BuildRecord]] = {}
@@ -253,16 +256,16 @@ class Builds:
         async def keep(build: Build) -> None:
             await self._note(with_build(record, build, *earlier))
 
-        simulate = SimulatedRuns(copied.known)
+        simulate, builder = SimulatedRuns(copied.known), self._builder()
         if record.tools == "ours":
-            await ModelBuilder(model, simulate, keep).build(build)
+            await builder(model, simulate, keep).build(build)
             return with_build(record, build, *earlier)
         try:
             planner = VelvetFlowPlanner(build, model, simulate, self._search(copied.known))
         except DialectError as error:
             build.stop(str(error))
         else:
-            await ModelBuilder(model, simulate, keep, LIMITS).build(build, planner)
+            await builder(model, simulate, keep, LIMITS).build(build, planner)
         return with_build(record, build, *earlier)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.builds import BuildRow
+from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.runs.parts import RunParts
 
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 class BuilderParts:
     """The builds of workflows; the Builder is imported at first use. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, runs: RunParts) -> None:
-        self._base, self._runs = base, runs
+    def __init__(self, base: ProjectBase, agents: AgentFactory, runs: RunParts) -> None:
+        self._base, self._agents, self._runs = base, agents, runs
 
     @cached_property
     def builds(self) -> Builds:
         """All builds of the project."""
+        from flowcabal_tui.agents.builder.builder import ModelBuilder
         from flowcabal_tui.project.builder.builds import Builds
         from flowcabal_tui.project.builder.known_names import known_names
 
@@ -37,6 +39,7 @@ class BuilderParts:
             lambda: base.language,
             lambda: (models.endpoint("agent"), models.counter),
             lambda known: partial(self._runs.actions.records, known.actions or {}),
+            partial(self._agents.of, "builder", ModelBuilder),
         )
 
     async def rows(self) -> tuple[BuildRow, ...]:
