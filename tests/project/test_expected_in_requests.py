@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flowcabal_tui.domain.prompt_parts import Part, read_parts
+from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, change, endpoint, make, opened
@@ -82,3 +84,27 @@ async def test_an_empty_book_leaves_neither_part_behind(folder: Path, server: Fa
     (system, asked), *_more = [entry["body"]["messages"] for entry in server.log]
     assert not {"style", "length"} & {*parts_of(system), *parts_of(asked)}
     assert "{{" not in system["content"] + asked["content"]
+
+
+@pytest.mark.parametrize(
+    ("language", "inputs"),
+    [
+        ("en", {"length": "6000"}),
+        ("zh", {"instruction": "写6000字。"}),
+        ("zh", {"length": "6000", "instruction": "写300字。"}),
+    ],
+)
+async def test_a_quote_counts_with_the_length_that_the_run_is_asked_for(
+    folder: Path, server: FaultServer, language: str, inputs: dict[str, str]
+) -> None:
+    await make(folder, both(endpoint(server)), language=language)
+    change(folder, "goals", chapter=1_500)
+    async with opened(folder) as desk:
+        await written(desk, language)
+        request = RunRequest("quick-draft", await desk.chapter(5))
+        usual = await desk.project.runs.quote(request)
+        long = await desk.project.runs.quote(replace(request, inputs=tuple(inputs.items())))
+        short = await desk.project.runs.quote(replace(request, inputs=(("length", "300"),)))
+    assert long.likely.output_tokens > usual.likely.output_tokens + 6_000 - 1_500
+    assert long.most is not None and long.most.output_tokens > 2 * 6_000
+    assert short.likely.output_tokens < usual.likely.output_tokens

@@ -84,8 +84,13 @@ def asked_length(asked: str) -> int:
     return number if number <= LONGEST_CHAPTER else 0
 
 
+def wanted_length(wish: str, asked: str, language: str) -> int:
+    """The length that a run is to write: the one `asked` for it, else the one that its wish names; 0: neither."""
+    return asked_length(asked) or wished_length(wish, language)
+
+
 def _length(wish: str, goal: int, asked: str, chapters: list[Chapter], language: str) -> str:
-    if wished := asked_length(asked) or wished_length(wish, language):
+    if wished := wanted_length(wish, asked, language):
         return _say("wish", language, wished)
     if goal:
         return _say("goal", language, goal)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.agents.checking.checker import GROUPS
+from flowcabal_tui.agents.context.expects import wanted_length
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import TaskKind
-from flowcabal_tui.domain.run import Quote, Spend, SpendLimit
+from flowcabal_tui.domain.overview import LENGTH
+from flowcabal_tui.domain.run import Quote, RunRequest, Spend, SpendLimit
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.project.memory import bootstrap_plan
@@ -36,7 +38,7 @@ class Quotes:
     async def quote(self, scope: RunScope) -> Quote:
         """What a run would cost."""
         stale = await self._store.standings.stale(scope.workflow.id, scope.request.chapter)
-        basis = await self._basis()
+        basis = await self._basis(scope.request)
         quote = await quoting.quote(scope, basis, stale)
         if small := self._models.small_window():
             quote = replace(quote, warnings=(*quote.warnings, small))
@@ -79,10 +81,11 @@ class Quotes:
             raise RunError(_("{node} gets no context.").format(node=node), why if scope.request.chapter else unplaced)
         return receipt
 
-    async def _basis(self) -> Basis:
-        settings = self._settings()
+    async def _basis(self, request: RunRequest) -> Basis:
+        settings, inputs = self._settings(), dict(request.inputs)
         written = [chapter.length for chapter in await self._store.book.chapters() if chapter.length]
         counter, language = self._models.counter, settings.project.language
-        lengths = counter, language, settings.goals.chapter, written
+        wanted = wanted_length(str(inputs.get("instruction", "")), str(inputs.get(LENGTH, "")), language)
+        lengths = counter, language, wanted or settings.goals.chapter, written
         usual, longest = usual_length(*lengths), longest_answer(*lengths)
         return Basis(counter, usual, longest, self._models.paid_embedding(), settings.agents.scene)
