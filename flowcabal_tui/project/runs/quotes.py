@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import ceil
 
 from flowcabal_tui.agents.checking.checker import GROUPS
 from flowcabal_tui.agents.context.expects import wanted_length
+from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import NodeId
@@ -50,7 +52,10 @@ class Quotes:
         agents, spend = self._settings().agents, Spend()
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":
-            calls: Counter[TaskKind] = Counter({"story": 1, "l1": 1, "l0": 1, "profile": agents.profiles})
+            together = ceil(agents.profiles / MOST_TOGETHER) if agents.profiles > 1 else 0
+            read = 1 + together  # a question for several profiles has the chapter, as its reading does
+            alone = 0 if together else agents.profiles
+            calls: Counter[TaskKind] = Counter({"story": read, "l1": 1, "l0": 1, "profile": alone})
             spend = spend.plus(bootstrap_plan.likely(calls, (length,), endpoint))
         if (embedding := self._models.paid_embedding()) is not None:
             price = None if embedding.price_in is None else embedding.price_in * length / 1_000_000
