@@ -14,6 +14,7 @@ from typing import Final, Literal, NewType
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.run import SpendLimit
 
 ConversationId = NewType("ConversationId", str)
 ConversationLevel = Literal["ask", "suggest", "do"]
@@ -90,7 +91,7 @@ class Statement:
 class Permission:
     """What the writer is asked before it happens: a run, or a build by the agents' model, with its price in words.
 
-    `answer` is "" while it waits; `made` is the id of the run or build.
+    `limit` holds the run to that price. `answer` is "" while it waits; `made` is the id of the run or build.
     """
 
     kind: Literal["run", "build"]
@@ -98,6 +99,7 @@ class Permission:
     chapter: ChapterId | None = None
     words: str = ""
     price: str = ""
+    limit: SpendLimit | None = None
     answer: PermissionOption | Literal[""] = ""
     made: str = ""
 

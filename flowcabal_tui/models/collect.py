@@ -28,6 +28,8 @@ BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | N
 
 WAITS: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar("WAITS", default=None)
 """Is told the seconds, the reason and the number of the try when a call of this task waits; no reason: it goes on."""
+TEXT_ARRIVES: Final[ContextVar[Callable[[str], None] | None]] = ContextVar("TEXT_ARRIVES", default=None)
+"""Gets each piece of text of the answers to the calls of this task; thoughts and arguments of tools are no text."""
 WENT_OUT: Final[ContextVar[Callable[[Mapping[str, Any]], None] | None]] = ContextVar("WENT_OUT", default=None)
 """Takes the body of every request of this task when it is sent; keys and headers are no part of it."""
 
@@ -88,6 +90,8 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                 match event:
                     case TextDelta(piece):
                         text.append(piece)
+                        if hear := TEXT_ARRIVES.get():
+                            hear(piece)
                         arrived.add(piece)
                     case ThinkingDelta(piece):
                         thinking.append(piece)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -38,6 +38,8 @@ class ProjectBase:
         self.folder, self.settings, self.store, self.emit, self.clock = folder, settings, store, emit, clock
         self.language = settings.project.language
         self.tasks, self.workshop, self.work = Tasks(), Workshop(), WorkSignal()
+        self.closes_first: list[Callable[[], Awaitable[None]]] = []
+        """What ends before the runs when the project is closed."""
         self.limits = Limits(settings.run.concurrency)
         self.trust = Trust(folder, self.current_settings, store, emit, for_this_run=trust)
         self.models = ModelRoles(settings, store, self.limits, emit, self.trust.require_model, pace=pace)

@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol.base import CommandDone, CommandFailed, Event, Resync
+from flowcabal_tui.protocol.conversations import AnswerStreaming
 from flowcabal_tui.protocol.runs import NodeStreaming, NodeThinking
 
 LIMIT: Final = 5_000
@@ -42,10 +43,24 @@ class EventFeed:
                     return
                 if self._joined(event):
                     return
+            elif isinstance(event, AnswerStreaming) and self._continues(event):
+                return
             if len(self._events) >= LIMIT:
                 answers = [each for each in self._events if isinstance(each, CommandDone | CommandFailed)]
                 self._events = [Resync(), *answers[-LIMIT // 2 :]]
             self._events.append(event)
+
+    def _continues(self, event: AnswerStreaming) -> bool:
+        last = self._events[-1] if self._events else None
+        if (
+            not isinstance(last, AnswerStreaming)
+            or (last.conversation, last.turn) != (event.conversation, event.turn)
+            or last.offset + len(last.chunk) != event.offset
+            or len(last.chunk) > PIECE
+        ):
+            return False
+        self._events[-1] = replace(last, chunk=last.chunk + event.chunk)
+        return True
 
     def _joined(self, event: NodeStreaming | NodeThinking) -> bool:
         last = self._events[-1] if self._events else None

@@ -124,6 +124,8 @@ class Parts:
         """Runs first, so that their text is journalled; the store last."""
         base, memory = self.base, self.memory
         base.emit(Status("closing"))
+        for close in base.closes_first:
+            await close()
         await self.runs.manager.close()
         await memory.bootstrap.close()
         await base.tasks.close()  # one of them may suspend the background and start it again

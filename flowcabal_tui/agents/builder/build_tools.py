@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
@@ -18,68 +17,67 @@ from flowcabal_tui.agents.builder.edits import EDITS, Edit
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+from flowcabal_tui.agents.tool_calls import (
+    MOST_SAID,
+    Arguments,
+    read_arguments,
+    refused_with,
+    tool_of,
+    wrong_arguments,
+)
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.model_calls import Message, Tool, ToolCall
-from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.nodes.schema import help_text
 
 MOST_ARGUMENTS: Final = 100_000
 """Characters of the arguments of one call; longer ones are refused unread."""
 MOST_ITEMS: Final = 12
-_UNSAID: Final = ("title", "default", "additionalProperties")
-_MOST_SAID: Final = 4_000
-_FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
-_COMMA: Final = re.compile(r",(\s*[}\]])")
 
 
-class _Arguments(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class _Item(_Arguments):
+class _Item(Arguments):
     id: str = Field(min_length=1, max_length=20)
     what: str = Field(min_length=1, max_length=300)
     needs: str = Field("", max_length=200)
     done_when: str = Field("", max_length=200)
 
 
-class Checklist(_Arguments):
+class Checklist(Arguments):
     """Says first what the wish asks for, point by point, and what you assume. Edits name the point that they serve."""
 
     items: list[_Item] = Field(min_length=1, max_length=MOST_ITEMS)
     assumptions: list[str] = Field(default_factory=list, max_length=8)
 
 
-class StartFrom(_Arguments):
+class StartFrom(Arguments):
     """Starts a new workflow from a template instead of from nothing."""
 
     template: str
 
 
-class DescribeKind(_Arguments):
+class DescribeKind(Arguments):
     """Tells all parameters of a kind of node."""
 
     kind: str
 
 
-class AskWriter(_Arguments):
+class AskWriter(Arguments):
     """Asks the writer, only where the answer changes the graph, or where the wish names what is not registered."""
 
     questions: list[str] = Field(min_length=1)
 
 
-class Check(_Arguments):
+class Check(Arguments):
     """Checks the copy: validation, a simulated run of every branch, unread outputs, points without a node."""
 
 
-class Finish(_Arguments):
+class Finish(Arguments):
     """Suggests the copy to the writer. Only after a check that passed, with no change since."""
 
     explanation: str = Field(description="Two or three sentences in the language of the wish.")
 
 
-_OWN: Final[Mapping[str, type[_Arguments]]] = {
+_OWN: Final[Mapping[str, type[Arguments]]] = {
     "set_checklist": Checklist,
     "start_from": StartFrom,
     "describe_kind": DescribeKind,
@@ -92,28 +90,7 @@ _EDITS: Final[Mapping[str, type[Edit]]] = {each.model_fields["edit"].default: ea
 
 def tools() -> tuple[Tool, ...]:
     """The tools with the schemas of their arguments."""
-    return tuple(Tool(name, _doc(shape), _schema(shape)) for name, shape in {**_OWN, **_EDITS}.items())
-
-
-def _doc(shape: type[BaseModel]) -> str:
-    return " ".join((shape.__doc__ or "").split())
-
-
-def _schema(shape: type[BaseModel]) -> dict[str, Any]:
-    schema = shape.model_json_schema()
-    schema.pop("description", None)
-    schema.get("properties", {}).pop("edit", None)
-    plain: dict[str, Any] = _without_titles(schema)
-    return plain
-
-
-def _without_titles(value: Any) -> Any:
-    """Without what the names and descriptions say already: a schema is paid for in every round."""
-    if isinstance(value, dict):
-        return {
-            key: _without_titles(each) for key, each in value.items() if key not in _UNSAID or isinstance(each, dict)
-        }
-    return [_without_titles(each) for each in value] if isinstance(value, list) else value
+    return tuple(tool_of(name, shape) for name, shape in {**_OWN, **_EDITS}.items())
 
 
 class BuildTools:
@@ -144,7 +121,7 @@ class BuildTools:
         names = (*_OWN, *_EDITS)
         if call.name not in names:
             refused = unknown(f"There is no tool {clean(call.name)[:60]}. Nothing was done.", call.name, names)
-            return Outcome(_said(refused), refused=True)
+            return Outcome(refused_with(refused), refused=True)
         if len(call.arguments) > MOST_ARGUMENTS:
             said = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
             return Outcome(said, refused=True)
@@ -153,11 +130,11 @@ class BuildTools:
         except (ValueError, RecursionError) as error:
             return Outcome(f"The arguments are no JSON object: {error}", refused=True, broken=True)
         try:
-            return Outcome((await self._carried(call.name, arguments))[:_MOST_SAID])
+            return Outcome((await self._carried(call.name, arguments))[:MOST_SAID])
         except ValidationError as error:
-            return Outcome(_wrong(call.name, error), refused=True)
+            return Outcome(wrong_arguments({**_OWN, **_EDITS}[call.name], error), refused=True)
         except FlowCabalError as error:
-            return Outcome(_said(error), refused=True)
+            return Outcome(refused_with(error), refused=True)
 
     async def _carried(self, name: str, arguments: dict[str, Any]) -> str:
         if name in _OWN:
@@ -183,7 +160,7 @@ class BuildTools:
         template = {**build.templates[arguments.template], "version": 1}
         build.copied = WorkingCopy.of(template, build.copied.known)
         build.copied = WorkingCopy(build.copied.document, None, build.copied.known)
-        return json.dumps(template, ensure_ascii=False)[:_MOST_SAID]
+        return json.dumps(template, ensure_ascii=False)[:MOST_SAID]
 
     async def _describe(self, arguments: DescribeKind) -> str:
         return help_text(arguments.kind)
@@ -220,27 +197,3 @@ class BuildTools:
             raise EditRefused("Nothing was changed.")
         build.explanation, build.status = clean(arguments.explanation), "finished"
         return "The writer decides."
-
-
-def read_arguments(text: str) -> dict[str, Any]:
-    """A JSON object; a fence around it and a comma too many are mended, nothing else is guessed. Raises ValueError."""
-    fenced = _FENCE.match(text)
-    inner = fenced[1] if fenced else text
-    try:
-        value = json.loads(inner or "{}")
-    except ValueError:
-        value = json.loads(_COMMA.sub(r"\1", inner))
-    if not isinstance(value, dict):
-        raise ValueError("it is no object")
-    return value
-
-
-def _wrong(name: str, error: ValidationError) -> str:
-    shape = {**_OWN, **_EDITS}[name]
-    lines = [f"{'.'.join(map(str, each['loc']))}: {refusal(each)}" for each in error.errors()[:8]]
-    allowed = ", ".join(field for field in shape.model_fields if field != "edit")
-    return "Refused:\n" + "\n".join(lines) + f"\nFields: {allowed}."
-
-
-def _said(error: FlowCabalError) -> str:
-    return f"Refused: {error}"[:_MOST_SAID]

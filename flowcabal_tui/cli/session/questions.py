@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.services.book import BookService
+from flowcabal_tui.project.services.conversations import ConversationService
 from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
@@ -41,6 +42,7 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
         RunService,
         "runs run_details run_workflow node questions replay version_trace quote preview_context totals",
     ),
+    "conversations": (ConversationService, "conversations conversation turns ask_quote"),
 }
 """Each service of `Project` with the questions that a session can ask it."""
 _METHODS: Final = {"story": "all", "workflows": "newest", "workflow": "get", "runs": "summaries"}

@@ -24,10 +24,11 @@ from flowcabal_tui.domain.model_calls import (
     Usage,
 )
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.collect import went_out
+from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline.answers import ANSWERS, COUNTER, inquiry
 from flowcabal_tui.models.offline.asked import Asked
 from flowcabal_tui.models.offline.reading import lines
+from flowcabal_tui.models.offline.talk import is_talk, talk
 from flowcabal_tui.models.offline.writing import WRITERS, alike, changed_paragraphs
 
 T = TypeVar("T", bound=BaseModel)
@@ -49,14 +50,17 @@ class OfflineModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The answer in pieces of a few words or characters."""
         _went_out(request)
-        text, finish = _limited(_rest(request), request.max_tokens)
+        whole, calls = talk(request) if is_talk(request) else (_rest(request), ())
+        text, finish = _limited(whole, request.max_tokens)
         for piece in _PIECE.findall(text):
             await asyncio.sleep(self._pace)
             yield TextDelta(piece)
-        yield Finished(finish, _usage(request, text), MODEL_NAME)
+        yield Finished("tool" if calls else finish, _usage(request, text), MODEL_NAME, calls)
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """The same at once."""
+        """The same at once; a conversation is heard while it is answered."""
+        if is_talk(request):
+            return await collect(self, request)
         _went_out(request)
         text, finish = _limited(_rest(request), request.max_tokens)
         await asyncio.sleep(0)

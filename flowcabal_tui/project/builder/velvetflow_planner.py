@@ -12,11 +12,12 @@ from typing import Any, Final, Literal
 
 from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRound
-from flowcabal_tui.agents.builder.build_tools import MOST_ARGUMENTS, read_arguments
+from flowcabal_tui.agents.builder.build_tools import MOST_ARGUMENTS
 from flowcabal_tui.agents.builder.builder import AnsweringModel
 from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
+from flowcabal_tui.agents.tool_calls import read_arguments
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.planner.coverage import coverage_request, missing_points, read_coverage

@@ -1,0 +1,1 @@
+"""The conversation with the book: its tools, its rounds, and the places that bear its statements out."""

@@ -1,0 +1,130 @@
+"""What the conversation needs from the rest of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.conversation import Chip, Permission
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.manuscript import Chapter, Span
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.model_calls import Answer, ModelRequest
+from flowcabal_tui.domain.proposals import Proposal
+from flowcabal_tui.domain.run import AngleCheck, SpendLimit
+from flowcabal_tui.domain.search import SearchHit
+from flowcabal_tui.domain.story import Story
+
+SearchPlace = Literal["text", "names", "records", "meaning"]
+
+
+@dataclass(frozen=True, slots=True)
+class SentChip:
+    """A chip with its title and the text that goes out for it."""
+
+    chip: Chip
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the Context agent adds to a question, and the receipt that says so (None: it is switched off)."""
+
+    text: str
+    receipt: Receipt | None
+
+
+class TalkingModel(Protocol):
+    """A model whose answer is heard while it arrives."""
+
+    async def answer(self, request: ModelRequest, heard: Callable[[str], None]) -> Answer:
+        """The whole answer; `heard` gets each piece of its text. Raises ModelError, BudgetExceeded."""
+        ...
+
+
+class BookPort(Protocol):
+    """Reads the project; nothing is spent and nothing changed."""
+
+    @property
+    def language(self) -> str:
+        """Of the book."""
+        ...
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """In story order."""
+        ...
+
+    async def text(self, chapter: ChapterId) -> str:
+        """The newest text of a chapter."""
+        ...
+
+    async def find(self, words: str) -> tuple[ChapterId, Span] | None:
+        """The first place in the book with exactly these words."""
+        ...
+
+    async def search(self, words: str, place: SearchPlace) -> tuple[SearchHit, ...]:
+        """The best places."""
+        ...
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All names."""
+        ...
+
+    async def story(self) -> Story:
+        """Facts, relations, promises and moments."""
+        ...
+
+    async def profile(self, entity: EntityId) -> str:
+        """The note and the profiles of someone or something; "" when there are none."""
+        ...
+
+    async def outline(self, chapter: ChapterId) -> str:
+        """What the outline says of a chapter."""
+        ...
+
+    async def receipt(self, run: str, node: str) -> str:
+        """What a node of a run was given, in lines ("" : of the newest run). Raises FlowCabalError."""
+        ...
+
+    async def check(self, chapter: ChapterId) -> tuple[AngleCheck, ...]:
+        """What the rules find in a chapter."""
+        ...
+
+    async def workflows(self) -> tuple[tuple[str, str], ...]:
+        """Id and name of each."""
+        ...
+
+    async def quote_run(self, workflow: str, chapter: ChapterId | None) -> tuple[str, SpendLimit | None]:
+        """What a run would take in words, and what holds it to that. Raises FlowCabalError."""
+        ...
+
+    async def quote_build(self) -> str:
+        """What a build would take at most, in words; "" when it is free."""
+        ...
+
+    async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:
+        """The texts of chips. Raises FlowCabalError for one whose place is gone."""
+        ...
+
+    async def surroundings(self, question: str, chips: Sequence[SentChip]) -> Surroundings:
+        """What the Context agent chooses for a question."""
+        ...
+
+
+class ChangesPort(Protocol):
+    """Takes proposals. What is applied is decided before, by `agents/conversation/leave.py`."""
+
+    async def propose(self, proposal: Proposal) -> Proposal:
+        """Stores it to wait for the writer; one that is known keeps its state."""
+        ...
+
+    async def apply(self, proposal: Proposal) -> None:
+        """Writes what a stored proposal says, as a decision of its own. Raises FlowCabalError."""
+        ...
+
+    async def build(self, permission: Permission) -> Proposal:
+        """Has a workflow built by rule, which is free, and stores the suggestion. Raises FlowCabalError."""
+        ...

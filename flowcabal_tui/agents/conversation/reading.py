@@ -1,0 +1,198 @@
+"""The tools that read. What they give back is text of the book between tags: material, never an instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from pydantic import Field
+
+from flowcabal_tui.agents.builder.refused import EditRefused, unknown
+from flowcabal_tui.agents.conversation.ports import BookPort
+from flowcabal_tui.agents.tool_calls import Arguments
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
+from flowcabal_tui.domain.search import SearchHit
+from flowcabal_tui.domain.story import Moment, Promise
+
+READ_AT_ONCE: Final = 6_000
+"""Characters of a chapter that one call reads."""
+_MOST_HITS: Final = 12
+_MOST_LINES: Final = 60
+_LINE: Final = 300
+
+
+class ReadChapter(Arguments):
+    """Reads a chapter of the book by its number, from a character on; a long one takes several calls."""
+
+    chapter: int = Field(ge=1)
+    start: int = Field(0, ge=0)
+
+
+class Search(Arguments):
+    """Searches the book: its text, its names, its records (facts, relations, promises, moments), or by meaning."""
+
+    words: str = Field(min_length=1, max_length=200)
+    where: Literal["text", "names", "records", "meaning"] = "text"
+
+
+class ReadReceipt(Arguments):
+    """Tells what a node of a run was given, and from where. Without a run: of the newest one."""
+
+    node: str = Field(min_length=1, max_length=200)
+    run: str = ""
+
+
+class ReadProfile(Arguments):
+    """Reads the note and the profiles of someone or something with a name."""
+
+    name: str = Field(min_length=1, max_length=100)
+
+
+class ReadPromises(Arguments):
+    """Lists what the story has promised: planted where, due when, paid or open."""
+
+
+class ReadTimeline(Arguments):
+    """Lists the events of the story in the order of its own time."""
+
+
+class CheckChapter(Arguments):
+    """Checks a chapter by the rules that need no model, against what the book says before it."""
+
+    chapter: int = Field(ge=1)
+
+
+class QuoteRun(Arguments):
+    """Tells what a run of a workflow would take, likely and at most. Nothing begins."""
+
+    workflow: str
+    chapter: int | None = None
+
+
+class ReadingTools:
+    """Carries out the tools that read."""
+
+    def __init__(self, book: BookPort) -> None:
+        self._book = book
+
+    async def chapter_at(self, number: int) -> Chapter:
+        """Raises EditRefused, with the numbers that there are."""
+        chapters = await self._book.chapters()
+        for chapter in chapters:
+            if chapter.position == number:
+                return chapter
+        raise EditRefused(f"There is no chapter {number}.", f"There are chapters 1 to {len(chapters)}.")
+
+    async def entity(self, name: str) -> Entity:
+        """By one of its names. Raises EditRefused, with the nearest names."""
+        entities = await self._book.entities()
+        for entity in entities:
+            if name.strip() in (*entity.names, entity.id):
+                return entity
+        raise unknown(f"The book knows no name {name.strip()[:60]}.", name, [each.name for each in entities])
+
+    async def read_chapter(self, given: ReadChapter) -> str:
+        """A part of a chapter between tags, and where it goes on."""
+        chapter = await self.chapter_at(given.chapter)
+        text = await self._book.text(chapter.id)
+        part = text[given.start : given.start + READ_AT_ONCE]
+        if not part:
+            return f"Chapter {given.chapter} has {len(text)} characters; there is nothing at {given.start}."
+        end = given.start + len(part)
+        left = f"\nIt goes on: start={end}, of {len(text)} characters." if end < len(text) else ""
+        head = f'<passage chapter="{chapter.position}" title="{in_attribute(chapter.title)}">'
+        return f"{head}\n{escaped(part)}\n</passage>{left}"
+
+    async def search(self, given: Search) -> str:
+        """The best places, a line each."""
+        hits = await self._book.search(given.words, given.where)
+        lines = [_hit(hit) for hit in hits[:_MOST_HITS]]
+        return "\n".join(lines) or f"Nothing was found in {given.where}."
+
+    async def receipt(self, given: ReadReceipt) -> str:
+        """What a node was given."""
+        return _fenced("receipt", await self._book.receipt(given.run, given.node))
+
+    async def profile(self, given: ReadProfile) -> str:
+        """Note and profiles."""
+        entity = await self.entity(given.name)
+        return _fenced("profile", await self._book.profile(entity.id) or "Nothing is known beside the name.")
+
+    async def promises(self, _given: ReadPromises) -> str:
+        """All promises, in story order."""
+        story, numbers = await self._book.story(), await self._numbers()
+        return _listed((_promise(each, numbers) for each in story.promises), "The book lists no promise.")
+
+    async def timeline(self, _given: ReadTimeline) -> str:
+        """All moments, in the order of the story's time."""
+        story, numbers = await self._book.story(), await self._numbers()
+        return _listed((_moment(each, numbers) for each in story.moments), "The book lists no event.")
+
+    async def check(self, given: CheckChapter) -> str:
+        """What the rules find."""
+        chapter = await self.chapter_at(given.chapter)
+        checks = await self._book.check(chapter.id)
+        lines = [
+            f"- {escaped(found.explanation)} “{escaped(found.draft.text)}”"
+            + (f" against “{escaped(found.source.text)}” ({escaped(found.source.title)})" if found.source.text else "")
+            for check in checks
+            for found in check.findings
+        ]
+        unchecked = [check.detail for check in checks if check.outcome == "not checked"]
+        return "\n".join([*lines[:_MOST_LINES], *unchecked]) or "The rules find nothing."
+
+    async def quote(self, given: QuoteRun) -> str:
+        """The price of a run."""
+        chapter = await self.chapter_id(given.chapter)
+        words, _limit = await self._book.quote_run(await self.workflow(given.workflow), chapter)
+        return words
+
+    async def chapter_id(self, number: int | None) -> ChapterId | None:
+        """The id of a chapter by its number; None for none."""
+        return None if number is None else (await self.chapter_at(number)).id
+
+    async def workflow(self, name: str) -> str:
+        """The id of a workflow by its id or name. Raises EditRefused."""
+        known = await self._book.workflows()
+        for identity, title in known:
+            if name.strip() in (identity, title):
+                return identity
+        raise unknown(f"There is no workflow {name.strip()[:60]}.", name, [identity for identity, _title in known])
+
+    async def _numbers(self) -> dict[ChapterId, int]:
+        return {chapter.id: chapter.position for chapter in await self._book.chapters()}
+
+
+def names_of(ids: Iterable[EntityId], entities: Sequence[Entity]) -> str:
+    """Names in a row."""
+    known = {entity.id: entity.name for entity in entities}
+    return ", ".join(known.get(each, each) for each in ids)
+
+
+def _hit(hit: SearchHit) -> str:
+    where = f'chapter="{hit.position}" ' if hit.position else ""
+    return f'<found {where}title="{in_attribute(hit.title)}">{escaped(hit.line[:_LINE])}</found>'
+
+
+def _fenced(tag: str, text: str) -> str:
+    return f"<{tag}>\n{escaped(text)}\n</{tag}>"
+
+
+def _listed(lines: Iterable[str], nothing: str) -> str:
+    found = list(lines)
+    left = f"\n… and {len(found) - _MOST_LINES} more" if len(found) > _MOST_LINES else ""
+    return "\n".join(found[:_MOST_LINES]) + left if found else nothing
+
+
+def _promise(promise: Promise, numbers: dict[ChapterId, int]) -> str:
+    paid = f", paid in chapter {numbers.get(promise.paid, '?')}" if promise.paid else ""
+    open_ = "" if promise.paid else ", dropped" if promise.dropped else ", open"
+    return f"- chapter {numbers.get(promise.planted, '?')}{paid}{open_}: {escaped(promise.text[:_LINE])}"
+
+
+def _moment(moment: Moment, numbers: dict[ChapterId, int]) -> str:
+    when = f" ({escaped(moment.when)})" if moment.when else ""
+    return f"- chapter {numbers.get(moment.chapter, '?')}{when}: {escaped(moment.text[:_LINE])}"

@@ -1,0 +1,219 @@
+"""One turn of the conversation: rounds of tools, bounded; on any end what came is kept and the reason is said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from flowcabal_tui.agents.builder.vocabulary import Outcome
+from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, shortened
+from flowcabal_tui.agents.conversation.ports import BookPort, TalkingModel
+from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
+from flowcabal_tui.agents.loop import Again, Agent
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.domain.conversation import StopReason, Turn, TurnState
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, TokenCounter, Usage
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+
+ANSWER_TOKENS: Final = 4_000
+BETWEEN: Final = "\n\n"
+"""Stands between what the model says in two rounds."""
+_MOST_EMPTY: Final = 3
+_MOST_BROKEN: Final = 3
+_TOLD_AFTER: Final = 3
+_MOST_EQUAL: Final = 5
+_MOST_LOST: Final = 2
+_LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
+_NO_MORE: Final = "Answer now with what you have read; no further tool is carried out."
+
+
+@dataclass(frozen=True, slots=True)
+class TalkLimits:
+    """What one turn may take. Tokens are those of all prompts and answers together."""
+
+    rounds: int = 12
+    tokens: int = 120_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with the turns before it."""
+
+    turn: Turn
+    earlier: tuple[Turn, ...] = ()
+
+
+@dataclass
+class Exchange:
+    """The messages of a turn so far, and what bounds it."""
+
+    messages: tuple[Message, ...]
+    equal: Counter[tuple[str, str]] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    """Empty answers, broken arguments in a row, lost and too long calls."""
+
+
+Keep = Callable[[Turn], Awaitable[None]]
+
+
+class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
+    """Answers one question. `turn` is its state at any moment, with what has arrived of the answer."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        model: TalkingModel,
+        book: BookPort,
+        tools: TalkTools,
+        prompts: PromptLibrary,
+        counter: TokenCounter,
+        heard: Callable[[str], None],
+        keep: Keep,
+        limits: TalkLimits = TalkLimits(),
+    ) -> None:
+        """`heard` gets each piece of the answer; `keep` is called after every round, so that the turn survives."""
+        self.turn, self.rounds = turn, limits.rounds + _MOST_EMPTY + _MOST_LOST + 1
+        self._model, self._book, self._tools, self._prompts = model, book, tools, prompts
+        self._counter, self._heard, self._keep, self._limits = counter, heard, keep, limits
+        self._fresh = True
+
+    async def observe(self, goal: Asked) -> Exchange:
+        sent = await self._book.sent(goal.turn.chips)
+        around = await self._book.surroundings(goal.turn.asked, sent)
+        self.turn = replace(self.turn, receipt=around.receipt)
+        messages = await messages_of(goal.turn, goal.earlier, self._book, sent, around, self._prompts, self._counter)
+        return Exchange(messages)
+
+    async def reason(self, goal: Asked, seen: Exchange, hints: tuple[str, ...]) -> Answer | ModelError | BudgetExceeded:
+        """One call of the model. What it raises is thought about like an answer."""
+        messages = (*seen.messages, *(Message("user", _NO_MORE) for _last in range(self._is_last_call)))
+        request = ModelRequest(
+            messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools_at(self.turn.level), tool_choice="auto"
+        )
+        self._fresh = True
+        try:
+            answer = await self._model.answer(request, self._hear)
+        except (ModelError, BudgetExceeded) as error:
+            return error
+        if self._fresh and answer.text:  # it was paid for before, and did not stream
+            self._hear(answer.text)
+        return answer
+
+    @property
+    def _is_last_call(self) -> bool:
+        return self.turn.calls + 1 >= self._limits.rounds and self.turn.calls > 0
+
+    def _hear(self, piece: str) -> None:
+        piece = clean(piece)
+        if self._fresh and piece and self.turn.answer:
+            piece = BETWEEN + piece
+        self._fresh = self._fresh and not piece
+        self.turn = replace(self.turn, answer=self.turn.answer + piece)
+        if piece:
+            self._heard(piece)
+
+    async def act(
+        self, goal: Asked, seen: Exchange, thought: Answer | ModelError | BudgetExceeded, last: bool
+    ) -> Turn | Again:
+        if isinstance(thought, BudgetExceeded):
+            self._stop("error", str(thought))
+        elif isinstance(thought, ModelError):
+            self._count(thought.usage)
+            self._failed(seen, thought)
+        else:
+            self._count(None if thought.cached else thought.usage)
+            await self._answered(seen, thought)
+        if not self.turn.stop and last:
+            self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=self._limits.rounds))
+        await self._keep(self.turn)
+        return self.turn if self.turn.stop else Again("")
+
+    def _count(self, usage: Usage | None) -> None:
+        used = usage or Usage(0, 0)
+        self.turn = replace(
+            self.turn,
+            calls=self.turn.calls + 1,
+            input_tokens=self.turn.input_tokens + (used.input_tokens or 0),
+            output_tokens=self.turn.output_tokens + (used.output_tokens or 0),
+        )
+
+    def _stop(self, reason: StopReason, error: str = "") -> None:
+        state: TurnState = "failed" if reason == "error" else "completed"
+        self.turn = replace(self.turn, stop=reason, error=error, state=state, answer=clean(self.turn.answer))
+
+    def _failed(self, seen: Exchange, error: ModelError) -> None:
+        if error.fault is ModelFault.CONTEXT_LENGTH and not seen.counts["long"]:
+            seen.counts["long"] += 1
+            seen.messages = shortened((seen.messages[0], *seen.messages[_first_of_turn(seen.messages) :]))
+        elif error.fault is ModelFault.CONTEXT_LENGTH:
+            self._stop("error", _("The question does not fit into the window of the model. Send less with it."))
+        elif error.fault is ModelFault.EMPTY:
+            self._nothing(seen)
+        elif error.fault in _LOST and self._fresh and seen.counts["lost"] < _MOST_LOST:
+            seen.counts["lost"] += 1
+        else:
+            self._stop("error", str(error))
+
+    def _nothing(self, seen: Exchange) -> None:
+        seen.counts["empty"] += 1
+        if seen.counts["empty"] >= _MOST_EMPTY:
+            self._stop("error", _("The model gave no answer."))
+
+    async def _answered(self, seen: Exchange, answer: Answer) -> None:
+        if answer.finish == "content_filter":
+            self._stop("refusal", _("The provider refused to answer."))
+        elif answer.finish == "length":
+            self._stop("max_tokens", _("The answer was cut off at its length limit."))
+        elif answer.tool_calls and self.turn.calls < self._limits.rounds:
+            await self._carry_out(seen, answer)
+        elif answer.text.strip():
+            self._stop("end_turn")
+        elif answer.tool_calls:
+            self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=self._limits.rounds))
+        else:
+            self._nothing(seen)
+        if not self.turn.stop and self.turn.input_tokens + self.turn.output_tokens >= self._limits.tokens:
+            self._stop("max_tokens", _("The limit of {n} tokens is reached.").format(n=self._limits.tokens))
+
+    async def _carry_out(self, seen: Exchange, answer: Answer) -> None:
+        """The calls in their order; each gets its own answer, and one that came twice is carried out once."""
+        said = Message(
+            "assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature
+        )
+        results: list[Message] = []
+        done: set[str] = set()
+        for call in answer.tool_calls:
+            if self.turn.stop or call.id in done:
+                outcome = Outcome("Not carried out: the turn has ended, or this call was carried out.", refused=True)
+            else:
+                outcome, used = await self._tools.call(call, self.turn)
+                self.turn = replace(self.turn, used=(*self.turn.used, used))
+                if used.proposals or used.permission:
+                    seen.equal.clear()
+                    await self._keep(self.turn)
+                else:
+                    outcome = self._repeated(seen, (call.name, call.arguments), outcome)
+                seen.counts["broken"] = seen.counts["broken"] + 1 if outcome.broken else 0
+            done.add(call.id)
+            results.append(Message("tool", outcome.text, tool_call_id=call.id))
+        seen.messages = (*seen.messages, said, *results)
+        if not self.turn.stop and seen.counts["broken"] >= _MOST_BROKEN:
+            self._stop("error", _("The model gave arguments that cannot be read, {n} times.").format(n=_MOST_BROKEN))
+
+    def _repeated(self, seen: Exchange, call: tuple[str, str], outcome: Outcome) -> Outcome:
+        seen.equal[call] += 1
+        if seen.equal[call] >= _MOST_EQUAL:
+            self._stop("error", _("The model repeated the same call {n} times.").format(n=_MOST_EQUAL))
+        elif seen.equal[call] >= _TOLD_AFTER:
+            told = f"{outcome.text}\nThis same call was made {seen.equal[call]} times. Do otherwise, or answer."
+            return replace(outcome, text=told)
+        return outcome
+
+
+def _first_of_turn(messages: Sequence[Message]) -> int:
+    """Where the question of this turn is: the last one of the writer's."""
+    return max(at for at, each in enumerate(messages) if each.role == "user")

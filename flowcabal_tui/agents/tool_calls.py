@@ -1,0 +1,75 @@
+"""Calls of tools as a model makes them: their schemas, their arguments, and what a call gets for an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.model_calls import Tool
+from flowcabal_tui.domain.refusals import refusal
+
+MOST_SAID: Final = 4_000
+_UNSAID: Final = ("title", "default", "additionalProperties")
+_FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_COMMA: Final = re.compile(r",(\s*[}\]])")
+_MOST_WRONG: Final = 8
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool; unknown ones are refused. The docstring is what the model reads of the tool."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def tool_of(name: str, shape: type[BaseModel]) -> Tool:
+    """A tool with the schema of its arguments."""
+    return Tool(name, " ".join((shape.__doc__ or "").split()), _schema(shape))
+
+
+def _schema(shape: type[BaseModel]) -> dict[str, Any]:
+    schema = shape.model_json_schema()
+    schema.pop("description", None)
+    schema.get("properties", {}).pop("edit", None)
+    plain: dict[str, Any] = _without_titles(schema)
+    return plain
+
+
+def _without_titles(value: Any) -> Any:
+    """Without what the names and descriptions say already: a schema is paid for in every round."""
+    if isinstance(value, dict):
+        return {
+            key: _without_titles(each) for key, each in value.items() if key not in _UNSAID or isinstance(each, dict)
+        }
+    return [_without_titles(each) for each in value] if isinstance(value, list) else value
+
+
+def read_arguments(text: str) -> dict[str, Any]:
+    """A JSON object; a fence around it and a comma too many are mended, nothing else is guessed.
+
+    Raises ValueError or RecursionError.
+    """
+    fenced = _FENCE.match(text)
+    inner = fenced[1] if fenced else text
+    try:
+        value = json.loads(inner or "{}")
+    except ValueError:
+        value = json.loads(_COMMA.sub(r"\1", inner))
+    if not isinstance(value, dict):
+        raise ValueError("it is no object")
+    return value
+
+
+def wrong_arguments(shape: type[BaseModel], error: ValidationError) -> str:
+    """What is wrong with arguments, and the fields that there are."""
+    lines = [f"{'.'.join(map(str, each['loc']))}: {refusal(each)}" for each in error.errors()[:_MOST_WRONG]]
+    allowed = ", ".join(field for field in shape.model_fields if field != "edit")
+    return "Refused:\n" + "\n".join(lines) + f"\nFields: {allowed}."
+
+
+def refused_with(error: FlowCabalError) -> str:
+    """What a refusal tells the model."""
+    return f"Refused: {error}"[:MOST_SAID]

@@ -1,0 +1,1 @@
+"""The conversations of a project: what they read, propose and keep."""

@@ -1,0 +1,255 @@
+"""The conversations of a project: questions wait for their turn, answers stream, stop at once, and are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of
+from flowcabal_tui.agents.conversation.places import citations
+from flowcabal_tui.agents.conversation.talk import ANSWER_TOKENS, Asked, Talk
+from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
+from flowcabal_tui.domain.conversation import (
+    AskQuote,
+    Chip,
+    ChipCost,
+    Conversation,
+    ConversationId,
+    ConversationLevel,
+    Permission,
+    PermissionOption,
+    Scope,
+    Turn,
+)
+from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import bound_of_request
+from flowcabal_tui.project.conversation.changing import ProjectChanges
+from flowcabal_tui.project.conversation.model import HeardModel
+from flowcabal_tui.project.conversation.reading import ProjectBook
+from flowcabal_tui.project.words import money
+from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
+from flowcabal_tui.runner.effects import whole
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.parts import Parts
+
+log = logging.getLogger(__name__)
+INSTRUCTION: Final = "instruction"
+"""The input of a workflow that takes the writer's wish."""
+
+
+class Conversations:
+    """Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts, clock: Callable[[], datetime]) -> None:
+        self._parts, self._store, self._clock = parts, parts.store.conversations, clock
+        self._book, self._changes = ProjectBook(parts), ProjectChanges(parts)
+        self._levels: dict[ConversationId, tuple[ConversationLevel, Scope | None]] = {}
+        """Levels that were set since the program started; those above "suggest" are kept nowhere else."""
+        self._turns: defaultdict[ConversationId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._tasks: dict[ConversationId, asyncio.Task[Turn]] = {}
+        self._stopped: dict[ConversationId, int] = {}
+        """Numbers up to which questions are not sent by themselves, because the writer has stopped them."""
+
+    async def get(self, identity: ConversationId) -> Conversation:
+        """A conversation with its present level. Raises Gone."""
+        known = await self._store.get(identity)
+        level, scope = self._levels.get(identity, (known.level, known.scope))
+        return replace(known, level=level, scope=scope)
+
+    async def set_level(self, identity: ConversationId, level: ConversationLevel, scope: Scope | None) -> None:
+        """Raises RunError for "do" without a scope, Gone."""
+        if level == "do" and (scope is None or (scope.kind != "lore" and not scope.target)):
+            raise RunError(_("Name what may be changed: a chapter, the lore, or a workflow."))
+        await self._store.set_level(identity, level, scope)
+        self._levels[identity] = (level, scope)
+        self._parts.base.emit(TurnChanged(identity, 0))
+
+    async def ask(self, identity: ConversationId, text: str, chips: tuple[Chip, ...]) -> int:
+        """Adds a question and answers it when its turn comes; gives its number. Raises RunError, Gone."""
+        asked = clean(text).strip()
+        if not asked:
+            raise RunError(_("There is no question."))
+        await self.get(identity)
+        turn = await self._store.add(Turn(identity, 0, asked, self._clock(), chips))
+        self._parts.base.emit(TurnChanged(identity, turn.number, "pending"))
+        return await self._in_turn(identity, turn.number)
+
+    async def send(self, identity: ConversationId, number: int) -> int:
+        """Sends a question that waits, or one again whose answer was cut off; what was paid for is not paid again."""
+        turn = await self._store.turn(identity, number)
+        if turn.state == "in_progress" or turn.stop == "end_turn":
+            raise RunError(_("This question is answered."))
+        await self._store.put(replace(turn, state="pending", answer="", stop="", error="", citations=()))
+        return await self._in_turn(identity, number, again=True)
+
+    async def _in_turn(self, identity: ConversationId, number: int, *, again: bool = False) -> int:
+        async with self._turns[identity]:
+            if number <= self._stopped.get(identity, 0) and not again:
+                return number
+            with suppress(Gone):  # it was deleted while it waited
+                turn = await self._store.turn(identity, number)
+                if turn.state == "pending":
+                    await self._answer(await self.get(identity), turn)
+        return number
+
+    async def _answer(self, talk: Conversation, turn: Turn) -> None:
+        level, scope = talk.level, talk.scope if talk.level == "do" else None
+        begun = replace(turn, state="in_progress", level=level, scope=scope, answer="", used=(), error="", stop="")
+        await self._store.put(begun)
+        self._parts.base.emit(TurnChanged(talk.id, turn.number, "in_progress"))
+        task = self._tasks[talk.id] = asyncio.create_task(self._talked(begun))
+        try:
+            ended = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            raise
+        finally:
+            self._tasks.pop(talk.id, None)
+        self._parts.base.emit(TurnChanged(talk.id, turn.number, ended.state))
+
+    async def _talked(self, turn: Turn) -> Turn:
+        """The turn to its end, which is on disk: answered, stopped, or failed with a reason."""
+        talk: Talk | None = None
+        try:
+            talk = await self._talk(turn)
+            ended = await talk.pursue(Asked(turn, await self._earlier(turn)))
+        except asyncio.CancelledError:
+            ended = replace(talk.turn if talk else turn, state="completed", stop="cancelled")
+        except FlowCabalError as error:
+            ended = _failed(talk.turn if talk else turn, str(error))
+        except Exception as error:  # the edge of a worker: a question is never left open by a mistake
+            log.exception("conversation")
+            why = _("The answer stopped on a mistake in the program: {error}").format(error=repr(error))
+            ended = _failed(talk.turn if talk else turn, why)
+        ended = replace(ended, answer=clean(ended.answer))
+        await whole(self._keep(ended))
+        return ended
+
+    async def _keep(self, ended: Turn) -> None:
+        await self._store.put(replace(ended, citations=await citations(ended.answer, self._book)))
+
+    async def _talk(self, turn: Turn) -> Talk:
+        await self._parts.base.models.learn_windows()
+        model, journal = HeardModel(self._parts.base.models.agent), _Journal(self._parts, turn)
+        tools = TalkTools(self._book, self._changes)
+        counter = self._parts.base.models.counter
+        return Talk(turn, model, self._book, tools, self._parts.base.prompts, counter, journal.heard, journal.keep)
+
+    async def _earlier(self, turn: Turn) -> tuple[Turn, ...]:
+        turns = await self._store.turns(turn.conversation)
+        return tuple(each for each in turns if each.number < turn.number)
+
+    async def stop(self, identity: ConversationId) -> None:
+        """Stops the answer under way; questions that wait behind it stay unsent."""
+        self._stopped[identity] = sys.maxsize
+        if (task := self._tasks.get(identity)) is not None:
+            task.cancel()
+        turns = await self._store.turns(identity)
+        self._stopped[identity] = max((each.number for each in turns), default=0)
+
+    async def permit(self, identity: ConversationId, number: int, call: str, option: PermissionOption) -> str:
+        """Carries out or refuses what a call asked for; gives the id of the run or build.
+
+        Raises RunError when it is answered already, and what starting a run raises; then it can be answered again.
+        """
+        turn = await self._store.turn(identity, number)
+        asked = next((each.permission for each in turn.used if each.id == call and each.permission), None)
+        if asked is None or asked.answer:
+            raise RunError(_("Nothing waits for an answer there."))
+        if option in ("allow_always", "reject_always"):
+            raise RunError(_("A run or a build is allowed once at a time."))
+        # It is answered before it begins: a kill in between starts nothing, and nothing begins twice.
+        await self._store.put(turn.with_permission(call, replace(asked, answer=option)))
+        made = ""
+        if option == "allow_once":
+            try:
+                made = await self._begin(asked, turn, call)
+            except FlowCabalError:
+                await self._store.put(turn)
+                raise
+        answered = replace(asked, answer=option, made=made)
+        latest = await self._store.turn(identity, number)
+        await self._store.put(latest.with_permission(call, answered))
+        self._parts.base.emit(TurnChanged(identity, number))
+        return made
+
+    async def _begin(self, asked: Permission, turn: Turn, call: str) -> str:
+        if asked.kind == "build":
+            proposal = await self._changes.build(asked)
+            latest = await self._store.turn(turn.conversation, turn.number)
+            used = tuple(
+                replace(each, proposals=(*each.proposals, proposal.id)) if each.id == call else each
+                for each in latest.used
+            )
+            await self._store.put(replace(latest, used=used))
+            return getattr(proposal.difference.after, "id", "")
+        inputs = ((INSTRUCTION, asked.words),) if asked.words else ()
+        request = RunRequest(asked.workflow, asked.chapter, inputs, limit=asked.limit)
+        return await self._parts.runs.manager.start(request)
+
+    async def delete(self, identity: ConversationId) -> None:
+        """Stops what is under way first. Raises Gone."""
+        await self.stop(identity)
+        await self._store.delete(identity)
+        self._levels.pop(identity, None)
+        self._parts.base.emit(TurnChanged(identity, 0))
+
+    async def quote(self, identity: ConversationId | None, text: str, chips: tuple[Chip, ...]) -> AskQuote:
+        """What the first call of a question takes at most; spends nothing."""
+        talk = await self.get(identity) if identity else None
+        level, scope = (talk.level, talk.scope) if talk else ("ask", None)
+        turn = Turn(identity or ConversationId(""), 0, clean(text), self._clock(), chips, level, scope)
+        earlier = await self._store.turns(identity) if identity else ()
+        counter, sent = self._parts.base.models.counter, await self._book.sent(chips)
+        around = await self._book.surroundings(turn.asked, sent)
+        messages = await messages_of(turn, earlier, self._book, sent, around, self._parts.base.prompts, counter)
+        request = ModelRequest(messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools_at(level))
+        costs = tuple(ChipCost(each.chip, each.title, counter.count(each.text)) for each in sent)
+        endpoint = self._parts.base.models.endpoint("agent")
+        bound = bound_of_request(counter, endpoint, request) if endpoint else None
+        price = f"{money(bound.cost)} {endpoint.currency}" if endpoint and bound and bound.cost is not None else None
+        return AskQuote(costs, counter.count_request(request), price, around.receipt)
+
+    async def close(self) -> None:
+        """Stops all answers; what has come of them is kept."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _failed(turn: Turn, why: str) -> Turn:
+    return replace(turn, state="failed", stop="error", error=why)
+
+
+class _Journal:
+    """Keeps a turn while it is answered: pieces as they come, its state after every round."""
+
+    def __init__(self, parts: Parts, turn: Turn) -> None:
+        self._parts, self._identity, self._number, self._offset = parts, turn.conversation, turn.number, 0
+
+    def heard(self, piece: str) -> None:
+        """A piece of the answer."""
+        self._parts.store.conversations.piece(self._identity, self._number, piece)
+        self._parts.base.emit(AnswerStreaming(self._identity, self._number, self._offset, piece))
+        self._offset += len(piece)
+
+    async def keep(self, turn: Turn) -> None:
+        """The turn as it is now. Its end is kept with its citations instead."""
+        if not turn.stop:
+            await self._parts.store.conversations.put(turn)
+            self._parts.base.emit(TurnChanged(self._identity, self._number, "in_progress"))

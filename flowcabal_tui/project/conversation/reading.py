@@ -1,0 +1,158 @@
+"""The project as a conversation reads it. Nothing is spent and nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from flowcabal_tui.agents.builder.builder import USUAL
+from flowcabal_tui.agents.conversation.ports import SearchPlace, SentChip, Surroundings
+from flowcabal_tui.domain.conversation import Chip
+from flowcabal_tui.domain.errors import FlowCabalError, UnknownName
+from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
+from flowcabal_tui.domain.manuscript import Chapter, Span
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.prompt_parts import chapter_label
+from flowcabal_tui.domain.run import AngleCheck, RunRequest, SpendLimit
+from flowcabal_tui.domain.search import SearchHit, SearchKind
+from flowcabal_tui.domain.story import Story
+from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import bound_of
+from flowcabal_tui.project.memory.sources import entity_text
+from flowcabal_tui.project.words import money, spend_lines
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.parts import Parts
+
+CONTEXT_TOKENS: Final = 6_000
+"""What the Context agent may add to a question."""
+_KINDS: Final[Mapping[SearchPlace, tuple[SearchKind, ...]]] = {
+    "text": ("text",),
+    "names": ("entities",),
+    "records": ("story",),
+    "meaning": ("similar", "summaries"),
+}
+_MOST_HITS: Final = 12
+_SUMMARY: Final = 1_500
+"""Characters of a chapter that stand for its summary while it has none."""
+_MOST_SOURCES: Final = 40
+_NODE: Final = NodeId("conversation")
+
+
+class ProjectBook:
+    """Implements the conversation's `BookPort`. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._store = parts, parts.store
+
+    @property
+    def language(self) -> str:
+        return self._parts.base.language
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        return await self._store.book.chapters()
+
+    async def text(self, chapter: ChapterId) -> str:
+        return await self._store.book.text(chapter)
+
+    async def find(self, words: str) -> tuple[ChapterId, Span] | None:
+        for found in (await self._parts.memory.search.occurrences(words))[:1]:
+            return found.place.chapter, Span(found.place.start, found.place.start + len(words))
+        return None
+
+    async def search(self, words: str, place: SearchPlace) -> tuple[SearchHit, ...]:
+        return (await self._parts.memory.search.find(words, _KINDS[place], _MOST_HITS)).hits
+
+    async def entities(self) -> tuple[Entity, ...]:
+        return await self._store.memory.entities()
+
+    async def story(self) -> Story:
+        return await self._parts.story.story()
+
+    async def profile(self, entity: EntityId) -> str:
+        known = {each.id: each for each in await self._store.memory.entities()}
+        rows = [row for row in await self._parts.memory.profiles.rows() if row.uri.endswith(f"/{entity}")]
+        texts = [await self._parts.memory.sources.summary(row.uri) for row in rows]
+        return "\n\n".join((entity_text(known[entity]).strip(), *filter(None, texts)))
+
+    async def outline(self, chapter: ChapterId) -> str:
+        return (await self._store.book.outline()).beats(chapter)
+
+    async def receipt(self, run: str, node: str) -> str:
+        if not run:
+            newest = await self._store.runs.summaries(1)
+            if not newest:
+                raise UnknownName(_("There is no run."))
+            run = newest[0].id
+        view = await self._parts.runs.queries.node(RunId(run), NodeId(node))
+        receipt = next((each.receipt for each in reversed(view.attempts) if each.receipt), None)
+        if receipt is None:
+            return _("{node} was given nothing of the book.").format(node=node)
+        lines = [f"{each.title or each.uri}: {each.tokens} · {each.reason}" for each in receipt.sources]
+        dropped = [f"- {each.title or each.uri}: {each.rule}" for each in receipt.dropped]
+        return "\n".join((f"{receipt.used}/{receipt.budget}", *lines[:_MOST_SOURCES], *dropped[:_MOST_SOURCES]))
+
+    async def check(self, chapter: ChapterId) -> tuple[AngleCheck, ...]:
+        generation = await self._store.memory.generation()
+        view, known = await self._store.memory.view(chapter, generation), await self._store.book.chapter(chapter)
+        text = await self._store.book.text(chapter)
+        return await self._parts.agents.rules.check(view, text, f"manuscript/{chapter}", known.title)
+
+    async def workflows(self) -> tuple[tuple[str, str], ...]:
+        return tuple((each.id, each.name) for each in await self._store.workflows.list())
+
+    async def quote_run(self, workflow: str, chapter: ChapterId | None) -> tuple[str, SpendLimit | None]:
+        scope = await self._parts.runs.manager.imagined(RunRequest(workflow, chapter))
+        quote = await self._parts.runs.quotes.quote(scope)
+        return "; ".join(spend_lines(quote)), None if quote.is_free else quote.limit
+
+    async def quote_build(self) -> str:
+        endpoint = self._parts.models.endpoint("agent")
+        if endpoint is None or endpoint.provider == "offline":
+            return ""
+        bound = bound_of(endpoint, USUAL.tokens, 0)
+        price = f", {money(bound.cost)} {endpoint.currency}" if bound.cost is not None else ""
+        words = _("at most {calls} calls and about {n:,} tokens{price}")
+        return words.format(calls=USUAL.rounds, n=USUAL.tokens, price=price)
+
+    async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:
+        chapters = {each.id: each for each in await self._store.book.chapters()}
+        names = {each.id: each.name for each in await self._store.memory.entities()}
+        return tuple([await self._sent(chip, chapters, names) for chip in chips])
+
+    async def _sent(self, chip: Chip, chapters: Mapping[ChapterId, Chapter], names: Mapping[EntityId, str]) -> SentChip:
+        if chip.kind == "name":
+            entity = EntityId(chip.target)
+            if entity not in names:
+                raise _gone()
+            return SentChip(chip, names[entity], await self.profile(entity))
+        chapter = chapters.get(ChapterId(chip.target))
+        if chapter is None:
+            raise _gone()
+        title, text = chapter_label(chapter.position, chapter.title, self.language), await self.text(chapter.id)
+        if chip.kind == "selection":
+            return SentChip(chip, title, text[chip.start : chip.end])
+        summary = "" if chip.whole else await self._parts.memory.sources.summary(f"manuscript/{chapter.id}")
+        return SentChip(chip, title, text if chip.whole else summary or text[:_SUMMARY])
+
+    async def surroundings(self, question: str, chips: Sequence[SentChip]) -> Surroundings:
+        parts = self._parts
+        if not parts.base.settings.agents.context:
+            return Surroundings("", None)
+        generation = await self._store.memory.generation()
+        counter = await parts.base.models.counter_at(generation, remember=False)
+        agent = parts.runs.services.context_agent(generation, counter, spend=False)
+        words = "\n".join((question, *(chip.title for chip in chips)))
+        params = PromptParams(
+            prompt=(TextBlock(text=words),), role="agent", context_tokens=CONTEXT_TOKENS, outline="all"
+        )
+        node = Node(id=_NODE, params={"prompt": words})
+        workflow = Workflow(id="conversation", nodes=(node,))
+        injection = await agent.assemble(workflow, node, params, words, None, generation, ())
+        text = "\n".join(filter(None, (injection.system_prefix, injection.user_suffix)))
+        return Surroundings(text, injection.receipt)
+
+
+def _gone() -> FlowCabalError:
+    return UnknownName(_("What you send with the question is no longer in the book."), "", _("Take it out."))

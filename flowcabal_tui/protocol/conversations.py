@@ -1,0 +1,108 @@
+"""Commands and events of conversations with the book."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcabal_tui.domain.conversation import (
+    Chip,
+    ConversationId,
+    ConversationLevel,
+    PermissionOption,
+    Scope,
+    TurnState,
+)
+from flowcabal_tui.protocol.base import Command, Event, Order, event
+
+
+@dataclass(frozen=True, slots=True)
+class StartConversation(Command):
+    """Begins a conversation, at the level "ask". The result is its id."""
+
+    type: ClassVar[str] = "conversation:new"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskBook(Command):
+    """Asks in a conversation. Behind a question that is being answered it waits for its turn.
+
+    The result is the number of the turn, when it is answered.
+    """
+
+    type: ClassVar[str] = "conversation:prompt"
+    order: ClassVar[Order] = "beside"
+    conversation: ConversationId
+    text: str
+    chips: tuple[Chip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SendWaiting(Command):
+    """Sends a question that waits since a stop or since the program ended, or asks one again that was cut off."""
+
+    type: ClassVar[str] = "conversation:resume"
+    order: ClassVar[Order] = "beside"
+    conversation: ConversationId
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopAnswer(Command):
+    """Stops the answer under way at once; what has come is kept, and questions behind it are not sent."""
+
+    type: ClassVar[str] = "conversation:cancel"
+    order: ClassVar[Order] = "at once"
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class SetLevel(Command):
+    """Sets what a conversation may do from the next question on; "do" needs a scope and ends with the program."""
+
+    type: ClassVar[str] = "conversation:mode"
+    conversation: ConversationId
+    level: ConversationLevel
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPermission(Command):
+    """Allows or refuses what a call of a turn asks for: a run or a build. The result is the id of what was started."""
+
+    type: ClassVar[str] = "conversation:permit"
+    order: ClassVar[Order] = "beside"
+    conversation: ConversationId
+    turn: int
+    call: str
+    option: PermissionOption
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteConversation(Command):
+    """Deletes a conversation with all its turns; it cannot be undone."""
+
+    type: ClassVar[str] = "conversation:delete"
+    conversation: ConversationId
+
+
+@event
+class AnswerStreaming(Event):
+    """A piece of an answer at a character offset; pieces may be coalesced."""
+
+    type: ClassVar[str] = "conversation:text"
+    conversation: ConversationId
+    turn: int
+    offset: int
+    chunk: str
+
+
+@event
+class TurnChanged(Event):
+    """A turn began, used a tool, or ended; it is to be read again. `turn` 0: the conversation itself changed."""
+
+    type: ClassVar[str] = "conversation:turn"
+    conversation: ConversationId
+    turn: int
+    state: TurnState = "completed"

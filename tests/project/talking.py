@@ -1,0 +1,116 @@
+"""A conversation of a project whose agents' model is a scripted server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flowcabal_tui.domain.conversation import Chip, Conversation, ConversationId, ConversationLevel, Scope, Turn
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import Proposal, ProposalWish
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.conversations import AskBook, SetLevel, StartConversation
+from flowcabal_tui.protocol.story import PutEntity
+from tests.faultserver import FaultServer
+from tests.project.desk import Desk, both, change, endpoint, make, opened
+
+Json = dict[str, Any]
+FERRY = "Ines Marlow pushed the ferry off the bank. Tobias Crane watched her go, one blue glove in his hand."
+LEDGER = "Tobias Crane opened the ledger in the counting house. Ines Marlow stood behind him and said nothing."
+OUTLINE = "# The Ferry\n\nInes leaves.\n\n# The Ledger\n\nTobias counts.\n"
+
+
+def call(tool: str, /, **arguments: Any) -> Json:
+    return {"name": tool, "arguments": arguments}
+
+
+def calls(*made: Json, **more: Any) -> Json:
+    return {"tool_calls": list(made), **more}
+
+
+def says(text: str, **more: Any) -> Json:
+    return {"content": text, **more}
+
+
+EDIT = call("propose_edit", chapter=1, quotation="watched her go", replacement="said nothing", reason="It is shorter.")
+
+
+@dataclass
+class Talking:
+    """A conversation, and the server that answers in it."""
+
+    desk: Desk
+    server: FaultServer
+    id: ConversationId
+
+    async def ask(self, text: str, *script: Json, chips: tuple[Chip, ...] = ()) -> Turn:
+        """The turn of a question when it has ended."""
+        self.server.push(*script)
+        number = int(await self.desk.project.carry_out(AskBook(self.id, text, chips)))
+        self.server.clear()
+        return await self.turn(number)
+
+    async def turn(self, number: int) -> Turn:
+        return (await self.desk.project.conversations.turns(self.id))[number - 1]
+
+    async def level(self, level: ConversationLevel, scope: Scope | None = None) -> None:
+        await self.desk.project.carry_out(SetLevel(self.id, level, scope))
+
+    async def cards(self, *states: str) -> list[Proposal]:
+        page = await self.desk.project.story.proposals(ProposalWish(states))  # type: ignore[arg-type]
+        return list(page.rows)
+
+    async def text(self, number: int) -> str:
+        return await self.desk.project.book.chapter_text(await self.desk.chapter(number))
+
+    def sent(self) -> list[Json]:
+        """The bodies of the requests for answers."""
+        return [each["body"] for each in self.server.log]
+
+    async def book(self) -> str:
+        """The digest of everything that a conversation could change."""
+        project = self.desk.project
+        texts = [
+            [chapter.title, chapter.version, await project.book.chapter_text(chapter.id)]
+            for chapter in await project.book.chapters()
+        ]
+        names = [repr(each) for each in await project.story.entities()]
+        flows = [each.model_dump_json() for each in await project.workflows.newest()]
+        outline = await project.book.meta("outline")
+        runs = [each.id for each in await project.runs.summaries()]
+        whole = json.dumps([texts, names, repr(await project.story.all()), flows, outline, runs])
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+
+async def made(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> Path:
+    """A book of two chapters with an outline, of which no agent works in the background."""
+    await make(folder, both(endpoint(server, provider, **fields)))
+    change(folder, "agents", curator=False, monitor=False)
+    async with opened(folder) as desk:
+        for title, text in (("The Ferry", FERRY), ("The Ledger", LEDGER)):
+            chapter = ChapterId(await desk.project.carry_out(AddChapter(title)))
+            await desk.project.carry_out(WriteChapter(chapter, text))
+        for name in ("Ines Marlow", "Tobias Crane"):
+            await desk.project.carry_out(PutEntity(Entity(EntityId(name.split()[0]), "character", name)))
+        await desk.project.carry_out(WriteMeta("outline", OUTLINE))
+        await desk.settled()
+    return folder
+
+
+@asynccontextmanager
+async def talking(folder: Path, server: FaultServer, **how: Any) -> AsyncIterator[Talking]:
+    """The book opened, with a new conversation."""
+    async with opened(folder, **how) as desk:
+        identity = ConversationId(await desk.project.carry_out(StartConversation()))
+        yield Talking(desk, server, identity)
+
+
+async def only(desk: Desk) -> Conversation:
+    (found,) = await desk.project.conversations.conversations()
+    return found

@@ -1,0 +1,342 @@
+"""The conversation with the book over both wire forms: answers with places, levels, cards, permissions, limits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.conversation import Chip, Scope
+from flowcabal_tui.domain.errors import Gone, RunError
+from flowcabal_tui.protocol.conversations import (
+    AnswerPermission,
+    AnswerStreaming,
+    AskBook,
+    DeleteConversation,
+    SendWaiting,
+    SetLevel,
+    StopAnswer,
+    TurnChanged,
+)
+from flowcabal_tui.protocol.story import DecideProposals, UndoDecision
+from tests.faultserver import FaultServer
+from tests.project.desk import change
+from tests.project.talking import EDIT, FERRY, LEDGER, OUTLINE, Talking, call, calls, made, says, talking
+
+CITED = "Tobias watched her. [[1|Tobias Crane watched her go]] It rained. [[1|the rain fell]]"
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest_asyncio.fixture
+async def talk(folder: Path, server: FaultServer, provider: str) -> AsyncIterator[Talking]:
+    await made(folder, server, provider)
+    async with talking(folder, server) as talk:
+        yield talk
+
+
+@pytest_asyncio.fixture
+async def plain(folder: Path, server: FaultServer) -> AsyncIterator[Talking]:
+    """Over one form only: what does not depend on it."""
+    await made(folder, server)
+    async with talking(folder, server) as talk:
+        yield talk
+
+
+async def test_an_answer_streams_and_only_what_stands_in_the_book_has_a_place(talk: Talking):
+    turn = await talk.ask("What did Tobias do?", says(CITED))
+    assert (turn.state, turn.stop, turn.answer) == ("completed", "end_turn", CITED)
+    there, invented = turn.citations
+    assert there.found and FERRY[there.at : there.until] == "Tobias Crane watched her go"
+    assert not invented.found
+    pieces = talk.desk.told(AnswerStreaming)
+    assert "".join(each.chunk for each in pieces) == CITED
+    assert [each.state for each in talk.desk.told(TurnChanged)][-1] == "completed"
+    assert turn.input_tokens + turn.output_tokens > 0
+
+
+async def test_a_wrong_number_of_a_chapter_does_not_lose_a_place(plain: Talking):
+    turn = await plain.ask("Who read?", says("He opened it. [[1|opened the ledger in the counting house]]"))
+    (cited,) = turn.citations
+    assert cited.found and cited.chapter == await plain.desk.chapter(2)
+
+
+async def test_what_the_conversation_knows_is_what_its_receipt_says(plain: Talking):
+    chapter = await plain.desk.chapter(2)
+    turn = await plain.ask("Who is Ines?", says("Ines."), chips=(Chip("chapter", chapter, whole=True),))
+    assert turn.receipt is not None and turn.receipt.sources
+    body = json.dumps(plain.sent()[-1])
+    assert LEDGER in body and "Chapter 2: The Ledger" in body
+
+
+async def test_tools_read_the_book(talk: Talking):
+    reads = (
+        call("read_chapter", chapter=1),
+        call("search", words="ledger"),
+        call("read_profile", name="Ines Marlow"),
+        call("read_promises"),
+        call("read_timeline"),
+        call("check_chapter", chapter=2),
+        call("quote_run", workflow="chapter", chapter=1),
+        call("read_receipt", node="draft"),
+    )
+    turn = await talk.ask("Read.", calls(*reads), says("Read."))
+    told = [each.said for each in turn.used]
+    assert FERRY in told[0] and '<found chapter="2"' in told[1] and "Ines Marlow" in told[2]
+    assert [each.status for each in turn.used] == ["completed"] * 7 + ["failed"]
+    assert "There is no run" in told[7]
+    assert turn.answer == "Read."
+
+
+async def test_earlier_turns_are_sent_with_the_next_question(talk: Talking):
+    await talk.ask("Who is Ines?", says("A ferrywoman."))
+    await talk.ask("And Tobias?", says("A clerk."))
+    said = [(each["role"], str(each["content"])) for each in talk.sent()[-1]["messages"] if each["role"] != "system"]
+    assert [role for role, _words in said] == ["user", "assistant", "user"]
+    assert "Who is Ines?" in said[0][1] and "A ferrywoman." in said[1][1] and "And Tobias?" in said[2][1]
+
+
+async def test_at_ask_there_is_no_tool_that_changes_anything(talk: Talking):
+    before = await talk.book()
+    turn = await talk.ask("Change it.", calls(EDIT), says("I cannot."))
+    names = {tool.get("name") or tool["function"]["name"] for tool in talk.sent()[0]["tools"]}
+    assert not any(name.startswith(("propose", "start")) for name in names)
+    assert turn.used[0].status == "failed" and "read_chapter" in turn.used[0].said
+    assert await talk.book() == before
+    assert await talk.cards() == []
+
+
+async def test_at_suggest_an_edit_is_a_card_that_the_writer_accepts_and_takes_back(talk: Talking):
+    await talk.level("suggest")
+    before = await talk.book()
+    turn = await talk.ask("Make it shorter.", calls(EDIT), says("Proposed."))
+    assert await talk.book() == before
+    (card,) = await talk.cards("waiting")
+    assert turn.used[0].proposals == (card.id,) and not turn.used[0].applied
+    assert (card.quotation, card.reason.detail) == ("watched her go", "It is shorter.")
+    await talk.desk.project.carry_out(DecideProposals((card.id,), "confirm"))
+    assert "Tobias Crane said nothing, one" in await talk.text(1)
+    await talk.desk.project.carry_out(UndoDecision(card.id))
+    assert await talk.text(1) == FERRY
+
+
+async def test_every_kind_of_proposal_waits_at_suggest(plain: Talking):
+    await plain.level("suggest")
+    before = await plain.book()
+    proposed = (
+        call("propose_fact", text="Tobias has one glove.", about=["Tobias Crane"], chapter=1,
+             quotation="one blue glove in his hand", reason="It matters."),
+        call("propose_name", name="the clerk", of="Tobias Crane", reason="He is called so."),
+        call("propose_name", name="Saltreach", kind="location", reason="A place."),
+        call("propose_outline", chapter=1, text="Ines leaves at dawn.", reason="Clearer."),
+    )  # fmt: skip
+    turn = await plain.ask("Note it.", calls(*proposed), says("Done."))
+    assert [each.status for each in turn.used] == ["completed"] * 4, [each.said for each in turn.used]
+    assert await plain.book() == before
+    cards = await plain.cards("waiting")
+    assert sorted(each.kind for each in cards) == ["entity", "fact", "name", "outline"]
+    for each in cards:
+        await plain.desk.project.carry_out(DecideProposals((each.id,), "confirm"))
+    project = plain.desk.project
+    assert [each.text for each in (await project.story.all()).facts] == ["Tobias has one glove."]
+    assert {"the clerk"} <= {name for each in await project.story.entities() for name in each.names}
+    assert await project.book.meta("outline") == OUTLINE.replace("leaves.", "leaves at dawn.")
+    for _each in cards:
+        await project.carry_out(UndoDecision())
+    assert await plain.text(1) == FERRY and await project.book.meta("outline") == OUTLINE
+
+
+async def test_a_proposal_that_was_dropped_is_not_made_again(plain: Talking):
+    await plain.level("suggest")
+    await plain.ask("Shorter.", calls(EDIT), says("Proposed."))
+    (card,) = await plain.cards("waiting")
+    await plain.desk.project.carry_out(DecideProposals((card.id,), "drop"))
+    turn = await plain.ask("Again.", calls(EDIT), says("It was turned down."))
+    assert "dropped" in turn.used[0].said and turn.used[0].proposals == ()
+    assert await plain.cards("waiting") == []
+
+
+async def test_quotations_that_are_not_there_or_twice_there_are_refused(plain: Talking):
+    await plain.level("suggest")
+    reason = {"reason": "r"}
+    wrong = (
+        call("propose_edit", chapter=1, quotation="the moon rose over the bay", replacement="x", **reason),
+        call("propose_edit", chapter=9, quotation="ferry", replacement="x", **reason),
+        call("propose_edit", chapter=1, quotation="the", replacement="x", **reason),
+        call("propose_fact", text="x", about=["Nobody"], chapter=1, quotation="pushed the ferry", **reason),
+        call("propose_name", name="Ines Marlow", **reason),
+        call("propose_workflow", workflow="none", wish="x"),
+    )
+    turn = await plain.ask("Try.", calls(*wrong), says("No."))
+    assert [each.status for each in turn.used] == ["failed"] * len(wrong), [each.said for each in turn.used]
+    assert "does not hold" in turn.used[0].said and "chapters 1 to 2" in turn.used[1].said
+    assert "times" in turn.used[2].said and "Ines Marlow" in turn.used[3].said
+    assert await plain.cards() == []
+
+
+async def test_do_changes_its_chapter_at_once_each_with_an_undo_and_nothing_else(talk: Talking):
+    chapter = await talk.desk.chapter(1)
+    await talk.level("do", Scope("chapter", chapter))
+    other = call("propose_edit", chapter=2, quotation="said nothing", replacement="was silent", reason="r")
+    cut = call("propose_edit", chapter=1, quotation="Ines Marlow pushed the ferry off the bank.", replacement="",
+               reason="r")  # fmt: skip
+    fact = call("propose_fact", text="A glove.", about=["Tobias Crane"], chapter=1, quotation="one blue glove",
+                reason="r")  # fmt: skip
+    turn = await talk.ask("Go.", calls(EDIT, other, cut, fact), says("Done."))
+    assert [each.applied for each in turn.used] == [True, False, False, False]
+    assert await talk.text(1) == FERRY.replace("watched her go", "said nothing")
+    assert await talk.text(2) == LEDGER
+    assert sorted(each.kind for each in await talk.cards("waiting")) == ["edit", "edit", "fact"]
+    await talk.desk.project.carry_out(UndoDecision(turn.used[0].proposals[0]))
+    assert await talk.text(1) == FERRY
+
+
+async def test_do_in_the_lore_writes_names_and_the_outline_but_no_chapter_and_no_fact(plain: Talking):
+    await plain.level("do", Scope("lore"))
+    name = call("propose_name", name="the clerk", of="Tobias Crane", reason="r")
+    outline = call("propose_outline", chapter=2, text="Tobias counts twice.", reason="r")
+    turn = await plain.ask("Go.", calls(name, outline, EDIT), says("Done."))
+    assert [each.applied for each in turn.used] == [True, True, False]
+    assert await plain.text(1) == FERRY
+    assert await plain.desk.project.book.meta("outline") == OUTLINE.replace("counts.", "counts twice.")
+    for used in turn.used[:2]:
+        await plain.desk.project.carry_out(UndoDecision(used.proposals[0]))
+    assert await plain.desk.project.book.meta("outline") == OUTLINE
+    assert "the clerk" not in {each for entity in await plain.desk.project.story.entities() for each in entity.names}
+
+
+async def test_do_applies_at_most_twenty_changes_a_turn(plain: Talking):
+    await plain.level("do", Scope("lore"))
+    many = [call("propose_name", name=f"Name {number}", reason="r") for number in range(22)]
+    turn = await plain.ask("Go.", calls(*many), says("Done."))
+    assert sum(each.applied for each in turn.used) == 20
+    assert len(await plain.cards("waiting")) == 2
+
+
+async def test_a_level_above_suggest_ends_with_the_program(folder: Path, server: FaultServer):
+    await made(folder, server)
+    async with talking(folder, server) as talk:
+        await talk.level("do", Scope("lore"))
+        assert (await talk.desk.project.conversations.conversation(talk.id)).level == "do"
+        with pytest.raises(RunError, match="what may be changed"):
+            await talk.desk.project.carry_out(SetLevel(talk.id, "do"))
+        identity = talk.id
+    async with talking(folder, server) as again:
+        assert (await again.desk.project.conversations.conversation(identity)).level == "suggest"
+
+
+async def test_a_run_always_asks_with_its_price_and_begins_once(talk: Talking):
+    await talk.level("do", Scope("chapter", await talk.desk.chapter(1)))
+    start = call("start_run", workflow="quick-draft", chapter=1, instruction="Short.")
+    turn = await talk.ask("Write it.", calls(start), says("You are asked."))
+    (used,) = turn.used
+    assert used.permission is not None and used.status == "pending"
+    assert "calls" in used.permission.price and used.permission.limit is not None
+    assert await talk.desk.project.runs.summaries() == ()
+    project = talk.desk.project
+    run = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    assert [each.id for each in await project.runs.summaries()] == [run]
+    with pytest.raises(RunError, match="Nothing waits"):
+        await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    kept = (await talk.turn(1)).used[0].permission
+    assert kept is not None and (kept.answer, kept.made) == ("allow_once", run)
+
+
+async def test_a_refused_run_does_not_begin(plain: Talking):
+    await plain.level("suggest")
+    turn = await plain.ask("Write it.", calls(call("start_run", workflow="chapter", chapter=1)), says("Asked."))
+    await plain.desk.project.carry_out(AnswerPermission(plain.id, 1, turn.used[0].id, "reject_once"))
+    assert await plain.desk.project.runs.summaries() == ()
+
+
+async def test_a_paid_build_is_asked_for_before_it_calls_a_model(plain: Talking):
+    await plain.level("do", Scope("workflow", "chapter"))
+    before = await plain.book()
+    wish = call("propose_workflow", workflow="chapter", wish="Check the names before the polish.")
+    turn = await plain.ask("Change the workflow.", calls(wish), says("Asked."))
+    assert turn.used[0].permission is not None and "20" in turn.used[0].permission.price
+    assert len(plain.sent()) == 2
+    assert await plain.book() == before
+
+
+async def test_a_stop_keeps_what_has_come_and_sends_nothing_behind_it(talk: Talking):
+    project = talk.desk.project
+    talk.server.push(says("One two three four five six. " * 40, stall_after=8), says("Never."))
+    project.send(AskBook(talk.id, "First?"))
+    await talk.desk.until(AnswerStreaming)
+    project.send(AskBook(talk.id, "Second?"))
+    await talk.desk.until(TurnChanged, lambda event: event.turn == 2)
+    await project.carry_out(StopAnswer(talk.id))
+    await talk.desk.until(TurnChanged, lambda event: (event.turn, event.state) == (1, "completed"))
+    first, second = await project.conversations.turns(talk.id)
+    assert first.stop == "cancelled" and first.answer.startswith("One two")
+    assert (second.state, second.answer) == ("pending", "")
+    assert len(talk.sent()) == 1
+    totals = await project.runs.totals()
+    assert totals.calls == 1 and totals.output_tokens > 0  # what came is booked
+    talk.server.clear()
+    talk.server.push(says("Second answer."))
+    await project.carry_out(SendWaiting(talk.id, 2))
+    assert (await talk.turn(2)).answer == "Second answer."
+
+
+async def test_what_is_asked_while_an_answer_streams_waits_for_its_turn(talk: Talking):
+    project = talk.desk.project
+    talk.server.push(says("First answer."), says("Second answer."))
+    one, two = AskBook(talk.id, "First?"), AskBook(talk.id, "Second?")
+    await asyncio.gather(project.carry_out(one), project.carry_out(two))
+    assert [each.answer for each in await project.conversations.turns(talk.id)] == ["First answer.", "Second answer."]
+    assert len(talk.sent()[1]["messages"]) > len(talk.sent()[0]["messages"])
+
+
+async def test_a_question_is_quoted_with_its_chips_before_it_is_sent(plain: Talking):
+    chapter = await plain.desk.chapter(1)
+    chips = (Chip("chapter", chapter, whole=True), Chip("name", "Ines"), Chip("selection", chapter, 0, 11))
+    quote = await plain.desk.project.conversations.ask_quote("Who?", chips, plain.id)
+    assert [each.title for each in quote.chips] == ["Chapter 1: The Ferry", "Ines Marlow", "Chapter 1: The Ferry"]
+    assert quote.tokens > sum(each.tokens for each in quote.chips) > 0
+    assert plain.sent() == []
+    with pytest.raises(Exception, match="no longer in the book"):
+        await plain.desk.project.conversations.ask_quote("Who?", (Chip("name", "gone"),), plain.id)
+
+
+async def test_a_chip_whose_chapter_is_gone_fails_with_a_reason(plain: Talking):
+    turn = await plain.ask("Who?", chips=(Chip("chapter", "gone"),))
+    assert turn.state == "failed" and "no longer in the book" in turn.error
+    assert plain.sent() == []
+
+
+async def test_the_cap_of_the_project_holds_a_conversation(folder: Path, server: FaultServer):
+    await made(folder, server)
+    change(folder, "budget", max_tokens=10)
+    async with talking(folder, server) as talk:
+        first = await talk.ask("Who?", says("Ines."))
+        second = await talk.ask("And?", says("Tobias."))
+    assert "cap" in (first.error + second.error)
+    assert len(server.log) <= 1
+
+
+async def test_a_deleted_conversation_is_gone(plain: Talking):
+    await plain.ask("Who?", says("Ines."))
+    await plain.desk.project.carry_out(DeleteConversation(plain.id))
+    assert await plain.desk.project.conversations.conversations() == ()
+    with pytest.raises(Gone):
+        await plain.desk.project.carry_out(AskBook(plain.id, "Still there?"))
+
+
+async def test_the_same_question_is_not_paid_twice(plain: Talking):
+    await plain.ask("Who?", says("Ines."))
+    stopped = await plain.turn(1)
+    parts = plain.desk.project._parts
+    cut = stopped.__class__(**{name: getattr(stopped, name) for name in stopped.__slots__} | {"stop": "cancelled"})
+    await plain.desk.project._engine.call(parts.store.conversations.put(cut))
+    await plain.desk.project.carry_out(SendWaiting(plain.id, 1))
+    assert (await plain.turn(1)).answer == "Ines." and len(plain.sent()) == 1
+    assert "".join(each.chunk for each in plain.desk.told(AnswerStreaming)) == "Ines.Ines."
