@@ -160,7 +160,7 @@ class ChangingTools:
     async def workflow(self, given: ProposeWorkflow, turn: Turn, raised: Raised) -> str:
         """A build: at once where it is free, else the writer is asked, with the price."""
         workflow = await self._reads.workflow(given.workflow) if given.workflow else ""
-        price = await self._book.quote_build()
+        price = await self._book.quote_build(given.wish, workflow)
         permission = Permission("build", workflow, None, clean(given.wish), price)
         if price:
             raised.permission = permission

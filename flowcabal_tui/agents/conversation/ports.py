@@ -101,8 +101,8 @@ class BookPort(Protocol):
         """What a run would take in words, and what holds it to that. Raises FlowCabalError."""
         ...
 
-    async def quote_build(self) -> str:
-        """What a build would take at most, in words; "" when it is free."""
+    async def quote_build(self, wish: str, workflow: str) -> str:
+        """What a build would take at most, in words; "" when it is free. Raises FlowCabalError."""
         ...
 
     async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from flowcabal_tui.agents.builder.builder import USUAL
 from flowcabal_tui.agents.conversation.ports import SearchPlace, SentChip, Surroundings
 from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.domain.errors import FlowCabalError, UnknownName
@@ -18,9 +17,8 @@ from flowcabal_tui.domain.search import SearchHit, SearchKind
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.bounds import bound_of
 from flowcabal_tui.project.memory.sources import entity_text
-from flowcabal_tui.project.words import money, spend_lines
+from flowcabal_tui.project.words import spend_lines, spend_words
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts
@@ -107,14 +105,11 @@ class ProjectBook:
         quote = await self._parts.runs.quotes.quote(scope)
         return "; ".join(spend_lines(quote)), None if quote.is_free else quote.limit
 
-    async def quote_build(self) -> str:
-        endpoint = self._parts.models.endpoint("agent")
-        if endpoint is None or endpoint.provider == "offline":
+    async def quote_build(self, wish: str, workflow: str) -> str:
+        price = await self._parts.builds.price(wish, workflow)
+        if price is None:
             return ""
-        bound = bound_of(endpoint, USUAL.tokens, 0)
-        price = f", {money(bound.cost)} {endpoint.currency}" if bound.cost is not None else ""
-        words = _("at most {calls} calls and about {n:,} tokens{price}")
-        return words.format(calls=USUAL.rounds, n=USUAL.tokens, price=price)
+        return _("at most {spend}").format(spend=spend_words(price.most, price.currency))
 
     async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:
         chapters = {each.id: each for each in await self._store.book.chapters()}
