@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flowcabal_tui.domain.conversation import Chip, Conversation, ConversationId, ConversationLevel, Scope, Turn
+from flowcabal_tui.domain.conversation import Chip, ConversationId, ConversationLevel, Scope, Turn
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Proposal, ProposalWish
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.conversations import AskBook, SetLevel, StartConversation
 from flowcabal_tui.protocol.story import PutEntity
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, change, endpoint, make, opened
+from tests.project.desk import Desk, change, endpoint, make, opened
 
 Json = dict[str, Any]
 FERRY = "Ines Marlow pushed the ferry off the bank. Tobias Crane watched her go, one blue glove in his hand."
@@ -88,9 +92,23 @@ class Talking:
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
+_BASE: list[Path] = []
+"""The book that every test copies: making it takes longer than most of the tests."""
+
+
 async def made(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> Path:
     """A book of two chapters with an outline, of which no agent works in the background."""
-    await make(folder, both(endpoint(server, provider, **fields)))
+    if not _BASE:
+        _BASE.append(await _base(Path(tempfile.mkdtemp(prefix="talking-")) / "book"))
+        atexit.register(shutil.rmtree, _BASE[0].parent, ignore_errors=True)
+    shutil.copytree(_BASE[0], folder)
+    model = endpoint(server, provider, **fields)
+    change(folder, "models", user=model, agent=model)
+    return folder
+
+
+async def _base(folder: Path) -> Path:
+    await make(folder, ModelsSettings(user=OFFLINE, agent=OFFLINE))
     change(folder, "agents", curator=False, monitor=False)
     async with opened(folder) as desk:
         for title, text in (("The Ferry", FERRY), ("The Ledger", LEDGER)):
@@ -109,8 +127,3 @@ async def talking(folder: Path, server: FaultServer, **how: Any) -> AsyncIterato
     async with opened(folder, **how) as desk:
         identity = ConversationId(await desk.project.carry_out(StartConversation()))
         yield Talking(desk, server, identity)
-
-
-async def only(desk: Desk) -> Conversation:
-    (found,) = await desk.project.conversations.conversations()
-    return found

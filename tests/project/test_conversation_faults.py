@@ -93,12 +93,13 @@ async def test_f09_different_calls_for_ever_end_at_the_limit_of_rounds(talk: Tal
 
 async def test_f10_giant_arguments_are_refused_unread(talk: Talking):
     giants = (
-        call("propose_edit", chapter=1, quotation="x" * 5_000_000, replacement="", reason="r"),
+        call("propose_edit", chapter=1, quotation="x" * 300_000, replacement="", reason="r"),
         {"name": "propose_edit", "arguments": '{"chapter": ' + "[" * 10_000 + "]" * 10_000 + "}"},
     )
     turn = await holds(talk, calls(*giants), says("No."))
     assert "at most 50000" in turn.used[0].said and turn.used[1].status == "failed"
     assert all(len(each.arguments) <= 2_000 for each in turn.used)
+    assert len(json.dumps(talk.sent()[1])) < 100_000
 
 
 async def test_f11_an_empty_answer_is_asked_again_and_then_said(talk: Talking):

@@ -10,7 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.builder.vocabulary import Outcome
 from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, shortened
 from flowcabal_tui.agents.conversation.ports import BookPort, TalkingModel
-from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
+from flowcabal_tui.agents.conversation.tools import TalkTools, as_sent_back, tools_at
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.conversation import StopReason, Turn, TurnState
@@ -181,9 +181,8 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
 
     async def _carry_out(self, seen: Exchange, answer: Answer) -> None:
         """The calls in their order; each gets its own answer, and one that came twice is carried out once."""
-        said = Message(
-            "assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature
-        )
+        calls = tuple(map(as_sent_back, answer.tool_calls))
+        said = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
         results: list[Message] = []
         done: set[str] = set()
         for call in answer.tool_calls:

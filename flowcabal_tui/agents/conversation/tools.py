@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -54,6 +55,11 @@ def tools_at(level: ConversationLevel) -> tuple[Tool, ...]:
     """The tools that a level offers."""
     offered = _READS if level == "ask" else _ALL
     return tuple(tool_of(name, shape) for name, (shape, _kind) in offered.items())
+
+
+def as_sent_back(call: ToolCall) -> ToolCall:
+    """The call as the model reads it again: arguments that were refused unread are not sent and paid for again."""
+    return call if len(call.arguments) <= MOST_ARGUMENTS else replace(call, arguments="{}")
 
 
 class TalkTools:
