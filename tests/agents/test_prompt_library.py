@@ -14,6 +14,7 @@ TASKS = {
     "curator.keep",
     "context.inquiry",
     "context.scene",
+    "conversation",
 }  # fmt: skip
 PARTS = {"monitor.timeline", "monitor.character_state", "monitor.world_rules", "monitor.echoes"}
 
