@@ -29,7 +29,7 @@ from flowcabal_tui.project.memory.summary_steps import MOST_OF_MANY
 CHAPTER_STEPS: Final[tuple[TaskKind, ...]] = ("story", "l1", "l0")
 BLOCK: Final = 10
 """Chapters between two states of a profile."""
-_PROMPT: Final[dict[TaskKind, int]] = {"story": 4_000, "l1": 1_200, "l0": 1_200, "profile": 2_000, "arc": 2_000}
+_PROMPT: Final[dict[TaskKind, int]] = {"story": 4_500, "l1": 1_200, "l0": 1_200, "profile": 2_000, "arc": 2_000}
 """Tokens of a step's question at most, beside the chapter's text or its sources."""
 _SOURCES: Final = 5_000
 """Tokens of the passages that a profile or an arc is written from, at most."""
