@@ -108,7 +108,7 @@ class Studio:
 
     async def remembered(self) -> None:
         """Background work is done, and the feed was looked at since."""
-        await self.projects[-1].settled()
+        await self.projects[-1].memory.settled()
         await self.pilot.pause(2 * drain_seconds())
         await self.settle()
 

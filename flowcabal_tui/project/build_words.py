@@ -80,6 +80,34 @@ def _node_lines(node: Mapping[str, Any]) -> Iterator[str]:
             yield f"{field}: {words}" if "\n" not in words else f"{field}:\n{words}"
 
 
+def rows_of(record: BuildRecord) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    """The changes in groups, each under the point of the checklist that it serves; "" for those without one."""
+    changes = record.changes
+    known = [name for name, _what in record.items]
+    for name, what in record.items:
+        if served := tuple(each for each in changes if each.because == name):
+            yield what, served
+    if others := tuple(each for each in changes if each.because not in known):
+        yield "", others
+
+
+def reason_words(record: BuildRecord, change: Change) -> str:
+    """Why a change is there, what it needs, and what it would take from the writer."""
+    what = dict(record.items).get(change.because, "")
+    lines = [_("For: {what}").format(what=what)] if what else []
+    if change.loses_gate:
+        lines.append(_("You would no longer be asked there."))
+    taken, _fallen = record.taken
+    known = {each.id: each for each in record.changes}
+    missing = [change_words(known[name]) for name in sorted(change.needs) if name not in taken]
+    if missing:
+        lines.append(_("It falls with: {changes}").format(changes=", ".join(missing)))
+    elif change.needs:
+        needed = ", ".join(change_words(known[name]) for name in sorted(change.needs))
+        lines.append(_("It needs: {changes}").format(changes=needed))
+    return "\n".join(lines)
+
+
 def fate_words(record: BuildRecord) -> str:
     """How many changes would be taken, and how many that are ticked fall with one that is not."""
     taken, fallen = record.taken

@@ -101,6 +101,7 @@ from flowcabal_tui.protocol.workflows import (
 )
 from tests.tui import fake_books as books
 from tests.tui import fake_story
+from tests.tui.fake_builds import FakeBuilds
 from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 
@@ -142,7 +143,7 @@ class FakeDrafts:
             self.fields[key] = text
 
 
-class FakeWorkbench(FakeReading):
+class FakeWorkbench(FakeReading, FakeBuilds):
     """A project of four chapters whose run "run-1" waits for a review of its draft.
 
     `sent` has every command; `take` gives what commands caused, then one batch of `script` a call.
@@ -162,7 +163,8 @@ class FakeWorkbench(FakeReading):
         self.script: deque[tuple[Event, ...]] = deque()
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = False
-        self.book = self.runs = self.memory = self.story = self.workflows = self.models = self
+        self.book = self.runs = self.memory = self.story = self.workflows = self.models = self.builds = self
+        self.build_records = {}
         self.drafts = FakeDrafts(self)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
@@ -338,7 +340,8 @@ class FakeWorkbench(FakeReading):
                 self.versions_of[node].append(made)
                 self._stand(node, made.digest, chosen_by_hand=True)
                 return made.digest
-        return self.results.get(type(command), "")
+        made = self.apply_to_build(command)
+        return self.results.get(type(command), "") if made is None else made
 
     def _stand(self, node: NodeId, chosen: Digest, *, chosen_by_hand: bool) -> None:
         self.versions_of[node] = [
@@ -459,7 +462,7 @@ class FakeWorkbench(FakeReading):
         return tuple(self.documents)
 
     async def get(self, reference: str) -> Workflow:
-        return next(item for item in self.documents if item.reference == reference)
+        return next(item for item in self.documents if reference in (item.reference, item.id))
 
     async def trust(self) -> TrustView:
         return self.trust_view

@@ -45,6 +45,7 @@ def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
 def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
     flow = Flow(language, copied.known, set())
     steps, items = _paused(form), []
+    names = words(language)["names"]
     _states(flow, steps)
     for number, step in enumerate(steps, 1):
         flow.step = f"s{number}"
@@ -52,7 +53,7 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
         if step.does == "plan" and following is not None and following.does == "each":
             step = step.model_copy(update={"lines": True, "most": step.most or following.most})
         compile_step(flow, step)
-        items.append(Item(flow.step, step.name or step.about or step.text or step.does))
+        items.append(Item(flow.step, step.name or step.about or step.text or str(names.get(step.does, step.does))))
     finish(flow)
     name = form.name or " → ".join(dict.fromkeys(node["name"] for node in flow.nodes))[:60]
     meta = {"id": form.id or copied.document["id"], "name": name, "language": language}
@@ -67,9 +68,9 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
 
 
 def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:
-    items = []
+    items, said = [], words(language)["changes"]
     for number, alteration in enumerate(form.alterations, 1):
-        items.append(Item(f"s{number}", alteration.change))
+        items.append(Item(f"s{number}", said[alteration.change]))
         copied = alter(copied, alteration, language, f"s{number}")
     return Built(copied, tuple(items))
 

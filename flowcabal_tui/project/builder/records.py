@@ -9,7 +9,7 @@ from typing import Any
 
 from flowcabal_tui.agents.builder.build_state import Build, BuildStatus
 from flowcabal_tui.agents.builder.builder import plain_round
-from flowcabal_tui.agents.builder.changes import Change, changes_between, without_needy
+from flowcabal_tui.agents.builder.changes import Change, changes_between, with_changes, without_needy
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.domain.builds import REJECTED
 from flowcabal_tui.domain.text import digest
@@ -69,6 +69,11 @@ class BuildRecord:
         """The ids of changes that are ticked and can be without the others, and of ticked ones that fall with those."""
         changes = self.changes
         return without_needy(changes, {each.id for each in changes if not each.ticked})
+
+    @property
+    def after(self) -> Json:
+        """What the workflow would be with the changes that are taken; it is not validated."""
+        return with_changes(self.base, self.document, self.taken[0])
 
     @property
     def waits(self) -> bool:

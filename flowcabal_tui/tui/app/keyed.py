@@ -52,14 +52,22 @@ from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
+from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
 from flowcabal_tui.tui.workflows.node_form import NodeForm
 from flowcabal_tui.tui.workflows.params_form import ParamsForm
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
+from flowcabal_tui.tui.workflows.workflow_versions import WorkflowVersionsScreen
 
 KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Chapters"), ChapterList),
     (mark("Workflow"), WorkflowPane),
+    (mark("Workflows"), WorkflowList),
+    (mark("Versions of a workflow"), WorkflowVersionsScreen),
+    (mark("Builds"), BuildsScreen),
+    (mark("Review of a build"), BuildReviewScreen),
     (mark("Workflow as rails"), RailGraph),
     (mark("Manuscript"), ManuscriptPane),
     (mark("Text editor"), ProseArea),

@@ -31,7 +31,7 @@ from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.view import NothingAsked, View
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -106,7 +106,7 @@ class DecisionController:
         await self.load()
         self._screen.app.post_message(NoticeOver(self._called))
         if not self._waiting:
-            self._screen.notify(_("Nothing waits for you."), markup=False)
+            self._view.publish(NothingAsked())
             return
         await self._unsent.load(self._waiting)
         queue = DecisionsScreen(

@@ -99,6 +99,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", wins=True),
     Action("decisions.open", "f8", mark("Decisions"), mark("Answer what is waiting for you."),
            "workspace", show=True, wins=True),
+    Action("builds.open", "V", mark("Suggested workflows"),
+           mark("Review the workflow that the Builder suggests; list all builds."), "workspace"),
     Action("document.undo", "ctrl+z", mark("Undo"), mark("Take back the last change of the workflow."),
            "workspace"),
     Action("document.redo", "ctrl+y", mark("Redo"), mark("Make the change of the workflow again."),

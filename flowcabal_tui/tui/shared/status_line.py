@@ -63,7 +63,7 @@ class StatusLine(Horizontal):
         self._trust_state = trust
         self._offline_model, self._only_reading = offline, read_only
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
-        self._memory_left = self._memory_failed = self._proposal_count = 0
+        self._memory_left = self._memory_failed = self._proposal_count = self._build_count = 0
         self._memory_reason = ""
         self._words_shown = ""
         self._spent = ""
@@ -102,6 +102,11 @@ class StatusLine(Horizontal):
     def update_proposals(self, waiting: int) -> None:
         """How many proposals of agents wait for the writer's word."""
         self._proposal_count = waiting
+        self._show_words()
+
+    def update_builds(self, waiting: int) -> None:
+        """How many suggested workflows wait for the writer."""
+        self._build_count = waiting
         self._show_words()
 
     def update_trust(self, state: TrustState) -> None:
@@ -199,6 +204,9 @@ class StatusLine(Horizontal):
         if self._proposal_count:
             words = ngettext("{n} proposal: A", "{n} proposals: A", self._proposal_count)
             parts.append(_Part(words.format(n=self._proposal_count), 2))
+        if self._build_count:
+            words = ngettext("{n} suggested workflow: V", "{n} suggested workflows: V", self._build_count)
+            parts.append(_Part(words.format(n=self._build_count), 1))
         if self._interrupted_count:
             parts.append(_Part(_("{n} interrupted: F3").format(n=self._interrupted_count), 2))
         if self._spent:

@@ -18,6 +18,11 @@ class OriginRequested(Request):
     place: int
 
 
+@dataclass(frozen=True, slots=True)
+class NothingAsked:
+    """The writer looks for what waits, and no run asks anything."""
+
+
 @dataclass(slots=True)
 class View:
     """The open chapter and its place (0: none), the pane, the run and the node in view, the name of the workflow.

@@ -13,7 +13,6 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.reactive import var
 from textual.widgets import OptionList, Static, Tree
-from textual.widgets.option_list import Option
 from textual.widgets.tree import TreeNode
 
 from flowcabal_tui.domain.errors import WorkflowError
@@ -24,7 +23,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.nodes.graph import Dependencies, dependencies, order
 from flowcabal_tui.tui.editing.places import spot_of
-from flowcabal_tui.tui.shared.lists import PickList, PickTree
+from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -41,9 +40,9 @@ from flowcabal_tui.tui.workflows.rows import (
     mark_words,
     row_label,
     row_state,
-    template_row,
     title_of,
 )
+from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
 
 
 class WorkflowPane(Vertical):
@@ -131,7 +130,7 @@ class WorkflowPane(Vertical):
         yield Static(_("No workflow yet. `w` chooses a template."), markup=False, classes="head")
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
-        yield PickList(id="templates")
+        yield WorkflowList(id="templates")
 
     @property
     def highlighted(self) -> NodeId | None:
@@ -207,9 +206,7 @@ class WorkflowPane(Vertical):
 
     def show_templates(self, workflows: Sequence[Workflow], current: str) -> None:
         """Fills the list that `w` shows; `current` is the reference of the workflow in use."""
-        names = self.query_one("#templates", PickList)
-        names.set_options([Option(template_row(item, current), id=item.reference) for item in workflows])
-        names.pick(current)
+        self.query_one(WorkflowList).fill(workflows, current)
 
     # Rows
 
@@ -378,10 +375,18 @@ class WorkflowPane(Vertical):
         if message.option.id is not None:
             self.post_message(self.TemplateChosen(message.option.id))
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a workflow is chosen, the keys of its nodes are those of the list."""
+        return action in ("choose", "leave") or not self.is_choosing
+
+    def watch_is_choosing(self) -> None:
+        """Other keys count."""
+        self.refresh_bindings()
+
     def action_choose(self) -> None:
         """Show the templates."""
         self.is_choosing = True
-        self.query_one("#templates", PickList).focus()
+        self.query_one(WorkflowList).focus()
 
     def action_leave(self) -> None:
         """Back from the templates to the nodes."""

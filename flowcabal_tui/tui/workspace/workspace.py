@@ -40,8 +40,10 @@ from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.story.controller import StoryController
+from flowcabal_tui.tui.workflows.builds_controller import BuildController
 from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
+from flowcabal_tui.tui.workflows.library import LibraryController
 from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
 from flowcabal_tui.tui.workspace.navigation import Navigation
 from flowcabal_tui.tui.workspace.notices import EngineNotices
@@ -104,11 +106,13 @@ class WorkspaceScreen(Screen[None]):
         )
         self.story = StoryController(self, workbench, view, self.navigation.open_at)
         self.graph = GraphController(self, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node)
+        self.builds = BuildController(self, workbench, self.document, self.runs.show_template)
+        self.library = LibraryController(self, workbench, self.document, self.runs.show_template, self.builds.build)
         self.control = RunControl(self, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
         self._subscriptions.add(
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
             self.book, self.book.drafts, self.book.reading, self.browser, self.search, self.upkeep, self.navigation,
-            self.memory, self.background, self.models, self.story, EngineNotices(self),
+            self.memory, self.background, self.models, self.story, self.builds, self.library, EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -141,6 +145,7 @@ class WorkspaceScreen(Screen[None]):
         await self.questions.load()
         self.runs.show_counts()
         self.story.count_proposals()
+        await self.builds.load()
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)

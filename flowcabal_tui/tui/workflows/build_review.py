@@ -1,0 +1,396 @@
+"""A build under review: its changes by points of the checklist, taken or turned down one by one, by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import ContentSwitcher, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.build_words import (
+    EDITABLE,
+    SIGNS,
+    change_words,
+    fate_words,
+    reason_words,
+    round_lines,
+    rows_of,
+    sides,
+)
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.builds import (
+    AcceptBuild,
+    AnswerBuild,
+    EditChange,
+    MarkChanges,
+    RejectBuild,
+    ResumeBuild,
+    ReviseBuild,
+    StopBuild,
+    UndoBuild,
+)
+from flowcabal_tui.tui.shared.find_in_text import ask_to_find
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.diff_view import DiffView
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.workflows.build_access import BuildAccess
+from flowcabal_tui.tui.workflows.build_graphs import BuildGraphs
+
+if TYPE_CHECKING:
+    from flowcabal_tui.agents.builder.changes import Change
+    from flowcabal_tui.project.builder.records import BuildRecord
+
+_QUESTION: Final = "question"
+_REASON_LINES: Final = 4
+
+
+class BuildReviewScreen(ModalScreen[str]):
+    """Gives back the reference of the version that came of the build, "" for none.
+
+    Every word of the writer is kept at once, so that leaving, and a kill, lose nothing.
+    """
+
+    help = HelpData(
+        mark("Review of a build"),
+        mark("What the Builder suggests, change by change; your workflow is as it was until you save. `a` takes the "
+             "change under the cursor, `x` turns it down, `e` edits it, `A` takes all; what needs a refused change "
+             "falls with it. Ctrl+s saves what is taken as one new version, `u` takes that back. `r` turns the "
+             "suggestion down with a reason, and the Builder goes on; `X` turns it down for good. `g` shows the graph "
+             "before and after, `o` the rounds."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    BuildReviewScreen { background: $background; }
+    BuildReviewScreen > .head { height: auto; max-height: 5; padding: 0 1; }
+    BuildReviewScreen > .body { height: 1fr; layout: vertical; }
+    BuildReviewScreen PickList { height: 50%; min-height: 5; }
+    BuildReviewScreen .side { height: 1fr; border-top: solid $panel; }
+    BuildReviewScreen .reason { height: auto; max-height: 5; padding: 0 1; color: $text-muted; }
+    BuildReviewScreen ContentSwitcher { height: 1fr; padding: 0 1; }
+    BuildReviewScreen.-wide > .body, BuildReviewScreen.-roomy > .body { layout: horizontal; }
+    BuildReviewScreen.-wide PickList, BuildReviewScreen.-roomy PickList { width: 46%; height: 1fr; }
+    BuildReviewScreen.-wide .side, BuildReviewScreen.-roomy .side {
+        width: 1fr; height: 1fr; border-top: none; border-left: solid $panel;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "tick(True)", mark("Take"), tooltip=mark("Take this change."), id="build.take"),
+        Binding("x", "tick(False)", mark("Turn down"), tooltip=mark("Turn this change down; what needs it falls too."),
+                id="build.refuse"),
+        Binding("e", "edit", mark("Edit"), id="build.edit",
+                tooltip=mark("Write this change as you want it, and take it.")),
+        Binding("A", "take_all", mark("Take all"), show=False, tooltip=mark("Take every change."), id="build.take-all"),
+        Binding("ctrl+s,f2", "save", mark("Save"), priority=True, id="build.save",
+                tooltip=mark("Save what is taken as one new version of the workflow.")),
+        Binding("u", "undo", mark("Take back"), show=False, id="build.undo",
+                tooltip=mark("Take the saved version back.")),
+        Binding("r", "revise", mark("Reason"), id="build.revise",
+                tooltip=mark("Turn the suggestion down with a reason, or answer its question; the Builder goes on.")),
+        Binding("f", "form", mark("Form"), show=False, tooltip=mark("Build again by the form, without a model."),
+                id="build.form"),
+        Binding("X", "reject", mark("Turn all down"), show=False, tooltip=mark("Turn the suggestion down for good."),
+                id="build.reject"),
+        Binding("c", "resume", mark("Go on"), show=False, tooltip=mark("Go on with a build that was stopped."),
+                id="build.resume"),
+        Binding("f9", "stop", mark("Stop"), show=False, priority=True, id="build.stop",
+                tooltip=mark("Stop the build at once; what it has made is kept.")),
+        Binding("g", "face('graphs')", mark("Graph"), priority=True, id="build.graph",
+                tooltip=mark("The graph before and after, or the difference again.")),
+        Binding("o", "face('rounds')", mark("Rounds"), show=False, id="build.rounds",
+                tooltip=mark("What the model said, called and was refused, with its tokens.")),
+        Binding("escape,q", "leave", mark("Back"), priority=True, id="build.back"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, access: BuildAccess, build: str) -> None:
+        super().__init__()
+        self._access, self.build = access, build
+        self._record: BuildRecord | None = None
+        self._listed: dict[str, Change] = {}
+
+    def compose(self) -> ComposeResult:
+        """The state, the changes, and beside them what one of them is."""
+        yield Static(markup=False, classes="head")
+        with Container(classes="body"):
+            yield PickList()
+            with Vertical(classes="side"):
+                yield Static(markup=False, classes="reason")
+                with ContentSwitcher(initial="changes"):
+                    yield DiffView(id="changes")
+                    yield BuildGraphs(id="graphs")
+                    yield StreamView(id="rounds")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Reads the build behind the first frame."""
+        self.query_one(PickList).focus()
+        self.read_again()
+
+    def read_again(self) -> None:
+        """The build has gone on, or something was decided."""
+        attempt(self, self._reload(), group="reload", exclusive=True)
+
+    async def _reload(self) -> None:
+        self._record = record = await self._access.record(self.build)
+        if not self.is_attached:
+            return
+        taken, _fallen = record.taken
+        self._listed = {each.id: each for each in record.changes}
+        self.query_one(PickList).refill(list(self._rows(record, taken)))
+        self.query_one(".head", Static).update("\n".join(_head(record)))
+        self.query_one(BuildGraphs).show(record)
+        self.query_one("#rounds", StreamView).set_text(clean("\n".join(round_lines(record))), follow=False)
+        self._show_row()
+
+    def _rows(self, record: BuildRecord, taken: frozenset[str]) -> Iterator[Option]:
+        if record.status == "asks":
+            for number, words in enumerate(record.questions):
+                yield Option(f"? {one_line(words)}", id=f"{_QUESTION}-{number}")
+            return
+        for what, changes in rows_of(record):
+            yield Option(one_line(what) or _("Besides"), disabled=True)
+            for each in changes:
+                sign = "x" if each.id in taken else "!" if each.ticked else " "
+                yield Option(f" [{sign}] {SIGNS[each.kind]} {one_line(change_words(each))}", id=each.id)
+
+    @property
+    def _change(self) -> Change | None:
+        """The change under the cursor."""
+        return self._listed.get(self.query_one(PickList).picked or "")
+
+    @on(OptionList.OptionHighlighted)
+    def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        message.stop()
+        self._show_row()
+
+    def _show_row(self) -> None:
+        """The reason and the difference of the change under the cursor."""
+        change, record = self._change, self._record
+        words, old, new = "", "", ""
+        if change is not None and record is not None:
+            words = reason_words(record, change)
+            old, new = sides(change)
+        elif record is not None:
+            new = "\n\n".join((*record.questions, *record.notes)) or record.explanation
+        self.query_one(".reason", Static).update("\n".join(clean(words).split("\n")[:_REASON_LINES]))
+        self.query_one("#changes", DiffView).set_texts(old, new)
+
+    @on(StreamView.SearchRequested)
+    def find_words(self, message: StreamView.SearchRequested) -> None:
+        """`/` asks what to look for."""
+        message.stop()
+        ask_to_find(self.app, message.stream)
+
+    # Keys
+
+    def action_face(self, name: str) -> None:
+        """Another view beside the list; the same key leads back to the difference."""
+        faces = self.query_one(ContentSwitcher)
+        faces.current = "changes" if faces.current == name else name
+
+    def action_tick(self, ticked: bool) -> None:
+        """Take the change under the cursor, or turn it down."""
+        if (change := self._change) is not None and self._may_decide():
+            self._do(MarkChanges(self.build, (change.id,), ticked))
+            self.query_one(PickList).action_cursor_down()
+
+    def action_take_all(self) -> None:
+        """Take every change."""
+        if self._listed and self._may_decide():
+            self._do(MarkChanges(self.build, tuple(self._listed)))
+
+    def action_save(self) -> None:
+        """Save what is taken as one new version."""
+        if self._may_decide():
+            attempt(self, self._save(), group="decide")
+
+    async def _save(self) -> None:
+        saved = await self._access.do(AcceptBuild(self.build))
+        self.notify(_("Saved as {name}. `u` takes it back.").format(name=saved), markup=False)
+        await self._reload()
+
+    def action_undo(self) -> None:
+        """Take the saved version back."""
+        if self._record is not None and self._record.saved and not self._access.read_only:
+            attempt(self, self._undo(), group="decide")
+        else:
+            self.notify(_("Nothing of this was saved."), markup=False)
+
+    async def _undo(self) -> None:
+        reference = await self._access.do(UndoBuild(self.build))
+        gone = _("Taken back: the workflow is deleted again.")
+        said = _("Taken back: {name} is what you had before.").format(name=reference) if reference else gone
+        self.notify(said, markup=False)
+        await self._reload()
+
+    def action_reject(self) -> None:
+        """Turn the suggestion down for good."""
+        record = self._record
+        if record is not None and record.status != "building" and not record.decided and not self._access.read_only:
+            self._do(RejectBuild(self.build))
+
+    def action_stop(self) -> None:
+        """Stop the build."""
+        if self._record is not None and self._record.status == "building":
+            self._do(StopBuild(self.build))
+        else:
+            self.notify(_("Nothing is being built here."), markup=False)
+
+    def action_resume(self) -> None:
+        """Go on with a build that was stopped or interrupted."""
+        record = self._record
+        if record is not None and record.status in ("building", "stopped") and not record.decided:
+            attempt(self, self._go_on(record, ResumeBuild(self.build)), group="build")
+
+    def action_revise(self) -> None:
+        """Turn the suggestion down with a reason, or answer its question."""
+        if self._record is not None and self._may_decide(asks=True):
+            attempt(self, self._revise(self._record), group="build")
+
+    @on(OptionList.OptionSelected)
+    def choose(self, message: OptionList.OptionSelected) -> None:
+        """Enter answers a question, or edits a change."""
+        message.stop()
+        if (message.option_id or "").startswith(_QUESTION):
+            self.action_revise()
+        else:
+            self.action_edit()
+
+    async def _revise(self, record: BuildRecord) -> None:
+        asks = record.status == "asks"
+        title = one_line(" ".join(record.questions), 300) if asks else _("What should be different?")
+        typed = ((await self.app.push_screen_wait(PromptLine(title))) or "").strip()
+        if typed:
+            command = AnswerBuild(self.build, typed) if asks else ReviseBuild(self.build, typed)
+            await self._go_on(record, command)
+
+    async def _go_on(self, record: BuildRecord, command: Command) -> None:
+        if await self._access.may_pay(self.app, record):
+            await self._access.do(command)
+            await self._reload()
+
+    def action_form(self) -> None:
+        """Build again by the form."""
+        record = self._record
+        if record is not None and record.status != "building" and not record.decided and not self._access.read_only:
+            attempt(self, self._by_form(record), group="build")
+
+    async def _by_form(self, record: BuildRecord) -> None:
+        from flowcabal_tui.tui.workflows.build_form import asked_form
+
+        form = await asked_form(self.app, self._access, "\n".join((record.wish, *record.answers)), record)
+        if form is not None:
+            await self._access.do(ReviseBuild(self.build, form=form))
+            await self._reload()
+
+    def action_edit(self) -> None:
+        """Write the change under the cursor as the writer wants it."""
+        if (change := self._change) is not None and self._may_decide():
+            if change.kind in EDITABLE:
+                attempt(self, self._edit(change), group="edit")
+            else:
+                self.notify(_("This change cannot be edited. Take it or turn it down."), markup=False)
+
+    async def _edit(self, change: Change) -> None:
+        """Asks until the value can be taken: what was typed is not lost to an error."""
+        value = _typed(change.after)
+        while (answer := await self._typed(change, value)) is not None:
+            try:
+                await self._access.do(EditChange(self.build, change.id, answer[0]))
+            except FlowCabalError as error:
+                value = answer[0]
+                words = f"{error.title} {error.detail}"
+                self.notify(words, severity="error", markup=False)
+            else:
+                break
+        await self._reload()
+
+    async def _typed(self, change: Change, value: Any) -> tuple[Any] | None:
+        title = change_words(change)
+        if isinstance(value, str) and change.kind == "renamed":
+            name = await self.app.push_screen_wait(PromptLine(title, value=value))
+            return None if name is None else (name,)
+        if isinstance(value, str) and change.kind in ("prompt", "wiring", "param"):
+            text = await self.app.push_screen_wait(ProseScreen(title, value))
+            return None if text is None else (text,)
+        from flowcabal_tui.tui.workflows.data_editor import DataEditor
+
+        answer: tuple[Any] | None = await self.app.push_screen_wait(DataEditor(title, value, lambda _value: ()))
+        return answer
+
+    def _may_decide(self, *, asks: bool = False) -> bool:
+        """Says why nothing can be decided."""
+        record, why = self._record, ""
+        if record is None:
+            return False
+        if self._access.read_only:
+            why = _("The project is open read-only.")
+        elif record.saved:
+            why = _("It was saved as {name}. `u` takes it back.").format(name=record.saved)
+        elif record.decided:
+            why = _("It was turned down.")
+        elif not (record.status == "finished" or (asks and record.status == "asks")):
+            why = _state_words(record)
+        if why:
+            self.notify(why, markup=False)
+        return not why
+
+    def _do(self, command: Command) -> None:
+        async def carried() -> None:
+            await self._access.do(command)
+            await self._reload()
+
+        attempt(self, carried(), group="decide")
+
+    def action_leave(self) -> None:
+        """Back; what was decided is kept."""
+        self.dismiss(self._record.saved if self._record is not None else "")
+
+
+def _head(record: BuildRecord) -> Iterator[str]:
+    """What was wished, how far it is, and what was assumed or stays to be said."""
+    yield f"{record.id} · {one_line(record.wish or _('by the form'), 300)}"
+    fate = fate_words(record) if record.status != "asks" and record.changes else ""
+    yield " · ".join(filter(None, (_state_words(record), fate)))
+    told = [record.stopped, *(_("assumed: {text}").format(text=each) for each in record.assumptions)]
+    told += [*(f"! {each}" for each in record.problems), *record.notes]
+    yield from (one_line(each, 300) for each in told if each)
+
+
+def _typed(value: Any) -> Any:
+    """A prompt of one text block is edited as text."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and set(value[0]) <= {"kind", "text"}:
+        return value[0].get("text", value)
+    return value
+
+
+def _state_words(record: BuildRecord) -> str:
+    """The state of a build with the key that leads on, in one line."""
+    spent = _("{n} rounds, {tokens} tokens").format(n=len(record.rounds), tokens=f"{record.tokens:,}")
+    if record.saved:
+        return _("saved as {name}: `u` takes it back").format(name=record.saved)
+    if record.decided:
+        return _("turned down")
+    match record.status:
+        case "building":
+            return _("is being built: {spent} · F9 stops it, `c` goes on after an interruption").format(spent=spent)
+        case "asks":
+            return _("asks you: Enter answers, `f` opens the form")
+        case "finished":
+            return _("waits for you: Ctrl+s saves what is taken") + (f" · {spent}" if record.rounds else "")
+        case _:
+            return _("stopped: `c` goes on, `f` opens the form") + (f" · {spent}" if record.rounds else "")

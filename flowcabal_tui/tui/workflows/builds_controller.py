@@ -1,0 +1,129 @@
+"""Builds of workflows on the screen: a wish is asked for, what waits is counted, and a build is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.build_words import price_words
+from flowcabal_tui.protocol.builds import BuildDecided, BuildProgress, RequestBuild, SuggestionMade
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import NothingAsked
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.build_access import BuildAccess
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
+    from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
+
+
+class BuildController:
+    """`show` shows a workflow by its reference."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Project,
+        document: WorkflowDocument,
+        show: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._screen, self._document, self._show = screen, document, show
+        self._access = BuildAccess(workbench)
+        self._page: BuildReviewScreen | BuildsScreen | None = None
+        self._opens_next = False
+        """The build that begins next is the one that was asked for here."""
+
+    async def load(self) -> None:
+        """Counts what waits."""
+        waiting = sum(row.waits for row in await self._access.rows())
+        self._screen.query_one(StatusLine).update_builds(waiting)
+
+    async def _ask(self, page: Screen[Any]) -> Any:
+        return await self._screen.app.push_screen_wait(page)
+
+    @on_key("builds.open", group="builds", exclusive=True)
+    async def open(self) -> None:
+        """The build that waits; the list where several do, or none."""
+        rows = await self._access.rows()
+        waiting = [row for row in rows if row.waits]
+        if len(waiting) == 1:
+            await self.review(waiting[0].id)
+            return
+        from flowcabal_tui.tui.workflows.builds_list import BuildsScreen  # not needed for the first frame
+
+        self._page = page = BuildsScreen(self._access)
+        chosen: str | None = await self._ask(page)
+        if chosen:
+            await self.review(chosen)
+        elif chosen is not None:
+            await self.build("")
+
+    @on_event
+    def _open_waiting(self, _event: NothingAsked) -> None:
+        attempt(self._screen, self._open_or_say(), group="builds", exclusive=True)
+
+    async def _open_or_say(self) -> None:
+        if any(row.waits for row in await self._access.rows()):
+            await self.open()
+        else:
+            self._screen.notify(_("Nothing waits for you."), markup=False)
+
+    async def review(self, build: str) -> None:
+        """Opens a build; afterwards shows the version that came of it."""
+        from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen  # not needed for the first frame
+
+        before = {each.reference for each in self._document.templates}
+        self._page = page = BuildReviewScreen(self._access, build)
+        saved = await self._ask(page)
+        await self._document.load()
+        now = [each.reference for each in self._document.templates]
+        if set(now) != before and now:
+            await self._show(saved if saved in now else next((each for each in now if each not in before), now[0]))
+
+    async def build(self, workflow: str) -> None:
+        """Asks for a wish, and how; a new workflow for the id "". What is paid is agreed to first."""
+        title = _("What is to be different in {name}?").format(name=workflow) if workflow else _("What shall it do?")
+        wish = ((await self._ask(PromptLine(title))) or "").strip()
+        if not wish:
+            return
+        price = await self._access.price(wish, workflow)
+        how: str | None = "form"
+        if price is not None:
+            ways = (
+                ("model", _("the agents' model: {price}").format(price=price_words(price))),
+                ("form", _("a form that you fill in: costs nothing")),
+            )
+            how = await self._ask(ChooseScreen(_("How shall it be built?"), ways))
+        if how == "form":
+            await self._by_form(wish, workflow)
+        elif how == "model":
+            self._opens_next = True
+            await self._access.do(RequestBuild(wish, workflow))
+
+    async def _by_form(self, wish: str, workflow: str) -> None:
+        from flowcabal_tui.tui.workflows.build_form import asked_form  # the Builder is imported with it
+
+        form = await asked_form(self._screen.app, self._access, wish, None, workflow)
+        if form is not None:
+            await self.review(await self._access.do(RequestBuild(wish, workflow, offline=True, form=form)))
+
+    @on_event
+    def _follow(self, event: BuildProgress | SuggestionMade | BuildDecided) -> None:
+        """What is open shows how far the build is."""
+        if self._opens_next and isinstance(event, BuildProgress):
+            self._opens_next = False
+            attempt(self._screen, self.review(event.build), group="review")
+        page = self._page if self._page in self._screen.app.screen_stack else None
+        if page is not None:
+            page.read_again()
+        if isinstance(event, SuggestionMade) and event.status in ("finished", "asks") and page is None:
+            self._screen.notify(_("A suggested workflow waits for you: V."), markup=False)
+        attempt(self._screen, self.load(), group="builds-count", exclusive=True)

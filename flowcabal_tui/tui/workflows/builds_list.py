@@ -1,0 +1,108 @@
+"""The builds of a project: those that wait first, each opened or purged by a key."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.builds import BuildRow, BuildState
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.build_words import STATES
+from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.workflows.build_access import BuildAccess
+
+_ORDER: Final[tuple[BuildState, ...]] = (
+    "asks", "finished", "building", "interrupted", "stopped", "accepted", "rejected",
+)  # fmt: skip
+
+
+class BuildsScreen(ModalScreen[str | None]):
+    """Gives back the id of the build to open, "" for a new one, or None."""
+
+    help = HelpData(
+        mark("Builds"),
+        mark("Every workflow that was suggested to you, what waits first. Enter opens one, `b` begins another, `D` "
+             "takes one out of the project for good, with its wish and its prompts."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    BuildsScreen { background: $background; }
+    BuildsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
+    BuildsScreen > PickList { padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "build", mark("Build"), tooltip=mark("Describe a new workflow in your words."), id="builds.build"),
+        Binding("delete,D", "purge", mark("Purge"), tooltip=mark("Take this build out of the project for good."),
+                id="builds.purge"),
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="builds.back"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, access: BuildAccess) -> None:
+        super().__init__()
+        self._access = access
+        self._listed: dict[str, BuildRow] = {}
+
+    def compose(self) -> ComposeResult:
+        """A title and the rows."""
+        yield Static(_("Builds of workflows"), markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Reads the rows behind the first frame."""
+        self.query_one(PickList).focus()
+        self.read_again()
+
+    def read_again(self) -> None:
+        """A build has gone on, or one was decided."""
+        attempt(self, self._reload(), group="reload", exclusive=True)
+
+    async def _reload(self) -> None:
+        found = await self._access.rows()
+        rows = sorted(found, key=_rank)
+        self._listed = {row.id: row for row in rows}
+        self.query_one(PickList).refill([Option(_row(row), id=row.id) for row in rows])
+
+    @on(OptionList.OptionSelected)
+    def choose(self, message: OptionList.OptionSelected) -> None:
+        """Enter opens the build under the cursor."""
+        message.stop()
+        self.dismiss(message.option_id)
+
+    def action_build(self) -> None:
+        """A new one."""
+        self.dismiss("")
+
+    def action_purge(self) -> None:
+        """Take the build out for good, after a question."""
+        if (row := self._listed.get(self.query_one(PickList).picked or "")) is not None:
+            attempt(self, self._purge(row))
+
+    async def _purge(self, row: BuildRow) -> None:
+        title = _("Purge {id}?").format(id=row.id)
+        words = _("It goes with its wish, its prompts and its rounds. A workflow that came of it stays.")
+        if await self.app.push_screen_wait(ConfirmScreen(title, words)):
+            await self._access.do(Purge(build=row.id))
+            await self._reload()
+
+
+def _rank(row: BuildRow) -> tuple[int, int]:
+    """What waits first; of equals the newest."""
+    return _ORDER.index(row.state), -int(row.id.rpartition("-")[2])
+
+
+def _row(row: BuildRow) -> str:
+    about = row.saved or row.workflow or _("new")
+    return f"{_(STATES[row.state])} · {about} · {one_line(row.wish, 200) or _('by the form')} · {row.id}"

@@ -1,0 +1,142 @@
+"""Making, copying, renaming and deleting workflows, and going back to an older version of one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.workflows import DeleteWorkflow, SaveWorkflow
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.subscriptions import on_request
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.document import WorkflowDocument
+from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+_FIRST_PROMPT: Final = "{{input.instruction}}"
+
+
+class LibraryController:
+    """`show` shows a workflow by its reference; `build` asks for a wish and builds, for the id "" a new one."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Project,
+        document: WorkflowDocument,
+        show: Callable[[str], Awaitable[None]],
+        build: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._screen, self._workbench, self._document, self._show, self._build = (
+            screen,
+            workbench,
+            document,
+            show,
+            build,
+        )
+        self._verbs: Mapping[str, Callable[[Workflow], Awaitable[None]]] = {
+            "duplicate": self._duplicate, "rename": self._rename, "delete": self._delete,
+            "versions": self._versions, "update": self._update,
+        }  # fmt: skip
+
+    @on_request(WorkflowList.Asked, group="library", exclusive=True)
+    async def do(self, verb: str, reference: str) -> None:
+        """Carries out what a key of the list asks for."""
+        if self._workbench.info.read_only and verb != "versions":
+            self._say(_("The project is open read-only."))
+            return
+        await self._document.put_away()
+        if verb == "new":
+            await self._new()
+        elif verb == "example":
+            await self._example()
+        elif verb == "build":
+            await self._build("")
+        elif reference:
+            await self._verbs[verb](await self._workbench.workflows.get(reference.partition("@")[0]))
+
+    def _say(self, words: str) -> None:
+        self._screen.notify(words, markup=False)
+
+    async def _ask(self, page: Screen[Any]) -> Any:
+        return await self._screen.app.push_screen_wait(page)
+
+    async def _name(self, title: str, value: str) -> str:
+        """What the writer types; "" when the line was left or is empty."""
+        return (await self._ask(PromptLine(title, value=value)) or "").strip()
+
+    async def _save_as_new(self, workflow: Workflow, name: str) -> None:
+        identity = await self._workbench.workflows.free_name(name)
+        fresh = workflow.model_copy(update={"id": identity, "version": 1, "name": name})
+        await self._save(fresh)
+
+    async def _save(self, workflow: Workflow) -> None:
+        reference = await self._workbench.carry_out(SaveWorkflow(workflow))
+        await self._reload(reference)
+        self._say(_("Saved as {name}.").format(name=reference))
+
+    async def _reload(self, reference: str) -> None:
+        await self._document.load()
+        self._screen.query_one(WorkflowPane).action_leave()
+        await self._show(reference)
+
+    async def _new(self) -> None:
+        if name := await self._name(_("The name of the new workflow"), ""):
+            prompt = [{"kind": "text", "text": _FIRST_PROMPT}]
+            node = Node(id=NodeId("draft"), name=_("Draft"), params={"prompt": prompt})
+            await self._save_as_new(Workflow(id="new", language=self._workbench.info.language, nodes=(node,)), name)
+
+    async def _example(self) -> None:
+        offered = await self._workbench.workflows.examples()
+        rows = tuple((each.id, f"{each.name or each.id} · {one_line(each.description, 120)}") for each in offered)
+        chosen = await self._ask(ChooseScreen(_("Take which into the project?"), rows))
+        found = next((each for each in offered if each.id == chosen), None)
+        if found is not None:
+            await self._save_as_new(found, found.name or found.id)
+
+    async def _duplicate(self, workflow: Workflow) -> None:
+        title = workflow.name or workflow.id
+        if name := await self._name(_("The name of the copy"), _("{name} (copy)").format(name=title)):
+            await self._save_as_new(workflow, name)
+
+    async def _rename(self, workflow: Workflow) -> None:
+        name = await self._name(_("Its name"), workflow.name)
+        if name and name != workflow.name:
+            await self._save(workflow.model_copy(update={"name": name}))
+
+    async def _update(self, workflow: Workflow) -> None:
+        await self._build(workflow.id)
+
+    async def _delete(self, workflow: Workflow) -> None:
+        title = _("Delete {name}?").format(name=one_line(workflow.name or workflow.id, 60))
+        words = _("All its versions go. Runs stay with the document that they used, and so do their texts.")
+        if await self._ask(ConfirmScreen(title, words)):
+            await self._workbench.carry_out(DeleteWorkflow(workflow.id))
+            await self._document.load()
+            left = self._document.templates
+            if left:
+                await self._show(left[0].reference)
+            self._say(_("Deleted."))
+
+    async def _versions(self, workflow: Workflow) -> None:
+        from flowcabal_tui.tui.workflows.workflow_versions import WorkflowVersionsScreen  # at first use
+
+        rows = await self._workbench.workflows.workflow_versions(workflow.id)
+        load = self._workbench.workflows.get
+        page = WorkflowVersionsScreen(workflow.name or workflow.id, rows, load, self._delete_one)
+        chosen: Workflow | None = await self._ask(page)
+        if chosen is not None:
+            await self._save(chosen)
+
+    async def _delete_one(self, reference: str) -> None:
+        await self._workbench.carry_out(DeleteWorkflow(reference))

@@ -1,0 +1,59 @@
+"""The workflows of the project to choose from, with the keys that make, change and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import Request
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.workflows.rows import template_row
+
+
+def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = True) -> Binding:
+    return Binding(keys, f"ask('{verb}')", label, show=show, tooltip=tooltip, id=f"workflows.{verb}")
+
+
+class WorkflowList(PickList):
+    """One row a workflow. Enter chooses it; a key asks for something else with it."""
+
+    help = HelpData(
+        mark("Workflows"),
+        mark("Enter shows a workflow. `b` makes a new one of a wish, `u` changes this one by a wish: you see every "
+             "change before it counts. `x` takes an example, `c` copies, `n` makes an empty one."),
+    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _asks("b", "build", mark("Build"), mark("Describe a new workflow in your words; you review each change.")),
+        _asks("u", "update", mark("Change"), mark("Say in your words what is to be different in this workflow.")),
+        _asks("n", "new", mark("New"), mark("Make a workflow with one node.")),
+        _asks("x", "example", mark("Example"), mark("Take a template or an example into the project.")),
+        _asks("v", "versions", mark("Versions"), mark("The versions of this workflow: compare, take back, delete.")),
+        _asks("c", "duplicate", mark("Copy"), mark("Make a copy under another name."), show=False),
+        _asks("r", "rename", mark("Rename"), mark("Give this workflow another name; its id stays."), show=False),
+        _asks("delete,D", "delete", mark("Delete"), mark("Delete this workflow; runs keep their texts."), show=False),
+    ]  # fmt: skip
+
+    @dataclass
+    class Asked(Request):
+        """Something is wanted; `reference` is the workflow under the cursor, "" for none."""
+
+        verb: str
+        reference: str
+
+    def fill(self, workflows: Sequence[Workflow], current: str) -> None:
+        """Lists workflows; the cursor is on the one in use."""
+        self.set_options([Option(template_row(item, current), id=item.reference) for item in workflows])
+        self.pick(current)
+        if self.highlighted is None:
+            self.action_first()
+
+    def action_ask(self, verb: str) -> None:
+        """Ask for it."""
+        self.post_message(self.Asked(verb, self.picked or ""))

@@ -1,0 +1,311 @@
+"""The review of a build over an invented project: what each key shows, keeps and sends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.run import Spend
+from flowcabal_tui.project.builder.prices import BuildPrice
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.builds import (
+    AcceptBuild,
+    AnswerBuild,
+    BuildProgress,
+    EditChange,
+    MarkChanges,
+    RejectBuild,
+    RequestBuild,
+    ResumeBuild,
+    ReviseBuild,
+    StopBuild,
+    SuggestionMade,
+    UndoBuild,
+)
+from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.build_access import BuildAccess
+from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
+from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
+from flowcabal_tui.tui.workflows.data_editor import DataEditor
+from tests.tui.fake_builds import suggestion
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import HOSTILE, Host, shown
+from tests.tui.test_names import press
+from tests.tui.test_workspace import screen_of, told, workspace
+from tests.tui.waiting import settled
+
+NODE, READS = "c2", "c3"
+PRICE = BuildPrice(Spend(8, 40_000, 3_000, Decimal("0.5")), Spend(20, 200_000, 9_000, Decimal(3)), "mock", "USD")
+
+
+def workbench(**how: object) -> FakeWorkbench:
+    made = FakeWorkbench()
+    made.build_records["build-1"] = replace(suggestion(), **how)
+    return made
+
+
+@asynccontextmanager
+async def review(made: FakeWorkbench, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        app.push_screen(BuildReviewScreen(BuildAccess(made), "build-1"))
+        await settled(pilot)
+        yield pilot
+
+
+def rows(pilot: Pilot[None]) -> list[str]:
+    return [str(option.prompt).strip() for option in pilot.app.screen.query_one(PickList).options]
+
+
+def head(pilot: Pilot[None]) -> str:
+    return str(pilot.app.screen.query_one(".head", Static).content)
+
+
+def screen(pilot: Pilot[None]) -> str:
+    return "\n".join(shown(pilot.app))
+
+
+async def typed(pilot: Pilot[None], words: str) -> None:
+    await press(pilot, *("space" if sign == " " else sign for sign in words))
+
+
+async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference():
+    async with review(workbench()) as pilot:
+        assert rows(pilot) == [
+            "The names are checked", "[x] + new node names",
+            "The polish sees what was found", "[x] ~ polish reads another output (prompt)",
+            "Besides", "[ ] ~ draft: temperature",
+        ]  # fmt: skip
+        assert "2 of 3 changes are taken" in head(pilot)
+        assert "For: The names are checked" in screen(pilot) and "List every name" in screen(pilot)
+
+
+async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
+    made = workbench()
+    async with review(made) as pilot:
+        await press(pilot, "x")
+        assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=False)
+        assert "[!] ~ polish reads another output (prompt)" in rows(pilot)
+        assert "1 falls with one that is turned down" in head(pilot)
+        assert "It falls with: new node names" in screen(pilot)
+        await press(pilot, "k", "a")
+        assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=True)
+        await press(pilot, "A")
+        assert made.sent[-1] == MarkChanges("build-1", ("c1", "c2", "c3"), ticked=True)
+        assert "3 of 3" in head(pilot)
+
+
+async def test_saving_is_one_version_and_one_key_takes_it_back():
+    made = workbench()
+    async with review(made) as pilot:
+        await press(pilot, "u")
+        assert not any(isinstance(each, UndoBuild) for each in made.sent)
+        await press(pilot, "ctrl+s")
+        assert made.sent[-1] == AcceptBuild("build-1")
+        assert "saved as chapter@2" in head(pilot)
+        sent = len(made.sent)
+        await press(pilot, "x", "ctrl+s", "X")
+        assert len(made.sent) == sent, "what was saved is not decided again"
+        await press(pilot, "u")
+        assert made.sent[-1] == UndoBuild("build-1")
+        assert "waits for you" in head(pilot)
+
+
+class RefusesOnce(FakeWorkbench):
+    """The first edit of a change is refused."""
+
+    async def carry_out(self, command: Command) -> str:
+        if isinstance(command, EditChange) and not any(isinstance(each, EditChange) for each in self.sent):
+            self.sent.append(command)
+            raise FlowCabalError("The edit would break the workflow.", "temperature: too high")
+        return await super().carry_out(command)
+
+
+async def test_an_edit_that_is_refused_is_asked_again_with_what_was_typed():
+    made = RefusesOnce()
+    made.build_records["build-1"] = suggestion()
+    async with review(made, (100, 30)) as pilot:
+        await press(pilot, "j", "j", "e")
+        assert isinstance(pilot.app.screen, DataEditor)
+        await press(pilot, "9", "ctrl+s")
+        assert made.sent[-1] == EditChange("build-1", "c1", 91.5)
+        assert isinstance(pilot.app.screen, DataEditor), "what was typed is still there"
+        await press(pilot, "1", "ctrl+s")
+        assert made.sent[-1] == EditChange("build-1", "c1", 191.5)
+        assert isinstance(pilot.app.screen, BuildReviewScreen)
+
+
+async def test_a_reason_goes_back_to_the_builder_after_its_price():
+    made = workbench()
+    made.price = PRICE
+    async with review(made) as pilot:
+        await press(pilot, "r")
+        await typed(pilot, "colder")
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        assert "likely 8 calls" in screen(pilot)
+        await press(pilot, "n")
+        assert not any(isinstance(each, ReviseBuild) for each in made.sent)
+        await press(pilot, "r")
+        await typed(pilot, "colder")
+        await press(pilot, "enter", "y")
+        assert made.sent[-1] == ReviseBuild("build-1", "colder")
+
+
+async def test_a_question_is_answered_there():
+    made = workbench(status="asks", questions=("How many scenes?",), offline=True)
+    async with review(made) as pilot:
+        assert rows(pilot) == ["? How many scenes?"]
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, PromptLine)
+        await typed(pilot, "three")
+        await press(pilot, "enter")
+        assert made.sent[-1] == AnswerBuild("build-1", "three")
+
+
+@pytest.mark.parametrize(
+    ("how", "key", "command"),
+    [
+        ({"status": "building"}, "f9", StopBuild("build-1")),
+        ({"status": "stopped", "stopped": "The model repeated."}, "c", ResumeBuild("build-1")),
+        ({}, "X", RejectBuild("build-1")),
+    ],
+)
+async def test_a_build_is_stopped_gone_on_with_and_turned_down(how, key, command):
+    made = workbench(**how)
+    async with review(made) as pilot:
+        await press(pilot, key)
+        assert made.sent[-1] == command
+
+
+async def test_nothing_is_decided_while_it_is_being_built():
+    made = workbench(status="building")
+    async with review(made) as pilot:
+        await press(pilot, "a", "x", "e", "ctrl+s", "r", "X", "f")
+        assert made.sent == []
+        assert "F9 stops it" in head(pilot)
+
+
+async def test_the_graph_and_the_rounds_are_shown_beside_the_list():
+    async with review(workbench(), (140, 40)) as pilot:
+        await press(pilot, "g")
+        assert "+ Names" in screen(pilot) and "~ Polish" in screen(pilot)
+        assert screen(pilot).count("Draft") >= 2, "before and after"
+        await press(pilot, "o")
+        assert "round 1 · 4,510 tokens" in screen(pilot) and "✗ connect" in screen(pilot)
+        assert "There is no node x" in screen(pilot)
+        await press(pilot, "o")
+        assert "List every name" in screen(pilot)
+
+
+async def test_hostile_words_are_shown_as_words():
+    made = workbench(
+        wish=HOSTILE, items=(("i1", HOSTILE),), explanation=HOSTILE, assumptions=(HOSTILE,), problems=(HOSTILE,)
+    )
+    async with review(made, (100, 30)) as pilot:
+        assert "[b]bold[/b]" in head(pilot)
+        assert all("\x1b" not in row for row in [*rows(pilot), *shown(pilot.app)])
+
+
+async def test_a_read_only_project_decides_nothing():
+    made = FakeWorkbench(read_only=True)
+    made.build_records["build-1"] = suggestion()
+    async with review(made) as pilot:
+        await press(pilot, "x", "ctrl+s", "X", "u")
+        assert made.sent == []
+
+
+# From the workspace
+
+
+async def test_what_waits_is_counted_and_opened_by_one_key(tmp_path):
+    made = workbench()
+    async with workspace(made, tmp_path) as pilot:
+        assert "1 suggested workflow: V" in pilot.app.screen.query_one(StatusLine).words
+        await press(pilot, "V")
+        assert isinstance(pilot.app.screen, BuildReviewScreen)
+        await press(pilot, "escape")
+        made.waiting.clear()
+        await press(pilot, "f8")
+        assert isinstance(pilot.app.screen, BuildReviewScreen), "it waits like any question"
+
+
+async def test_several_are_listed_and_one_is_purged(tmp_path):
+    made = workbench()
+    made.build_records["build-2"] = replace(suggestion(), id="build-2", decided="rejected")
+    made.build_records["build-3"] = replace(suggestion(), id="build-3", status="asks", questions=("Which?",))
+    async with workspace(made, tmp_path, (80, 24)) as pilot:
+        await press(pilot, "V")
+        assert isinstance(pilot.app.screen, BuildsScreen)
+        assert [row.rpartition(" · ")[2] for row in rows(pilot)] == ["build-3", "build-1", "build-2"]
+        await press(pilot, "G", "D", "y")
+        assert made.sent[-1] == Purge(build="build-2")
+
+
+async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_path):
+    made = FakeWorkbench()
+    made.price = PRICE
+    async with workspace(made, tmp_path) as pilot:
+        await press(pilot, "2", "w", "u")
+        await typed(pilot, "shorter")
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        assert "mock: likely 8 calls, 43,000 tokens, 0.5000 USD" in screen(pilot)
+        await press(pilot, "enter")
+        assert made.sent[-1] == RequestBuild("shorter", "chapter")
+        made.build_records["build-1"] = replace(suggestion(), status="building")
+        await told(pilot, made, BuildProgress("build-1", 0, 0, 3))
+        assert isinstance(pilot.app.screen, BuildReviewScreen)
+        made.build_records["build-1"] = suggestion()
+        await told(pilot, made, SuggestionMade("build-1", "finished", 3))
+        assert "waits for you" in head(pilot)
+
+
+async def test_a_suggestion_that_comes_while_the_writer_is_elsewhere_is_announced(tmp_path):
+    made = FakeWorkbench()
+    async with workspace(made, tmp_path) as pilot:
+        made.build_records["build-1"] = suggestion()
+        await told(pilot, made, SuggestionMade("build-1", "finished", 3))
+        assert "suggested workflow waits for you: V" in screen(pilot)
+        assert "1 suggested workflow: V" in screen_of(pilot).query_one(StatusLine).words
+
+
+async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
+    made = FakeWorkbench()
+    made.results[RequestBuild] = "build-1"
+    made.build_records["build-1"] = suggestion()
+    async with workspace(made, tmp_path) as pilot:
+        await press(pilot, "2", "w", "b")
+        await typed(pilot, "plan it")
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, FormScreen)
+        assert "Plan, Draft" in screen(pilot)
+        await press(pilot, "ctrl+s")
+        sent = made.sent[-1]
+        assert isinstance(sent, RequestBuild) and sent.offline and sent.form is not None
+        assert [(step["does"], step["pause"]) for step in sent.form["steps"]] == [("plan", True), ("write", False)]
+        assert isinstance(pilot.app.screen, BuildReviewScreen)
+
+
+def test_the_first_frame_and_the_workspace_do_not_import_the_builder():
+    code = (
+        "import sys, flowcabal_tui.tui.app.app, flowcabal_tui.tui.workspace.workspace, flowcabal_tui.project;"
+        "print([name for name in sys.modules if '.builder' in name or name.endswith(('build_review', 'build_form'))])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -1,0 +1,176 @@
+"""From a wish to a workflow by keys alone, over a real project: refused, edited, accepted, taken back; and the list."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
+from flowcabal_tui.tui.workflows.data_editor import DataEditor
+from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
+from flowcabal_tui.tui.workflows.workflow_versions import WorkflowVersionsScreen
+from tests.tui.test_names import press
+from tests.tui.test_workspace import workspace
+from tests.tui.waiting import settled, until
+
+WISHES = {
+    "en": ("Plan it, show me the plan, then draft and polish it.", "Put a step between draft and polish."),
+    "zh": ("先拟计划给我看，再写初稿，最后润色。", "在初稿和润色之间加一步，核查人名。"),
+}
+
+
+@pytest.fixture(autouse=True)
+def english():
+    yield
+    use_language("en")
+
+
+@asynccontextmanager
+async def project(folder: Path, language: str, size: tuple[int, int]) -> AsyncIterator[tuple[Pilot[int], Project]]:
+    await create_project(folder / "book", name="Book", language=language)
+    opened = await Project.open(folder / "book", knowledge=False, pace=0.0)
+    async with workspace(opened, folder, size, language=language) as pilot:
+        yield pilot, opened
+
+
+async def typed(pilot: Pilot[int], words: str) -> None:
+    await pilot.press(*({" ": "space", ".": "full_stop", ",": "comma"}.get(sign, sign) for sign in words))
+
+
+async def shows(pilot: Pilot[int], screen: type) -> None:
+    await until(pilot, lambda: isinstance(pilot.app.screen, screen))
+    await settled(pilot)
+
+
+def rows(pilot: Pilot[int]) -> list[str]:
+    return [str(option.prompt).strip() for option in pilot.app.screen.query_one(PickList).options]
+
+
+async def to_row(pilot: Pilot[int], words: str) -> None:
+    while words not in str(pilot.app.screen.query_one(PickList).get_option_at_index(
+        pilot.app.screen.query_one(PickList).highlighted).prompt):  # fmt: skip
+        await press(pilot, "j")
+
+
+async def nodes(opened: Project, workflow: str) -> list[str]:
+    return [node.id for node in (await opened.workflows.get(workflow)).nodes]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
+    async with project(tmp_path, language, size) as (pilot, opened):
+        before = [each.reference for each in await opened.workflows.newest()]
+        await press(pilot, "2", "w", "b")
+        await typed(pilot, WISHES[language][0])
+        await pilot.press("enter")
+        await shows(pilot, FormScreen)
+        await pilot.press("ctrl+s")
+        await shows(pilot, BuildReviewScreen)
+        await until(pilot, lambda: any("+" in row for row in rows(pilot)))
+        await to_row(pilot, "polish")
+        await press(pilot, "x")
+        await to_row(pilot, "polish")
+        assert [row for row in rows(pilot) if "polish" in row][0].startswith("[ ]")
+        await press(pilot, "k", "k", "e")
+        await shows(pilot, DataEditor)
+        await pilot.press("ctrl+home", "down", "down", "end", "X", "ctrl+s")
+        await shows(pilot, BuildReviewScreen)
+        assert [each.reference for each in await opened.workflows.newest()] == before, "nothing counts yet"
+        await press(pilot, "ctrl+s")
+        await until(pilot, lambda: "`u`" in str(pilot.app.screen.query_one(".head", Static).content))
+        assert await nodes(opened, "workflow") == ["plan", "write"]
+        assert (await opened.workflows.get("workflow")).nodes[1].name.endswith("X")
+        await press(pilot, "u")
+        await settled(pilot)
+        assert [each.reference for each in await opened.workflows.newest()] == before
+
+
+async def test_a_suggestion_outlives_the_screen_and_the_program(tmp_path):
+    async with project(tmp_path, "en", (80, 24)) as (pilot, _opened):
+        await press(pilot, "2", "w", "u")
+        await typed(pilot, WISHES["en"][1])
+        await pilot.press("enter")
+        await shows(pilot, FormScreen)
+        await pilot.press("ctrl+s")
+        await shows(pilot, BuildReviewScreen)
+        await to_row(pilot, "polish")
+        await press(pilot, "x", "escape")
+    again = await Project.open(tmp_path / "book", knowledge=False)
+    try:
+        (row,) = await again.builds.build_rows()
+        assert (row.state, row.workflow) == ("finished", "chapter")
+        assert [each.ticked for each in (await again.builds.build(row.id)).changes] == [True, False]
+    finally:
+        await again.close()
+
+
+async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path):
+    async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
+
+        async def names() -> list[str]:
+            await settled(pilot)
+            return [each.id for each in await opened.workflows.newest()]
+
+        first = await names()
+        await press(pilot, "2", "w", "n")
+        await typed(pilot, "My own")
+        await press(pilot, "enter")
+        assert await names() == [*first, "my-own"]
+        assert [node.kind for node in (await opened.workflows.get("my-own")).nodes] == ["prompt"]
+        await press(pilot, "w", "c")
+        await shows(pilot, PromptLine)
+        await press(pilot, "enter")
+        assert await names() == [*first, "my-own", "my-own-(copy)"]
+        await press(pilot, "w", "r")
+        await typed(pilot, "!")
+        await press(pilot, "enter")
+        assert (await opened.workflows.get("my-own-(copy)")).name == "My own (copy)!"
+        await press(pilot, "w", "x")
+        await shows(pilot, ChooseScreen)
+        await press(pilot, "G", "enter")
+        assert len(await names()) == len(first) + 3
+        await press(pilot, "w", "D")
+        await shows(pilot, ConfirmScreen)
+        await press(pilot, "n")
+        assert len(await names()) == len(first) + 3
+        await press(pilot, "D", "y")
+        assert len(await names()) == len(first) + 2
+
+
+async def test_versions_of_a_workflow_are_compared_taken_back_and_deleted(tmp_path):
+    async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
+        await press(pilot, "2", "w", "r")
+        await typed(pilot, "!")
+        await press(pilot, "enter")
+        await press(pilot, "w", "v")
+        await shows(pilot, WorkflowVersionsScreen)
+        assert [row.split(" · ")[0] for row in rows(pilot)] == ["version 2", "version 1"]
+        await press(pilot, "R")
+        await settled(pilot)
+        newest: Workflow = await opened.workflows.get("chapter")
+        assert newest.version == 3 and not newest.name.endswith("!")
+        await press(pilot, "w", "v")
+        await shows(pilot, WorkflowVersionsScreen)
+        await press(pilot, "D", "y")
+        assert [each.version for each in await opened.workflows.workflow_versions("chapter")] == [3, 1]
+
+
+async def test_the_keys_of_the_nodes_rest_while_a_workflow_is_chosen(tmp_path):
+    async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
+        await press(pilot, "2", "w", "a")
+        assert pilot.app.screen.query_one(WorkflowList).has_focus
+        assert await nodes(opened, "chapter") == ["plan", "draft", "polish"]
