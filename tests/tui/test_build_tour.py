@@ -22,12 +22,16 @@ from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
 from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
 from flowcabal_tui.tui.workflows.workflow_versions import WorkflowVersionsScreen
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from tests.pictures import studio
 from tests.tui.test_names import press
-from tests.tui.test_workspace import workspace
 from tests.tui.waiting import settled, until
 
 WISHES = {
-    "en": ("Plan it, show me the plan, then draft and polish it.", "Put a step between draft and polish."),
+    "en": (
+        "Plan it, show me the plan, then draft and polish it.",
+        "Put a step between draft and polish that checks the names.",
+    ),
     "zh": ("先拟计划给我看，再写初稿，最后润色。", "在初稿和润色之间加一步，核查人名。"),
 }
 
@@ -40,14 +44,21 @@ def english():
 
 @asynccontextmanager
 async def project(folder: Path, language: str, size: tuple[int, int]) -> AsyncIterator[tuple[Pilot[int], Project]]:
+    """The real app over a new project, which is closed with it."""
     await create_project(folder / "book", name="Book", language=language)
-    opened = await Project.open(folder / "book", knowledge=False, pace=0.0)
-    async with workspace(opened, folder, size, language=language) as pilot:
-        yield pilot, opened
+    async with studio(folder, language, size, folder / "book") as at:
+        await until(at.pilot, lambda: isinstance(at.pilot.app.screen, WorkspaceScreen))
+        await settled(at.pilot)
+        yield at.pilot, at.projects[-1]
 
 
 async def typed(pilot: Pilot[int], words: str) -> None:
     await pilot.press(*({" ": "space", ".": "full_stop", ",": "comma"}.get(sign, sign) for sign in words))
+
+
+async def typed_at_end(pilot: Pilot[int], words: str) -> None:
+    await pilot.press("end")
+    await typed(pilot, words)
 
 
 async def shows(pilot: Pilot[int], screen: type) -> None:
@@ -60,9 +71,10 @@ def rows(pilot: Pilot[int]) -> list[str]:
 
 
 async def to_row(pilot: Pilot[int], words: str) -> None:
-    while words not in str(pilot.app.screen.query_one(PickList).get_option_at_index(
-        pilot.app.screen.query_one(PickList).highlighted).prompt):  # fmt: skip
-        await press(pilot, "j")
+    """Puts the cursor on the row with these words."""
+    found = next(number for number, row in enumerate(rows(pilot)) if words in row)
+    pilot.app.screen.query_one(PickList).highlighted = found
+    await settled(pilot)
 
 
 async def nodes(opened: Project, workflow: str) -> list[str]:
@@ -75,7 +87,7 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
     async with project(tmp_path, language, size) as (pilot, opened):
         before = [each.reference for each in await opened.workflows.newest()]
         await press(pilot, "2", "w", "b")
-        await typed(pilot, WISHES[language][0])
+        await typed(pilot, WISHES[language])
         await pilot.press("enter")
         await shows(pilot, FormScreen)
         await pilot.press("ctrl+s")
@@ -84,8 +96,9 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
         await to_row(pilot, "polish")
         await press(pilot, "x")
         await to_row(pilot, "polish")
-        assert [row for row in rows(pilot) if "polish" in row][0].startswith("[ ]")
-        await press(pilot, "k", "k", "e")
+        assert next(row for row in rows(pilot) if "polish" in row).startswith("[ ]")
+        await to_row(pilot, "write")
+        await press(pilot, "e")
         await shows(pilot, DataEditor)
         await pilot.press("ctrl+home", "down", "down", "end", "X", "ctrl+s")
         await shows(pilot, BuildReviewScreen)
@@ -102,7 +115,7 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
 async def test_a_suggestion_outlives_the_screen_and_the_program(tmp_path):
     async with project(tmp_path, "en", (80, 24)) as (pilot, _opened):
         await press(pilot, "2", "w", "u")
-        await typed(pilot, WISHES["en"][1])
+        await typed(pilot, "Put a step between draft and polish that checks the names.")
         await pilot.press("enter")
         await shows(pilot, FormScreen)
         await pilot.press("ctrl+s")
@@ -136,7 +149,7 @@ async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path
         await press(pilot, "enter")
         assert await names() == [*first, "my-own", "my-own-(copy)"]
         await press(pilot, "w", "r")
-        await typed(pilot, "!")
+        await typed_at_end(pilot, "!")
         await press(pilot, "enter")
         assert (await opened.workflows.get("my-own-(copy)")).name == "My own (copy)!"
         await press(pilot, "w", "x")
@@ -154,7 +167,7 @@ async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path
 async def test_versions_of_a_workflow_are_compared_taken_back_and_deleted(tmp_path):
     async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
         await press(pilot, "2", "w", "r")
-        await typed(pilot, "!")
+        await typed_at_end(pilot, "!")
         await press(pilot, "enter")
         await press(pilot, "w", "v")
         await shows(pilot, WorkflowVersionsScreen)

@@ -23,8 +23,8 @@ from tests.tui.hosts import Host
 from tests.tui.waiting import settled
 
 SILENT = {
-    "build:suggestion", "command:done", "command:failed", "feed:resync", "node:evaluated", "node:iteration",
-    "workflow:completed", "workflow:saved",
+    "command:done", "command:failed", "feed:resync", "node:evaluated", "node:iteration",
+    "workflow:completed", "workflow:deleted", "workflow:saved",
 }  # fmt: skip
 """Events that change nothing on the screen. Whoever awaited a command got its error."""
 

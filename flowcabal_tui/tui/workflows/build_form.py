@@ -84,7 +84,9 @@ class FormScreens:
             Field("text", _("then edit the whole form as text"), value=False),
         )  # fmt: skip
         answer: tuple[Form, bool] | None = await self._ask(
-            FormScreen(_titled(_("A new workflow"), first), fields, lambda typed: self._read_steps(first, typed), self._offered)
+            FormScreen(
+                _titled(_("A new workflow"), first), fields, lambda typed: self._read_steps(first, typed), self._offered
+            )
         )
         return None if answer is None else await self._as_text(*answer)
 
