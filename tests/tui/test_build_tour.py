@@ -28,11 +28,8 @@ from tests.tui.test_names import press
 from tests.tui.waiting import settled, until
 
 WISHES = {
-    "en": (
-        "Plan it, show me the plan, then draft and polish it.",
-        "Put a step between draft and polish that checks the names.",
-    ),
-    "zh": ("先拟计划给我看，再写初稿，最后润色。", "在初稿和润色之间加一步，核查人名。"),
+    "en": "Plan it, show me the plan, then draft and polish it.",
+    "zh": "先拟计划给我看，再写初稿，最后润色。",
 }
 
 
