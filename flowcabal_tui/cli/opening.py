@@ -26,7 +26,7 @@ async def opened(arguments: Namespace, *, uses_models: bool = False, **how: Any)
     try:
         if uses_models:
             raise not_confirmed((await project.models.trust()).asked)
-    except BaseException:
+    except BaseException:  # refused or interrupted, nothing stays open
         await project.close()
         raise
     if not project.info.read_only:

@@ -13,9 +13,10 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
-from flowcabal_tui.domain.text import clean, digest_of
+from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.plain import cleaned, compact_json
 from flowcabal_tui.store.rows.proposals import raise_proposals, settle_record, withdraw_unsaid
 from flowcabal_tui.store.rows.texts import chapters_now, latest
 
@@ -156,7 +157,7 @@ def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
     ).fetchall()
     connection.executemany(
         "UPDATE record SET body=? WHERE id=? AND generation=?",
-        [(_json(_unquoted(json.loads(body), chapter)), identity, since) for identity, since, body in rows],
+        [(compact_json(_unquoted(json.loads(body), chapter)), identity, since) for identity, since, body in rows],
     )
 
 
@@ -192,22 +193,7 @@ def _insert(
 
 
 def _body(record: StoryRecord | Sequel) -> str:
-    return _json(_cleaned(to_plain(record)))
-
-
-def _json(plain: Any) -> str:
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-
-
-def _cleaned(plain: Any) -> Any:
-    match plain:
-        case str():
-            return clean(plain)
-        case list():
-            return [_cleaned(each) for each in plain]
-        case dict():
-            return {name: _cleaned(each) for name, each in plain.items()}
-    return plain
+    return compact_json(cleaned(to_plain(record)))
 
 
 def _reading_id(chapter: ChapterId) -> str:

@@ -28,6 +28,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.plain import cleaned, compact_json
 
 FIELDS: Final = "id, kind, state, chapter, start, end, quotation, body, reason, origin"
 _COLUMNS: Final = (
@@ -274,22 +275,7 @@ def values_of(proposal: Proposal) -> dict[str, Any]:
         "start": place.start,
         "end": place.end,
         "quotation": clean(proposal.quotation),
-        "body": _json(_cleaned(body)),
-        "reason": _json([proposal.reason.grounds, clean(proposal.reason.detail)]),
-        "origin": _json([proposal.origin.by, proposal.origin.maker]),
+        "body": compact_json(cleaned(body)),
+        "reason": compact_json([proposal.reason.grounds, clean(proposal.reason.detail)]),
+        "origin": compact_json([proposal.origin.by, proposal.origin.maker]),
     }
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _cleaned(plain: Any) -> Any:
-    match plain:
-        case str():
-            return clean(plain)
-        case list():
-            return [_cleaned(each) for each in plain]
-        case dict():
-            return {name: _cleaned(each) for name, each in plain.items()}
-    return plain

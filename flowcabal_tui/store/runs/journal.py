@@ -19,6 +19,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.rows.plain import compact_json
 from flowcabal_tui.store.runs.read_ahead import ReadAhead
 from flowcabal_tui.store.runs.states import put_state
 
@@ -238,7 +239,7 @@ class Journal:
 
     def _append(self, connection: sqlite3.Connection, events: Iterable[RunEvent]) -> None:
         for event in events:
-            payload = json.dumps(event.payload, ensure_ascii=False, separators=(",", ":"))
+            payload = compact_json(event.payload)
             at = (event.at or self._clock()).isoformat()
             connection.execute(
                 "INSERT INTO event (run, node, attempt, kind, payload, at) VALUES (?, ?, ?, ?, ?, ?)",
