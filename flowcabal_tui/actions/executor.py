@@ -121,7 +121,7 @@ class ActionExecutor:
         if name and (function := self._registry.function(name)):
             return function
         raise ActionUnbound(
-            _("Nothing stands behind {action}.").format(action=action.title),
+            _("{action} has no function or command.").format(action=action.title),
             _("No plug-in has a function {name}.").format(name=name) if name else "",
             _("Give it a function of a plug-in or a command of the project, or simulate the run."),
         )
@@ -203,7 +203,7 @@ class ActionExecutor:
     def _too_much(self, action: Action) -> BadOutput:
         return BadOutput(
             _("{action} gave more than {n} bytes.").format(action=action.title, n=self._limit),
-            _("It was stopped; nothing of it was kept."),
+            _("It was stopped; nothing was kept."),
             _("Let it write to a file and give the file's name."),
         )
 

@@ -90,7 +90,7 @@ class ActionRegistry:
         self._functions: dict[str, ActionFunction] = {}
         for action in actions:
             if action.action_id in self._actions:
-                raise ActionError(_("The action {id} stands twice.").format(id=action.action_id))
+                raise ActionError(_("The action {id} is defined twice.").format(id=action.action_id))
             self._actions[action.action_id] = action
 
     @classmethod
@@ -111,7 +111,7 @@ class ActionRegistry:
                 ]
                 continue
             if first := places.get(action.action_id):
-                wrong.append(_("{place}: stands already in {first}").format(place=place, first=first))
+                wrong.append(_("{place}: already in {first}").format(place=place, first=first))
                 continue
             places[action.action_id] = place
             actions.append(action)

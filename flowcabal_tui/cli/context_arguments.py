@@ -52,7 +52,7 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
     )
     context.add_argument("--embedding-model", default="embedding", metavar=_("NAME"), help=_("its model"))
     context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("numbers in its vectors"))
-    context.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
+    context.add_argument("--fresh", action="store_true", help=_("import the novels again"))
 
 
 def check_arguments(check: argparse.ArgumentParser) -> None:
@@ -64,5 +64,5 @@ def check_arguments(check: argparse.ArgumentParser) -> None:
     check.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the run file"))
     check.add_argument("--rules-only", action="store_true", required=True, help=_("without a model"))
     check.add_argument("--inside", action="store_true", help=_("put each draft into the middle of its chapter"))
-    check.add_argument("--fresh", action="store_true", help=_("import the novels anew"))
+    check.add_argument("--fresh", action="store_true", help=_("import the novels again"))
     check.add_argument("--json", action="store_true")

@@ -42,7 +42,7 @@ async def convert(arguments: Namespace) -> int:
             _put(beside, _text(value, beside))
             notes.append(ConversionNote("info", workflow.reference, _("Written to {file}.").format(file=beside.name)))
         else:
-            said = _("It is called, and not printed: write to a file with -o, and it will stand beside it.")
+            said = _("It calls an action that writes files: give -o FILE, and they are written beside it.")
             notes.append(ConversionNote("lost", workflow.reference, said))
     _report(document.dialect, arguments.to, conversion, notes)
     return 0
@@ -133,7 +133,7 @@ def _picture(drawing: Drawing, form: Format, output: Path | None, *, dark: bool)
     except OSError as error:
         raise _not_written(output or Path("-"), error) from error
     if made.missing:
-        said = _("note: no font here can draw {symbols}; they stand as question marks.")
+        said = _("note: no font here has {symbols}; they appear as question marks.")
         say(said.format(symbols=made.missing[:40]), file=sys.stderr)
 
 

@@ -43,7 +43,7 @@ def require_sense(arguments: Namespace) -> None:
     given = ["--" + name.replace("_", "-") for name in names if getattr(arguments, name)]
     if arguments.resume and (given or arguments.workflow):
         raise BadArgument(
-            _("--resume goes on with a run as it was begun."),
+            _("--resume continues a run with the inputs it began with."),
             _("Not with it: {names}").format(names=", ".join([*filter(None, (arguments.workflow,)), *given])),
         )
     if arguments.quote and arguments.freeze:
@@ -123,7 +123,7 @@ def _json(flag: str, text: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise BadArgument(
             _("{flag} gives no input.").format(flag=flag[:80]),
-            _("What stands behind := is not JSON."),
+            _("The text after := is not JSON."),
             _("Write NAME:=7, NAME:=true, NAME:='[1, 2]', or NAME=TEXT for a text."),
         ) from error
 

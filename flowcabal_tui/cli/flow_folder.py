@@ -95,7 +95,7 @@ def read_folder(path: Path) -> FlowFolder:
         for one in (*file.conversion.others, file.conversion.workflow):
             double = known.get(one.reference)
             if double is not None and double != one:
-                title = _("The flow {ref} stands in two files.").format(ref=one.reference)
+                title = _("The flow {ref} is defined in two files.").format(ref=one.reference)
                 advice = _("Give one of them another version.")
                 files[number] = FlowFile(file.path, refused=WorkflowError(title, file.path.name, advice))
                 continue

@@ -138,7 +138,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     demo = _add(commands, "demo", _("a sample novel with the offline model: no key, no network"))
     demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
     demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
-    demo.add_argument("--fresh", action="store_true", help=_("begin the demo anew"))
+    demo.add_argument("--fresh", action="store_true", help=_("start the demo again from the beginning"))
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
     _project(imported)
     imported.add_argument("source", type=path, metavar=_("SOURCE"))
@@ -170,14 +170,16 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     books.add_argument("--json", action="store_true")
     exported = _add(commands, "export", _("write the book to a file"))
     _project(exported)
-    exported.add_argument("target", type=path, metavar=_("FILE"), help=_("its ending tells the form: txt md epub docx"))
+    exported.add_argument(
+        "target", type=path, metavar=_("FILE"), help=_("its suffix gives the format: txt md epub docx")
+    )
 
 
 def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     run = _add(commands, "run", _("run a workflow and print what happens"))
     _project(run)
     run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
-    run.add_argument("--resume", metavar=_("RUN"), help=_("go on with a run whose process ended"))
+    run.add_argument("--resume", metavar=_("RUN"), help=_("continue a run whose process ended"))
     words = _("with --resume: continue cut-off texts from where they stopped, not from the start")
     run.add_argument("--continue", dest="continues", action="store_true", help=words)
     run.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
@@ -193,7 +195,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     run.add_argument(
         "--set", action="append", default=[], metavar="NODE.PARAM=VALUE", help=_("a parameter, for this run only")
     )
-    run.add_argument("--step", action="store_true", help=_("pause after each level; an empty line goes on"))
+    run.add_argument("--step", action="store_true", help=_("pause after each level; an empty line continues"))
     run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
     run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     embeddings_flag(run)
@@ -217,13 +219,13 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(keep)
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
     keep.add_argument("node", nargs="?", metavar=_("NODE"))
-    keep.add_argument("--attempt", type=whole, default=0, help=_("default: the one that stands"))
+    keep.add_argument("--attempt", type=whole, default=0, help=_("default: the current one"))
     keep.add_argument("--partial", action="store_true", help=_("also keep a text that was cut off, as it is"))
     keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
     build_arguments(_add(commands, "build", _("make a workflow of a wish, for you to accept")), updates=False)
     build_arguments(_add(commands, "update", _("change a workflow by a wish, for you to accept")), updates=True)
     builds_arguments(_add(commands, "builds", _("list the builds of workflows; show one with its rounds")))
-    decide = _add(commands, "decide", _("answer a waiting question; the run goes on here"))
+    decide = _add(commands, "decide", _("answer a waiting question; the run continues here"))
     _project(decide)
     decide.add_argument("question", metavar=_("QUESTION"))
     decide.add_argument(
@@ -285,7 +287,7 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
     render.add_argument("--format", choices=("svg", "png", "jpeg", "mermaid", "rails"))
     render.add_argument("--dark", action="store_true", help=_("light on dark"))
     for command in (convert, render):
-        command.add_argument("-o", "--output", type=path, metavar=_("FILE"), help=_("its ending tells the form"))
+        command.add_argument("-o", "--output", type=path, metavar=_("FILE"), help=_("its suffix gives the format"))
     schema = _add(commands, "schema", _("what may stand in a workflow, as JSON Schema or in words"))
     schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; none: a whole document"))
     schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
@@ -385,7 +387,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
-    profile = _add(commands, "profile", _("profiles and summaries: seen, written by hand, pinned, made again"))
+    profile = _add(commands, "profile", _("profiles and summaries: show, write by hand, pin, regenerate"))
     _project(profile)
     profile.add_argument("uri", nargs="?", default="", metavar="URI", help=_("one of them; none: a line for each"))
     profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("of --write and --diff"))
@@ -393,7 +395,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile.add_argument("--diff", type=int, nargs=2, metavar="N", help=_("what changed from one state to another"))
     profile.add_argument("--write", type=path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
     profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
-    profile.add_argument("--take", action="store_true", help=_("what was made since your words or pin stands"))
+    profile.add_argument("--take", action="store_true", help=_("use what was made since your own text or pin"))
     profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
     profile.add_argument("--json", action="store_true")
     outline = _add(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned"))
@@ -416,5 +418,5 @@ def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     chronicle.add_argument("--contexts", type=whole, default=60, metavar="N", help=_("chapters that are asked for"))
     chronicle.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
-    chronicle.add_argument("--fresh", action="store_true", help=_("make its memory anew"))
+    chronicle.add_argument("--fresh", action="store_true", help=_("rebuild its memory"))
     chronicle.add_argument("--json", action="store_true")

@@ -178,7 +178,9 @@ class PlainPrinter:
             )
 
     def interrupted(self, run: RunId) -> None:
-        self._say(_("Interrupted. What was written is kept; `run PROJECT --resume {run}` goes on.").format(run=run))
+        self._say(
+            _("Interrupted. What was written is kept; continue with `run PROJECT --resume {run}`.").format(run=run)
+        )
 
     def heading(self, words: str) -> None:
         """A line of its own, above what follows."""

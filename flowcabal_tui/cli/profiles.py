@@ -78,8 +78,8 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
             say(_("Made since, and offered beside it:"))
             _print_levels(view.offered)
         if view.pinned is not None:
-            written = _("Your words are kept, but do not stand.") if arguments.write else ""
-            pinned = _("State {n} is pinned and stands until `--pin 0`.").format(n=view.pinned)
+            written = _("Saved, but a pinned version is in use.") if arguments.write else ""
+            pinned = _("State {n} is pinned and in use until `--pin 0`.").format(n=view.pinned)
             say(f"{written} {pinned}".strip())
 
 

@@ -71,7 +71,7 @@ async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIte
     if arguments.what not in ("profiles", "all"):
         return
     if not any(role == "agent" for role, _endpoint in project.info.models):
-        yield _("no model of the agents is set: profiles and what the story tells are not made.")
+        yield _("no model of the agents is set: profiles and story records are not made.")
     elif (quote := await project.memory.quote_bootstrap()).calls:
         yield _("imported chapters were never read by the agents' model: `flowcabal-tui bootstrap`, {quote}.").format(
             quote=quoted(quote)
@@ -85,13 +85,13 @@ async def _rebuild(project: Project, what: str) -> None:
 
 def _print_plan(plan: RebuildPlan, what: str) -> None:
     if plan == RebuildPlan(0, (), (), ()):
-        say(_("There is nothing to be made again."))
+        say(_("There is nothing to regenerate."))
     if plan.chapters:
         say(_("index: {n} chapters").format(n=plan.chapters))
     for kind, count in plan.steps:
         say(_("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count))
     for uri in plan.damaged:
-        say(_("cannot be read, is made again: {uri}").format(uri=uri))
+        say(_("cannot be read, will be regenerated: {uri}").format(uri=uri))
     for text in plan.stale:
         words = _("made from text that was changed since: {uri}, as of chapter {n}")
         say(words.format(uri=text.uri, n=text.position))

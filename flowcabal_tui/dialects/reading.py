@@ -74,7 +74,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         double = Counter(name for name, _value in pairs).most_common(1)[0][0]
-        raise _Twice(_("{name} stands twice in one object.").format(name=double[:60]))
+        raise _Twice(_("{name} occurs twice in one object.").format(name=double[:60]))
     return made
 
 
@@ -122,7 +122,7 @@ class _Loader(_FAST):  # type: ignore[misc, valid-type]  # the types do not know
             raise yaml.constructor.ConstructorError(None, None, _("a key is not a text"), node.start_mark)
         if len(set(names)) < len(names):
             double = Counter(names).most_common(1)[0][0]
-            problem = _("{name} stands twice in one object.").format(name=double[:60])
+            problem = _("{name} occurs twice in one object.").format(name=double[:60])
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         made: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return made

@@ -109,4 +109,4 @@ def _formats(spec: Aggregate) -> Iterator[Problem]:
         try:
             placeholders(template or "")
         except ValueError:
-            yield Problem(place, _("The format cannot be read; the items stand as they are."), severity="warning")
+            yield Problem(place, _("The format cannot be read; the items are shown as they are."), severity="warning")

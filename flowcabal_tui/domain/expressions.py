@@ -94,7 +94,7 @@ def _parsed_query(expression: str) -> Any:
         raise ExpressionError(expression, _("it is not complete."), len(expression) + 1) from error
     except jmespath_errors.LexerError as error:
         column = error.lexer_position + 1
-        reason = _("{sign} is not expected; names in other scripts than Latin stand in double quotes.")
+        reason = _("{sign} is not expected; put names in other scripts than Latin in double quotes.")
         raise ExpressionError(expression, reason.format(sign=error.lexer_value), column) from error
     except jmespath_errors.ParseError as error:
         if error.token_type == "EOF":

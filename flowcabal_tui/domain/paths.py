@@ -109,7 +109,7 @@ def _bracket(text: str, at: int) -> tuple[Part, int]:
         return match[1] if match[1] is not None else match[2], match.end()
     if "]" not in text[at:]:
         raise _unreadable(text, at, _("the bracket is not closed"))
-    raise _unreadable(text, at, _('between brackets stands a whole number from 0, or a name in quotes: ["name"]'))
+    raise _unreadable(text, at, _('brackets take a whole number from 0, or a name in quotes: ["name"]'))
 
 
 def _unreadable(text: str, at: int, reason: str) -> BindingError:

@@ -36,7 +36,7 @@ def refusal(error: ErrorDetails) -> str:
         case "list_type" | "tuple_type":
             return _("It must be a list.")
         case "dict_type" | "model_type" | "model_attributes_type":
-            return _("It must have fields of its own.")
+            return _("It must be an object with fields.")
         case "string_too_short" | "too_short" if context["min_length"] == 1:
             return _("It must not be empty.")
         case "value_error":

@@ -19,7 +19,7 @@ class _Frozen(BaseModel):
 class _Block(_Frozen):
     """`part` fences what the block brings: escaped, with a label in the language of the book; nothing when empty."""
 
-    part: PartKey | None = Field(None, description="The labelled part that holds its text; none: it stands bare.")
+    part: PartKey | None = Field(None, description="The labelled part that holds its text; none: without a label.")
 
     @model_serializer(mode="wrap")
     def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Node(_Frozen):
     id: NodeId = Field(min_length=1, max_length=80, description="Its name in references, once in its graph.")
     kind: str = Field("prompt", description="What it does: one of the kinds of nodes.")
     name: str = Field("", description="What it is called on the screen; none: its id.")
-    params: dict[str, Any] = Field(default_factory=dict, description="What its kind is told.")
+    params: dict[str, Any] = Field(default_factory=dict, description="The parameters of its kind.")
 
     @property
     def title(self) -> str:

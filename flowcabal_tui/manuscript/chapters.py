@@ -52,7 +52,7 @@ def split_chapters(
     if listed:
         warnings.append(_("A table of contents was left out ({n} lines).").format(n=listed))
     if any(line.heading and line.heading.trust == "bare" for line in lines):
-        warnings.append(_("Only numbers tell where chapters begin: look whether all of them are chapters."))
+        warnings.append(_("Chapters were found by numbers alone: check that all of them are chapters."))
     if front and _is_title_page(front):
         warnings.append(_("Left out before the first chapter: {text}").format(text=" / ".join(front.split("\n"))))
     elif front:

@@ -54,7 +54,7 @@ def decode(data: bytes, name: str) -> Decoded:
         raise ManuscriptError(_("The file is empty: {name}").format(name=name), "", _("Choose another file."))
     text, encoding = _read(data, name)
     if encoding in _KNOWN and (damaged := text.count("\ufffd")):
-        words = _("{name}: {n} characters are damaged and stand as \ufffd, the first in line {line}.")
+        words = _("{name}: {n} characters are damaged and appear as �, the first in line {line}.")
         return Decoded(
             text, encoding, words.format(name=name, n=damaged, line=1 + text[: text.index("\ufffd")].count("\n"))
         )
@@ -166,7 +166,7 @@ def _legacy(data: bytes, name: str) -> tuple[str, str]:
     if guess is not None:
         return str(guess), guess.encoding
     raise ManuscriptError(
-        _("The encoding of this file cannot be told: {name}").format(name=name),
+        _("The encoding of this file cannot be determined: {name}").format(name=name),
         _("It is not UTF-8, UTF-16, GB18030, Big5 or another known one."),
         _("Open it in a text editor, save it as UTF-8, and import that."),
     )

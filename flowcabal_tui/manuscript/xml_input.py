@@ -166,7 +166,7 @@ def _check_nodes(archive: Archive, part: str, nodes: int) -> None:
 
 
 def _doctype(name: str, part: str) -> ManuscriptError:
-    return damaged(name, _("{part} defines entities of its own (DOCTYPE), which no book needs.").format(part=part))
+    return damaged(name, _("{part} defines entities (DOCTYPE), which no book needs.").format(part=part))
 
 
 def _unreadable(archive: Archive, part: str, error: etree.XMLSyntaxError) -> ManuscriptError:

@@ -72,7 +72,7 @@ WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
         mark("Wait and run it again, lower the concurrency, or raise max_wait."),
     ),
     ModelFault.OVERLOADED: (mark("{host} is overloaded"), _RUN_AGAIN),
-    ModelFault.SERVER: (mark("{host} had an error of its own"), _RUN_AGAIN),
+    ModelFault.SERVER: (mark("{host} reported an internal error"), _RUN_AGAIN),
     ModelFault.NETWORK: (mark("The connection to {host} failed"), _CHECK_ADDRESS),
     ModelFault.STALLED: (
         mark("{host} went silent"),

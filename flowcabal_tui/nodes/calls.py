@@ -30,7 +30,9 @@ class SubflowParams(BaseModel):
         description="Name to a binding that is read inside it (result_of.NODE..., input...); none: what its last node "
         "yields.",
     )
-    share_state: bool = Field(True, description="It reads and writes the state around; false: an empty one of its own.")
+    share_state: bool = Field(
+        True, description="Reads and writes the state of the caller; false: starts with an empty state."
+    )
     depth: Any = Field(
         None,
         description="For a workflow that calls itself: the binding input.NAME of the whole number that says how many "

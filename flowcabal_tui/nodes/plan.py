@@ -136,7 +136,7 @@ def plan(
     try:
         return _planned(nodes, edges, durations or {}, outside)
     except RecursionError as error:
-        raise WorkflowError(_("Too many graphs stand inside each other.")) from error
+        raise WorkflowError(_("Too many graphs are nested.")) from error
 
 
 def _planned(

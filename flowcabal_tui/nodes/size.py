@@ -64,7 +64,7 @@ def _many(count: int) -> Finding:
 
 def _deep(node: str, graphs: bool) -> Finding:
     if graphs:
-        said = _("More than {n} graphs stand inside each other.").format(n=MAX_BODIES)
+        said = _("More than {n} graphs are nested.").format(n=MAX_BODIES)
     else:
         said = _("The parameters are nested more than {n} deep.").format(n=MAX_DEPTH)
     return Finding(code="TOO_DEEP", message=said, node=node, field="params")

@@ -54,7 +54,7 @@ STATES: Final[Mapping[ProposalState, str]] = {
 _REASONS: Final[Mapping[ReasonCode, str]] = {
     "quoted": mark("The quotation supports it."),
     "short": mark("The quotation is too short to support it."),
-    "unnamed": mark("The quotation names nobody whom it is about."),
+    "unnamed": mark("The quotation does not name whom it is about."),
     "unrelated": mark("The quotation shares no word with it."),
     "unquoted": mark("Its quotation is not in the chapter: “{detail}”"),
     "unknown": mark("The book does not know the name {detail}."),

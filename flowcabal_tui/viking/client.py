@@ -372,5 +372,5 @@ def _unreachable(error: Exception) -> KnowledgeError:
     return KnowledgeError(
         _("The knowledge server does not answer."),
         clean(str(error)) or type(error).__name__,
-        _("Everything goes on without it; what it has missed is sent when it is back."),
+        _("Everything continues without it; what it missed is sent when it is back."),
     )

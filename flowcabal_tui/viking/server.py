@@ -157,7 +157,7 @@ class OpenVikingServer:
             raise KnowledgeError(
                 _("The knowledge server is not running."),
                 "",
-                _("Everything goes on without it; what it has missed is sent when it is back."),
+                _("Everything continues without it; what it missed is sent when it is back."),
             )
         return self._address
 

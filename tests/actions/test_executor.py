@@ -211,8 +211,8 @@ async def attempt(registry: ActionRegistry, **commands: tuple[str, ...]) -> Any:
         ({"command": "rm"}, "does not allow the command rm.\nAllowed: list."),
         ({"function": "gone"}, "No plug-in has a function gone."),
         ({"tool_name": "search_web"}, "No plug-in has a function search_web."),
-        ({}, "Nothing stands behind a."),
-        ({"requires_approval": True}, "Nothing stands behind a."),
+        ({}, "a has no function or command."),
+        ({"requires_approval": True}, "a has no function or command."),
     ],
 )
 async def test_an_action_with_nothing_behind_it_says_so_before_anybody_is_asked(

@@ -154,7 +154,7 @@ async def interrupted(folder: Path, number: signal.Signals, code: int) -> None:
         assert TEXTS["draft"].startswith(partial)
         shown, _line, told = (begun + rest).decode().removesuffix("\n").rpartition("\n")
         assert partial.startswith(shown)
-        assert told == f"Interrupted. What was written is kept; `run PROJECT --resume {run.id}` goes on."
+        assert told == f"Interrupted. What was written is kept; continue with `run PROJECT --resume {run.id}`."
 
 
 @pytest.mark.parametrize("least", [1, 400])

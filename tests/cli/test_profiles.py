@@ -95,7 +95,7 @@ def test_words_that_are_written_under_a_pin_are_said_not_to_stand(
     assert f"State {made} is pinned" in said(capsys, book, INES, "--pin", str(made))
     written = said(capsys, book, INES, "--write", str(own))
     assert "Ines cannot swim." not in written
-    assert written.splitlines()[-1].startswith("Your words are kept, but do not stand.")
+    assert written.splitlines()[-1].startswith("Saved, but a pinned version is in use.")
     assert "Ines cannot swim." in said(capsys, book, INES, "--pin", "0")
 
 

@@ -34,7 +34,7 @@ def test_a_rebuild_says_what_it_would_do_and_then_does_it(demo: Path, call: Call
 
 def test_a_rebuild_says_what_it_leaves(demo: Path, call: Call) -> None:
     nothing = call("rebuild", demo, "--what", "stale")
-    assert (nothing.code, nothing.out) == (0, "There is nothing to be made again.\n")
+    assert (nothing.code, nothing.out) == (0, "There is nothing to regenerate.\n")
     owed = len(json.loads(call("status", demo, "--json").out)["background"])
     planned = call("rebuild", demo, "--what", "knowledge", "--dry-run")
     assert planned.out == f"knowledge server: {owed} steps\n"
@@ -69,7 +69,7 @@ def test_what_is_stale_and_stays_so_is_said(demo: Path, call: Call) -> None:
     stale = call("rebuild", demo, "--what", "stale", "--dry-run")
     assert "as of chapter 3" in stale.out and "stay as they are" not in stale.out
     assert call("rebuild", demo, "--what", "stale").code == 0
-    assert call("rebuild", demo, "--what", "stale").out == "There is nothing to be made again.\n"
+    assert call("rebuild", demo, "--what", "stale").out == "There is nothing to regenerate.\n"
 
 
 def test_a_purge_wants_the_name_typed(demo: Path, call: Call) -> None:

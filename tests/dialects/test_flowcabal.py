@@ -113,7 +113,7 @@ def test_what_a_workspace_has_reached_comes_along():
     assert targets(conversion.workflow) == ("b",)
     assert stale_marks(conversion.workflow) == {"b": "propagated"}
     assert [note.message for note in conversion.notes if note.level == "lost"] == [
-        "It tells of the node gone, which is not in it."
+        "It refers to the node gone, which it does not contain."
     ]
 
 

@@ -44,7 +44,7 @@ class Settings(BaseModel):
         ({"name": 3}, "It must be text."),
         ({"name": "sk-1"}, "A key does not belong here."),
         ({"parts": 1}, "It must be a list."),
-        ({"inner": 1}, "It must have fields of its own."),
+        ({"inner": 1}, "It must be an object with fields."),
         ({"on": "perhaps"}, "It must be true or false."),
         ({"nme": "x"}, "It means nothing here."),
     ],

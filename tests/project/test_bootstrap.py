@@ -345,7 +345,7 @@ async def test_a_reading_that_would_pass_the_most_of_its_quote_waits_until_someb
     async with opened(folder) as desk:
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk, "paused")
-        assert "most of its quote" in status.reason and calls(server) == 1
+        assert "limit of its quote" in status.reason and calls(server) == 1
         desk.events.clear()
         await desk.project.carry_out(StartBootstrap())
         status = await ended(desk)

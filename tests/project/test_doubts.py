@@ -90,7 +90,7 @@ def test_no_chapter_of_a_novel_is_doubted(slug: str) -> None:
         (TALE * 4, "repeats itself"),
         ("Ines Marlow came and went. The end.", "far too short"),
         (f"Chapter 4\n{TALE}\nChapter 5\nShe went.\nChapter 6\nHe stayed.", "list of headings"),
-        (LONG["Chapter 3 The Ferry"][-3_000:], "retells its prompt"),
+        (LONG["Chapter 3 The Ferry"][-3_000:], "repeats its prompt"),
     ],
     ids=["circles", "short", "list", "copy"],
 )

@@ -108,7 +108,7 @@ async def test_unsaved_text_is_not_overwritten(desk):
 async def test_words_that_stand_there_no_longer_are_not_replaced(desk):
     chapter = await desk.chapter(1)
     row = await add(desk, "edit", TextEdit("e", chapter, "Nobody wrote this.", "x"), "Nobody wrote this.")
-    with pytest.raises(VersionConflict, match="do not stand there"):
+    with pytest.raises(VersionConflict, match="no longer there"):
         await desk.project.carry_out(DecideProposals((row.id,), "confirm"))
     assert await text(desk, chapter) == FERRY
 

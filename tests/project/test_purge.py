@@ -408,7 +408,7 @@ async def test_an_output_is_not_purged_while_another_one_holds_its_words(desk: D
     chapter = await desk.chapter(2)
     secret = await keep(desk, chapter, SECRET)
     longer = await keep(desk, chapter, f"{SECRET}\n\n{FERRY}", "replace")
-    with pytest.raises(RunError, match="another kept output"):
+    with pytest.raises(RunError, match="Another kept output"):
         await desk.project.carry_out(Purge(output=secret))
     await desk.project.carry_out(Purge(output=longer))
     assert await desk.project.book.chapter_text(chapter) == SECRET

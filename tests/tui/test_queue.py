@@ -116,7 +116,7 @@ async def test_where_nothing_has_failed_and_nothing_is_left_the_keys_say_so() ->
         await settle(app, pilot)
         said = [each.message for each in app._notifications]
         assert controller.done == []
-        assert said == ["Nothing here can be taken up again.", "Nothing here is left to cancel."] * 2
+        assert said == ["Nothing here can be resumed.", "Nothing here is left to cancel."] * 2
 
 
 async def test_what_the_background_does_meanwhile_is_followed_and_the_cursor_stays_at_its_step() -> None:

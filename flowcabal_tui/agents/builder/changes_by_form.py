@@ -63,7 +63,7 @@ def _field_with(copied: WorkingCopy, alteration: Alteration) -> str:
     for field in (*_PROMPTS, "system"):
         if alteration.find in str(value_at(own_params(place.node), field) or ""):
             return field
-    raise EditRefused(_("“{text}” stands nowhere in {node}.").format(text=alteration.find[:60], node=alteration.node))
+    raise EditRefused(_("“{text}” does not occur in {node}.").format(text=alteration.find[:60], node=alteration.node))
 
 
 def _readers(copied: WorkingCopy, place: Found) -> list[Found]:

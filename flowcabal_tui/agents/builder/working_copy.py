@@ -266,7 +266,7 @@ def _replaced(old: Any, find: str, new: str) -> Any:
     blocks = [old] if isinstance(old, str) else list(old or ())
     count = sum(_count(each, find) for each in blocks) if find else 0
     if count != 1:
-        raise EditRefused(_("“{text}” stands there {n} times; it must be once.").format(text=find[:80], n=count))
+        raise EditRefused(_("“{text}” occurs {n} times; it must occur once.").format(text=find[:80], n=count))
     made = [_in_block(each, find, new) for each in blocks]
     return made[0] if isinstance(old, str) else made
 

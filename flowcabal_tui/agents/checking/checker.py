@@ -239,7 +239,7 @@ def _only_unfounded(said: Judged) -> bool:
 def _check(angle: Angle, said: Judged, waived: frozenset[tuple[str, str]], unread: int) -> AngleCheck:
     """The result of an angle. It was not checked where no claim can be shown, or where one of the answer is unread."""
     if _only_unfounded(said):
-        return AngleCheck(angle, "not checked", _("Only findings whose quotations do not stand in the text."))
+        return AngleCheck(angle, "not checked", _("Only findings whose quotations are not in the text."))
     found = tuple(finding for _claim, finding in said if finding is not None)
     kept = tuple(each for each in found if each.signature not in waived)
     detail = _detail(len(said) - len(found), len(found) - len(kept), unread)

@@ -187,7 +187,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
                     by_class[name], more = left_out(found)
                     hidden += [each for each in more if each not in hidden]
             if viewpoint.entity is None:
-                notes.append(_("The book knows nobody called {name}: no secret is told.").format(name=viewpoint.name))
+                notes.append(
+                    _("The book has no character called {name}: secrets are left out.").format(name=viewpoint.name)
+                )
         intent = replace(reading.intent, asks=said.asks, question=said.question)
         reading = replace(reading, intent=intent)
         return Plan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))

@@ -202,7 +202,7 @@ async def last_meetings(book: Book, reading: Reading, relevant: Relevance) -> li
         shared = [chapter for chapter in reversed(named_in[one.id]) if chapter in others]
         for chapters in (shared, [chapter for chapter in shared if chapter not in near]):
             if (passage := await _newest_with_both(book, (one.id, other.id), chapters)) is not None:
-                reason = _("the last time {one} and {other} stand together").format(one=one.name, other=other.name)
+                reason = _("the last time {one} and {other} meet").format(one=one.name, other=other.name)
                 rank = ranks.get((passage.chapter, passage.start), UNRANKED)
                 whole = _of_passage(book, passage, reason, "last_meeting", rank)
                 found.append(_excerpt_of(whole, await book.view.chapter_text(passage.chapter), (one, other)))
@@ -257,7 +257,7 @@ async def far(book: Book, relevant: Relevance) -> list[Candidate]:
         elif each.found_by:
             reason = _("found by {terms}").format(terms=_(", ").join(each.found_by))
         else:
-            reason = _("tells of {names}, seen a few chapters ago").format(names=_(", ").join(each.expected))
+            reason = _("about {names}, seen a few chapters ago").format(names=_(", ").join(each.expected))
         found.append(_cut_out(_of_passage(book, passage, reason, "far", rank), span))
     return found
 

@@ -235,7 +235,7 @@ def _load(folder: _KindFolder) -> ProfileKind:
         if folder.has(own := f"prompt.{language}.md"):
             prompts[language] = _text(folder, own)
     if not all(text.strip() for text in prompts.values()):
-        raise _wrong(f"{folder.name}/{_PROMPT}", _("it is empty; it must say what is to be told"))
+        raise _wrong(f"{folder.name}/{_PROMPT}", _("it is empty; it must describe what to write"))
     return ProfileKind(folder.name, settings, tuple(prompts.items()))
 
 

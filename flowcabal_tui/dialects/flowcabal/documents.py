@@ -203,7 +203,7 @@ def not_ours(reason: str, place: str = "") -> Mistakes:
 def form_of(document: Json) -> Form:
     """Which form a document has. Raises DialectError when it has none."""
     if "configs" in document and "nodes" not in document:
-        raise not_ours(_("It is a list of models. Keys stand in it: set models up in the settings of the project."))
+        raise not_ours(_("It is a list of models and contains keys: set models up in the settings of the project."))
     if "nodes" not in document:
         raise not_ours(_("It has no nodes."))
     nodes = document["nodes"]

@@ -100,7 +100,7 @@ class _Reader:
             given = {"id": key, **raw} if isinstance(raw, dict) and key else raw
             node = self.one(Node4, given, place, Node4(id=key or place))
             if key in found:
-                self.note("lost", place, _("The id {id} stands twice; the later node is kept.").format(id=clean(key)))
+                self.note("lost", place, _("The id {id} occurs twice; the later node is kept.").format(id=clean(key)))
             elif node.id != key:
                 self.note("changed", place, _("It calls itself {id}; its key holds.").format(id=clean(node.id)))
             found[key] = node, place
@@ -127,7 +127,7 @@ class _Reader:
         """What of the connection and the parameters a prompt node holds; notes for the rest."""
         connection, given = config.connection, config.parameters
         if connection.api_key:
-            self.note("lost", f"{where}.connection.apiKey", _("A key stood in the document. It is not taken over."))
+            self.note("lost", f"{where}.connection.apiKey", _("The document contained a key. It was not imported."))
         if connection.endpoint not in ("", Connection4().endpoint):
             said = _("The address {url} belongs to the settings of the project.")
             self.note("lost", f"{where}.connection.endpoint", said.format(url=clean(connection.endpoint)[:200]))
@@ -202,7 +202,7 @@ class _Reader:
         there = {node.id for node in top.nodes}
         named = {*top.outputs, *top.target_nodes, *(mark.id for mark in top.stale_nodes)}
         for node in sorted(named - there):
-            said = _("It tells of the node {id}, which is not in it.")
+            said = _("It refers to the node {id}, which it does not contain.")
             self.note("lost", "", said.format(id=clean(node)))
         outputs = {NodeId(self.ids[node]): clean(text) for node, text in top.outputs.items() if node in there}
         if outputs:
@@ -275,7 +275,7 @@ class _Reader:
     def tell_problem(self, workflow: Workflow) -> None:
         problem = dependency_problem(workflow)
         if problem and problem.kind == "cycle":
-            said = _("These nodes stand in a circle, or behind one, and cannot run: {nodes}")
+            said = _("These nodes form a cycle, or depend on one, and cannot run: {nodes}")
             self.note("info", "", said.format(nodes=", ".join(problem.nodes[:20])))
 
 

@@ -178,7 +178,7 @@ class _Writer:
             done = match.end()
             yield VirtualBlock(node=node)
             if JOINS[self.form]:
-                self.note("changed", place, _("{path} becomes a block of its own.").format(path=match[0]))
+                self.note("changed", place, _("{path} becomes a separate block.").format(path=match[0]))
         if text[done:] or not done:
             yield TextBlock(text=text[done:])
 

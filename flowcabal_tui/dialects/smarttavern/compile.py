@@ -63,7 +63,7 @@ class _Compiler:
         if place.depth > MAX_NESTING:
             raise DialectError(
                 _("The document is too large or too deep."),
-                _("Nodes stand {n} deep in each other.").format(n=place.depth),
+                _("Nodes are nested {n} levels deep.").format(n=place.depth),
             )
         if spec.kind == "Sequence":
             return self._chain(spec.children, place)
@@ -84,7 +84,7 @@ class _Compiler:
         name = NodeId(self._free(wanted))
         if name != wanted and wanted in self._taken and wanted in self._ids:
             where = f"nodes[{self._numbers[wanted]}]"
-            self._note("changed", where, _("It stands in several places; here it is called {name}.").format(name=name))
+            self._note("changed", where, _("It occurs in several places; here it is called {name}.").format(name=name))
         self._taken.add(name)
         self.nodes.append(Node(id=name, kind=kind, params=params))
         if place.branch and (place.fresh or "sources" in params):
@@ -156,7 +156,7 @@ class _Compiler:
     def _tell_call(self, spec: FlowNode, call: Call) -> None:
         where = f"nodes[{self._numbers[spec.id]}].subflow"
         if not call.share_state:
-            message = _("SmartTavern shares the state all the same; here the flow gets an empty one of its own.")
+            message = _("SmartTavern shares the state all the same; here the flow starts with an empty one.")
             self._note("changed", f"{where}.share_state", message)
         if call.ref == self._flow.reference:
             message = _("The flow runs itself: it is refused until the node has a depth, such as input.depth.")

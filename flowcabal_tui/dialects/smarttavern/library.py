@@ -51,7 +51,7 @@ def read_library(texts: Mapping[str, str]) -> tuple[Mapping[str, Conversion], Ma
         try:
             conversion = _converted(document, references)
             if conversion.workflow.reference in read_so_far:
-                title = _("The flow {ref} stands in two files.").format(ref=conversion.workflow.reference)
+                title = _("The flow {ref} is defined in two files.").format(ref=conversion.workflow.reference)
                 raise DialectError(title, name, _("Give one of them another version."))
         except DialectError as error:
             errors[name] = error

@@ -28,9 +28,9 @@ def write(workflow: Workflow) -> tuple[dict[str, Any], tuple[ConversionNote, ...
     try:
         top, _end = written.chain(INPUT)
     except RecursionError as error:
-        raise _cannot(_("Its branches stand too deep in each other.")) from error
+        raise _cannot(_("Its branches are nested too deeply.")) from error
     if left := [node.id for node in workflow.nodes if node.id not in written.done]:
-        raise _cannot(_("These nodes do not stand in one chain of items: {names}").format(names=", ".join(left[:20])))
+        raise _cannot(_("These nodes are not in one chain of items: {names}").format(names=", ".join(left[:20])))
     entry = written.name_for(f"{workflow.id}_main")
     nodes = [{"id": entry, "type": "Sequence", "children": top}, *written.nodes]
     document: dict[str, Any] = {"id": written.ascii(workflow.id), "version": workflow.version, "entry": entry}

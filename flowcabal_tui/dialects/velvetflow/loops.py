@@ -97,7 +97,7 @@ def _inside(reader: Reader, node: Document, scope: Scope, place: str) -> Scope:
     params = node["params"]
     alias = _alias(params)
     if isinstance(given := params.get("item_alias"), str) and given in _RESERVED:
-        said = _("{name} has a meaning of its own; the item is called item.").format(name=given)
+        said = _("{name} is reserved; the item is called item.").format(name=given)
         reader.telling.note("changed", f"{place}.item_alias", said)
     names = {"loop", "item", "index", "size"} | ({alias} if alias else set())
     return Scope(scope.types, scope.exports, scope.names | names, (*scope.loops, node["id"]))

@@ -263,7 +263,7 @@ class _Reader:
         named = many if isinstance(many, dict) else {str(n + 1): one for n, one in enumerate(many)}
         bodies = {name: one for name, one in named.items() if isinstance(one, dict) and "nodes" in one}
         if not bodies:
-            said = _("It only parts ways: nodes that need nothing of each other run together.")
+            said = _("It only splits the flow: nodes that do not depend on each other run in parallel.")
             self.telling.note("changed", place, said)
             ways = [one for one in named.values() if isinstance(one, str) and one != "null"]
             at = f"{place}.params.branches"
@@ -290,7 +290,7 @@ class _Reader:
         if not made:
             return None
         if "exports" in body:
-            said = _("What a loop exports stands in params.exports, not in the body.")
+            said = _("The exports of a loop belong in params.exports, not in the body.")
             self.telling.wrong("INVALID_SCHEMA", f"{place}exports", said)
         ids = [node["id"] for node in made]
         for name in ("entry", "exit"):

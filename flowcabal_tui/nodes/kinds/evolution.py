@@ -59,7 +59,9 @@ class EvolutionParams(BaseModel):
     )
     blind: bool = Field(False, description="Offer the candidates mixed, without saying who made them.")
     automatic: bool = Field(
-        False, description="Between rounds, go on with the first candidate with the fewest contradictions, unasked."
+        False,
+        description="Between rounds, continue with the first candidate that has the fewest "
+        "contradictions, without asking.",
     )
 
 
@@ -246,7 +248,9 @@ def _label(candidate: Candidate, place: int, blind: bool, history: _History) -> 
 
 
 def _reason(params: EvolutionParams, candidates: Sequence[Candidate], number: int) -> str:
-    said = _("Round {n} of {of}: pick the text to go on with, or put one together.").format(n=number, of=params.rounds)
+    said = _("Round {n} of {of}: pick the text to continue with, or put one together.").format(
+        n=number, of=params.rounds
+    )
     alike = sum(1 for each in candidates if each.like is not None)
     out = sum(1 for each in candidates if each.left_out)
     if alike:

@@ -36,8 +36,8 @@ class ItemParams(BaseModel):
     )
     on_error: OnError = Field(
         "keep",
-        description="An item that cannot be worked on stays as it was (keep), is left out (drop), or stops the node "
-        "(fail). What is kept or dropped is told in `errors`.",
+        description="An item that cannot be processed stays as it was (keep), is left out (drop), or stops the "
+        "node (fail). What was kept or dropped is listed in `errors`.",
     )
 
 

@@ -22,7 +22,7 @@ ROLES: Final = ("system", "user", "assistant")
 
 
 class LlmChatParams(ItemParams):
-    """Where the messages stand, and which model answers."""
+    "Where the messages are, and which model answers."
 
     messages_from: str = Field(
         "messages", description="The field that holds a list of {role, content}, or a text for one message."

@@ -20,7 +20,7 @@ class ParallelParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    branches: dict[str, Body] = Field(min_length=1, description="The branches by name; each is a graph of its own.")
+    branches: dict[str, Body] = Field(min_length=1, description="The branches by name; each is a separate graph.")
 
     @field_validator("branches")
     @classmethod

@@ -36,7 +36,7 @@ class RecursiveParams(BaseModel):
     start: Blocks = Field((), description="The text to begin with, such as an upstream output; none: see `draft`.")
     draft: WritingStep | None = Field(None, description="Writes the text to begin with, when `start` is empty.")
     criticise: AgentStep = Field(description="Says what is to be changed; its verdict ends the rounds.")
-    revise: WritingStep = Field(description="Writes the text anew after the critique.")
+    revise: WritingStep = Field(description="Rewrites the text after the critique.")
     depth: int = Field(3, ge=1, le=10, description="How often at most the text is criticised and revised.")
     until: Condition | None = Field(
         None,

@@ -20,7 +20,7 @@ class StateReadParams(BaseModel):
     keys: tuple[str, ...] | None = Field(
         None, description="Which keys of the state; none: all. A key that is not there is left out."
     )
-    into: str = Field("state", description="The field of the item in which the values stand.")
+    into: str = Field("state", description="The field of the item that contains the values.")
     for_prompt: bool = Field(False, description="See the last stable value of keys that are being rewritten.")
 
 

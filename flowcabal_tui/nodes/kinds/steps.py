@@ -20,7 +20,7 @@ _MOST_OPENINGS: Final = 200
 
 
 class WritingStep(BaseModel):
-    """One call of a model: what it is told, and which model it is."""
+    "One call of a model: its prompt and which model it is."
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

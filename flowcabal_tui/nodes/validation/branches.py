@@ -136,7 +136,7 @@ def _missing(known: Holds, wanted: Holds) -> NodeId | None:
 
 
 def _unreachable(node: str, lost: Collection[NodeId]) -> Finding:
-    said = _("It can never run: what leads to it stands on branches that exclude each other.")
+    said = _("It can never run: it needs branches that exclude each other.")
     if lost:
         said = _("It can never run, because {node} never does.").format(node=next(iter(lost)))
     return Finding(code="UNREACHABLE", node=node, message=said, severity="warning")

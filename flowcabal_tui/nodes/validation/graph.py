@@ -46,7 +46,9 @@ def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
             said = _("An edge leads from {node} to itself.").format(node=edge.source)
             yield Finding(code="SELF_REFERENCE", node=scope.owner, field=place, message=said, fix=DROP)
         elif edge in seen:
-            said = _("The edge from {source} to {target} stands twice.").format(source=edge.source, target=edge.target)
+            said = _("The edge from {source} to {target} is defined twice.").format(
+                source=edge.source, target=edge.target
+            )
             yield Finding(code="DOUBLE_EDGE", node=scope.owner, field=place, message=said, fix=DROP, severity="warning")
         seen.add(edge)
         if edge.condition is not None and not edge.never and edge.source in scope.own:

@@ -82,7 +82,7 @@ class ChaptersEdit:
             for start in sorted(set(starts), reverse=True):
                 if not words or text[start : start + len(words)] != words:
                     raise VersionConflict(
-                        _("The words do not stand there any more: {words}.").format(words=words[:_SHOWN]),
+                        _("The words are no longer there: {words}.").format(words=words[:_SHOWN]),
                         _("Nothing was changed in any chapter."),
                         _("Look at the places again."),
                     )

@@ -68,7 +68,7 @@ class Outlining:
         if volume not in book.volumes:
             raise RunError(_("There is no such volume."), _("Nothing was changed."))
         if book.part_of_volume(volume) is not None:
-            raise RunError(_("The outline tells of this volume."), _("Nothing was changed."))
+            raise RunError(_("The outline has a part for this volume already."), _("Nothing was changed."))
         return _readable(with_volume(book, volume, body, self._settings().project.language))
 
     async def assign(self, command: AssignOutline) -> None:

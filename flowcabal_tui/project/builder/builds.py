@@ -162,7 +162,7 @@ class Builds:
             return await self._go_on(replace(record, form=_form(form).model_dump(mode="json")))
         reason = clean(reason).strip()
         if not reason:
-            raise RunError(_("A reason is needed: the Builder goes on by it."))
+            raise RunError(_("Give a reason: the Builder works on it."))
         refused = [f"{each.kind} {each.node} {each.field}".strip() for each in record.changes if not each.ticked]
         if refused and not self._is_by_form(record):
             reason += "\nThe writer turned down: " + "; ".join(refused)

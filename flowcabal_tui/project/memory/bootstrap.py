@@ -84,7 +84,7 @@ class Bootstrap:
         known = await self._store.values.get(JOB)
         self._job = from_plain(plan.Job, known) if known else None
         if self._job and self._job.state == "running" and (self._store.is_left or not self._store.read_only):
-            self._job = replace(self._job, state="paused", reason=_("The program ended in the midst of it."))
+            self._job = replace(self._job, state="paused", reason=_("The program ended before it was finished."))
 
     def _steps(self, pinned: Generation | None) -> Steps:
         """The steps that ask the model and read a generation."""

@@ -25,7 +25,7 @@ async def hold(store: Store, models: ModelRoles, job: RunId, quote: BootstrapQuo
 
 def past_quote() -> str:
     """Why the reading paused when the next call could pass the limit."""
-    return _("It has reached the most of its quote: go on to agree to what is left.")
+    return _("It has reached the limit of its quote: continue to agree to the rest.")
 
 
 async def known_pace(store: Store, endpoint: Endpoint) -> float | None:

@@ -180,7 +180,7 @@ class KnowledgeConnection:
         if self._sync is None or not self.is_up:
             raise KnowledgeError(
                 _("The knowledge server is not there: {state}.").format(state=self.last.message or self.last.state),
-                _("Everything else goes on."),
+                _("Everything else continues."),
             )
         return self._sync
 

@@ -136,7 +136,7 @@ class ProfileEditor:
             raise RunError(
                 _("Nothing was made since your words or the pin."),
                 _("Nothing was changed."),
-                _("Have it made again first, or pin an earlier state of its history."),
+                _("Regenerate it first, or pin an earlier state from its history."),
             )
         await self._choose(uri, "take")
 

@@ -30,8 +30,8 @@ from flowcabal_tui.runner.fold import fold
 ADVICE: Final[dict[Dimension, str]] = {
     "prevents_errors": mark("Keeping it is not likely to prevent a later error."),
     "reusable": mark("It will hardly be used again."),
-    "self_contained": mark("It does not stand alone: other text is needed to understand it."),
-    "new": mark("It says nothing that is not kept already."),
+    "self_contained": mark("It is not self-contained: it cannot be understood without other text."),
+    "new": mark("It adds nothing to what is already kept."),
 }
 DISCOVERY_CHAPTERS: Final = 20
 """New names are looked for in a kept chapter together with so many before it: rules need some text."""

@@ -94,7 +94,7 @@ class Spending:
             raise BudgetExceeded(
                 _("The cap of {limit} {currency} is reached.").format(limit=limit, currency=spent.currency),
                 _("No new call was made. What was answered is kept."),
-                _("Start again with a higher cap to go on."),
+                _("Start again with a higher cap to continue."),
             )
 
     async def hold(self, run: RunId, agreed: SpendLimit) -> None:

@@ -88,11 +88,13 @@ def _usual(lengths: Sequence[int]) -> int:
 def _doubt(text: str, told: tuple[str, ...], is_prose: bool) -> str:
     units = _words(text)
     if len(units) >= _LEAST and (share := repeated(units)) >= REPEATED:
-        return _("The text repeats itself: {percent} % of it stands in it before.").format(percent=int(share * 100))
+        return _("The text repeats itself: {percent} % of it occurs earlier in it.").format(percent=int(share * 100))
     if len(units) >= _LEAST and (share := copied(units, map(_words, told))) >= COPIED:
-        return _("The text retells its prompt: {percent} % of it stands there.").format(percent=int(share * 100))
+        return _("The text repeats its prompt: {percent} % of it is copied from there.").format(
+            percent=int(share * 100)
+        )
     if is_prose and (heading := more_headings(text, told)):
-        return _("The text goes on with a list of headings: “{heading}”.").format(heading=heading[:60])
+        return _("The text ends with a list of headings: “{heading}”.").format(heading=heading[:60])
     return ""
 
 

@@ -305,7 +305,7 @@ class RunManager:
         )
         if not await self._store.runs.answer(question, decision, event):
             raise StaleQuestion(
-                _("That question was answered before, or its run was stopped."), _("The first answer stands.")
+                _("That question was answered before, or its run was stopped."), _("The first answer was kept.")
             )
         run = self._runs.get(asked.run)
         if run is None:
@@ -319,7 +319,7 @@ class RunManager:
         if run not in self._runs or not self._runs[run].advance():
             raise RunError(
                 _("That run is not paused."),
-                _("Only a run in step mode waits for the word to go on."),
+                _("Only a run in step mode waits to be continued."),
                 _("Nothing was done."),
             )
 

@@ -118,7 +118,7 @@ async def trace(
         await tracer.walk(frame, frame.plan.steps[node])
     if sought.found is None:
         raise RunError(
-            _("What was sent for {node} cannot be made again.").format(node=path),
+            _("The request for {node} cannot be reconstructed.").format(node=path),
             _("It made no call, or what its prompt was made of is not there any more."),
         )
     request, key = sought.found

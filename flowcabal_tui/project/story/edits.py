@@ -138,7 +138,7 @@ def place_of(text: str, words: str, start: int) -> int:
     if words and text.count(words) == 1:
         return text.index(words)
     raise VersionConflict(
-        _("The words do not stand there any more: {words}.").format(words=words[:40]),
+        _("The words are no longer there: {words}.").format(words=words[:40]),
         _("Nothing was changed."),
         _("Look at the chapter, and ask again."),
     )

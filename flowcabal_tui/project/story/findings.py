@@ -78,7 +78,7 @@ class Findings:
         finding = row.difference.after
         if not isinstance(finding, Finding) or row.place is None or finding.draft:
             raise RunError(
-                _("Only what stands in a chapter can change the story."),
+                _("Only the text of a chapter can change the story."),
                 _("Nothing was changed."),
                 _("Keep the draft first."),
             )

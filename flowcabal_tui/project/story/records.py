@@ -34,7 +34,7 @@ class StoryRecords:
         says = record.kind if isinstance(record, Relation) else record.text
         if not clean(says).strip() or (record.id and slug(record.id) != record.id):
             raise RunError(
-                _("That says nothing, or its id is none: {id}.").format(id=clean(record.id) or '""'),
+                _("The text is empty, or the id is invalid: {id}.").format(id=clean(record.id) or '""'),
                 _("Nothing was changed."),
                 _("Write what holds in a few words; an id has letters, digits, - and _ only."),
             )

@@ -219,7 +219,7 @@ def _require_purgeable(versions: list[_Version], others: list[_Version]) -> None
         )
     if versions[-1] in others:
         raise RunError(
-            _("The text stands in another kept output of the chapter too."),
+            _("Another kept output of the chapter contains the same text."),
             _("Nothing was purged."),
             _("Take that output out of the memory first, or edit the text out of the chapter."),
         )

@@ -68,9 +68,9 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 id="browser.fold"),
         Binding("V", "do('versions')", mark("Versions"), tooltip=mark("Versions with differences; restore one."),
                 id="browser.versions"),
-        Binding("s", "split", mark("Split"), tooltip=mark("From the scene under the cursor on: a chapter of its own."),
+        Binding("s", "split", mark("Split"), tooltip=mark("Make a new chapter from the scene under the cursor on."),
                 id="browser.split"),
-        Binding("m", "merge", mark("Merge"), tooltip=mark("Put the chapter behind it at its end."), id="browser.merge"),
+        Binding("m", "merge", mark("Merge"), tooltip=mark("Append the next chapter to this one."), id="browser.merge"),
         Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="browser.later"),
         Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="browser.earlier"),
         Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
@@ -317,12 +317,12 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._then(self._controller.split(chapter, self._scenes[chapter.id][number].start))
 
     def action_merge(self) -> None:
-        """Put the chapter behind it at its end."""
+        "Append the next chapter to this one."
         chapter = self._at[2]
         chapters = [standing.chapter for standing in self._seen.chapters] if self._seen else []
         following = next((each for each in chapters if chapter and each.position == chapter.position + 1), None)
         if chapter is None or following is None:
-            self.notify(_("There is no chapter behind it."), markup=False)
+            self.notify(_("There is no chapter after it."), markup=False)
         else:
             self._then(self._controller.merge(chapter, following))
 

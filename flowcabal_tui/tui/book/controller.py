@@ -165,7 +165,7 @@ class BookController:
         if position != known.position:
             await self._workbench.carry_out(EditChapter(chapter, position=position))
         else:
-            none = _("There is no chapter before it.") if delta < 0 else _("There is no chapter behind it.")
+            none = _("There is no chapter before it.") if delta < 0 else _("There is no chapter after it.")
             self._screen.notify(none, markup=False)
 
     @on_request(ChapterList.DeleteRequested)

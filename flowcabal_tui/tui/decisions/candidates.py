@@ -180,7 +180,7 @@ class CandidateView(Vertical):
     def _tell(self) -> None:
         count, marked = len(self._choices), len(self._marks)
         parts = [_("candidate {n} of {m}").format(n=self._current + 1, m=count)]
-        parts += [_("blind: nobody says who made which")] if self._blind else []
+        parts += [_("blind: the models are not shown")] if self._blind else []
         words = ngettext("{n} paragraph marked", "{n} paragraphs marked", marked).format(n=marked)
         parts += [words, _("`v` puts them together")] if marked else []
         if self.is_preview:

@@ -148,7 +148,7 @@ class PlayScreen(Screen[bool | None]):
         if others:
             words = _("A decision waits for you: F8.")
         elif self._question is None:
-            words = _("The story is at its end. Esc goes back.") if is_over else _("The story goes on ...")
+            words = _("The story is at its end. Esc goes back.") if is_over else _("The story continues ...")
         elif self._question.kind == "input":
             words = _("Your words: Ctrl+s hands them in.")
         self.query_one(".told", Static).update(words)

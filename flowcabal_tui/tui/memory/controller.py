@@ -124,7 +124,7 @@ class MemoryController:
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
         """Makes a profile again from the text."""
-        await self._change(RegenerateProfile(uri), _("It is made again; until then the old one is read."))
+        await self._change(RegenerateProfile(uri), _("It is being regenerated; the old one is used until then."))
 
     async def _change(self, command: Command, words: str) -> None:
         await self._workbench.carry_out(command)
@@ -179,7 +179,7 @@ class MemoryController:
             await self._ask_embeddings(asked)
             return
         await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
-        words = _("Memory work is taken up again.") if retry else _("Memory work is cancelled; it can be retried.")
+        words = _("Background work is resumed.") if retry else _("Memory work is cancelled; it can be retried.")
         self._screen.notify(words, markup=False)
 
     async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:

@@ -193,9 +193,7 @@ class QueueScreen(ModalScreen[None]):
 
     def action_retry(self, every: bool) -> None:
         """One step, or all that failed or were cancelled."""
-        self._do(
-            self._controller.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be taken up again.")
-        )
+        self._do(self._controller.retry, every, ("failed", "cancelled", "waiting"), _("Nothing here can be resumed."))
 
     def action_make(self, every: bool) -> None:
         """Make one text that is out of date again, or all."""

@@ -109,7 +109,7 @@ class QueueController:
         for kind, count in plan.steps:
             yield _("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count)
         for uri in plan.damaged[:_NAMED]:
-            yield _("cannot be read, is made again: {uri}").format(uri=one_line(names.get(uri, uri)))
+            yield _("cannot be read, will be regenerated: {uri}").format(uri=one_line(names.get(uri, uri)))
         if len(plan.damaged) > _NAMED:
             yield _("and {n} more").format(n=len(plan.damaged) - _NAMED)
         if part in ("stale", "all"):
@@ -117,7 +117,7 @@ class QueueController:
         yield ""
         yield _("What you wrote stays.")
         if part in ("knowledge", "all"):
-            yield _("The knowledge server reads the book again with the models of its own settings.")
+            yield _("The knowledge server reads the book again with the models in its own settings.")
         if part in ("index", "knowledge") or not agents_cost(self._workbench):
             return
         if part == "stale":

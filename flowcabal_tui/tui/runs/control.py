@@ -174,7 +174,7 @@ class RunControl:
         run = self._view.run
         state = self._runs.run_states.get(run) if run is not None else None
         if run is None or state != "paused":
-            nothing = _("No run waits to go on: `S` in the workflow runs level by level.")
+            nothing = _("No run is paused between levels: `S` in the workflow runs level by level.")
             words = _("A decision waits for you: F8.") if state == "waiting" else nothing
             self._screen.notify(words, markup=False)
             return

@@ -134,7 +134,7 @@ class EgoScreen(StoryPage):
         cast, other = self.cast, self.neighbour
         self._pair = ()
         if cast is None or other is None:
-            self.query_one(".told", Static).update(_("Nobody stands around: `a` adds a relation."))
+            self.query_one(".told", Static).update(_("No relations: `a` adds one."))
             self.query_one(PickList).set_options(())
             return
         position = self._position(cast)

@@ -72,7 +72,7 @@ class EntitiesScreen(FilteredPage):
                 id="names.confirm"),
         Binding("x", "name('reject')", mark("Reject"), tooltip=mark("This name is none of theirs: it is not proposed "
                 "again."), id="names.reject"),
-        Binding("r", "graph", mark("Around"), tooltip=mark("Who stands around, and in what relation."),
+        Binding("r", "graph", mark("Around"), tooltip=mark("People around this one, and their relations."),
                 id="names.graph"),
         Binding("m", "mentions", mark("Places"), tooltip=mark("Every place of the book that names it."),
                 show=False, id="names.mentions"),

@@ -44,7 +44,7 @@ class EgoGraph(ScrollView, can_focus=True):
                 id="ego.centre"),
     ]  # fmt: skip
     help = HelpData(
-        mark("Who stands around"),
+        mark("Relations"),
         mark("The one in the box and its neighbours. An arrow leads from who it is to whose it is; a dashed line says "
              "only that they occur together. `j` `k` go round, `h` `l` to the other side, Enter moves one to the box."),
     )  # fmt: skip

@@ -32,7 +32,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     for name, (chapter, span) in dead.items():
         act = acting(name, draft)
         if act is not None:
-            said = _("{name} acts here, but an earlier chapter tells of a death.").format(name=name)
+            said = _("{name} acts here, but died in an earlier chapter.").format(name=name)
             source = chapter.quoted(span.start, span.end)
             yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(act.start, act.end), source)
 

@@ -68,7 +68,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     for clash in clashes(draft, book, appearances, disagree, _LEAST):
         if clash.value.part not in seen:
             seen.add(clash.value.part)
-            said = _("This does not look as the book said before.")
+            said = _("This contradicts how the book described it before.")
             mine = draft.quoted(clash.value.start, clash.value.end)
             yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 

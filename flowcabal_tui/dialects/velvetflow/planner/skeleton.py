@@ -43,7 +43,7 @@ class Skeleton:
     def _take(self, nodes: list[Document], parent: str | None) -> None:
         for node in nodes:
             if node["id"] in self.nodes:
-                raise DialectError(_("The id {id} stands twice.").format(id=node["id"]))
+                raise DialectError(_("The id {id} occurs twice.").format(id=node["id"]))
             self.nodes[node["id"]] = {**node, "parent_node_id": parent}
             if node["type"] == "loop" and BODY in node["params"]:
                 self._take(node["params"][BODY].pop("nodes", []), node["id"])
