@@ -122,7 +122,7 @@ class Maker:
             "{{ " + number + " > 2 }}",
             "{{ (" + many + " | length) > 0 }}",
             "{{ " + many + " | length > 0 and " + text + " == 'snow' }}",
-            "{{ " + text + " | upper == 'SNOW' or not " + number + " }}",
+            "{{ " + text + " | upper == 'RAIN' or not " + number + " }}",
             "{{ " + text + " is not none }}",
             "{{ (" + number + " + 1) * 2 >= " + number + " }}",
             number + " > 2",

@@ -98,7 +98,7 @@ async def test_such_an_answer_waits_for_a_person(
     folder: Path, tmp_path: Path, server: FaultServer, answer: str, reason: str
 ) -> None:
     await make(folder, both(endpoint(server)))
-    chapters = LONG if "too short" in reason or "retells" in reason else {}
+    chapters = LONG if "too short" in reason or "its prompt" in reason else {}
     async with opened(folder) as desk:
         if chapters:
             await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", chapters))))
