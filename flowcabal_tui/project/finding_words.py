@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.registry import RULES
-from flowcabal_tui.domain.findings import CheckRate
+from flowcabal_tui.domain.findings import CheckRate, CheckReport
 from flowcabal_tui.domain.proposals import Finding, Proposal
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
@@ -37,7 +37,7 @@ def sureness(finding: Finding) -> str:
 
 def age(at: datetime, now: datetime) -> str:
     """How long ago, in the largest whole unit."""
-    seconds = max(0, int((now - at).total_seconds()))
+    seconds = max(0, int(now.timestamp() - at.timestamp()))
     for size, words in ((86_400, _("{n} d")), (3_600, _("{n} h")), (60, _("{n} min"))):
         if seconds >= size:
             return words.format(n=seconds // size)
@@ -50,3 +50,16 @@ def rate_words(rate: CheckRate) -> str:
         "{check}: {useless} of {n} was not useful", "{check}: {useless} of {n} were not useful", rate.settled
     )
     return words.format(check=check_title(rate.check), useless=rate.useless, n=rate.settled)
+
+
+def report_words(report: CheckReport) -> str:
+    """How many chapters the rules and a model have read as they are now, and how many nobody has."""
+    parts = [
+        _("read by rule: {n} of {total} chapters").format(n=report.by_rules, total=report.written),
+        _("by a model: {n}").format(n=report.by_model),
+    ]
+    if report.unread:
+        parts.append(_("not read: {n}").format(n=len(report.unread)))
+    if skipped := len({chapter for chapter, _check in report.not_checked}):
+        parts.append(_("read in part: {n}").format(n=skipped))
+    return " · ".join(parts)

@@ -13,10 +13,12 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
+from tests.tui.fake_books import NOW
 from tests.tui.fake_story import HERO
 from tests.tui.fakes import FakeWorkbench
 
@@ -89,6 +91,15 @@ def test_proposals(snap_compare, size, language):
     workbench = FakeWorkbench(language)
     workbench.proposal_list.fill()
     page = ProposalsScreen(StoryAccess(workbench))
+    assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
+
+
+@EVERY_SIZE
+@BOTH
+def test_findings(snap_compare, size, language):
+    workbench = FakeWorkbench(language)
+    workbench.findings.fill()
+    page = FindingsScreen(StoryAccess(workbench), lambda: NOW)
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
 
 

@@ -67,6 +67,7 @@ from flowcabal_tui.protocol.book import (
     RewriteSelection,
     WriteChapter,
 )
+from flowcabal_tui.protocol.findings import ChangeFromHere, DecideFindings, FindingsChanged
 from flowcabal_tui.protocol.memory import Purge, RebuildPart, TextPurged
 from flowcabal_tui.protocol.models import ConfirmTrust, TrustChanged
 from flowcabal_tui.protocol.runs import (
@@ -102,6 +103,7 @@ from flowcabal_tui.protocol.workflows import (
 from tests.tui import fake_books as books
 from tests.tui import fake_story
 from tests.tui.fake_builds import FakeBuilds
+from tests.tui.fake_findings import FakeFindings
 from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 
@@ -165,7 +167,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.closed = False
         self.book = self.runs = self.memory = self.story = self.workflows = self.models = self.builds = self
         self.build_records = {}
-        self.drafts = FakeDrafts(self)
+        self.drafts, self.findings = FakeDrafts(self), FakeFindings(self.words)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
         self.chapter_rows = list(books.chapters(self.words))
@@ -316,6 +318,12 @@ class FakeWorkbench(FakeReading, FakeBuilds):
             case RemoveEntity(entity=gone):
                 self.people = [each for each in self.people if each.id != gone]
                 self._events.append(BookChanged())
+            case DecideFindings() | ChangeFromHere():
+                self.findings.carry_out(command)
+                self._events.append(FindingsChanged())
+            case UndoDecision() if self.findings.rows:
+                self.findings.carry_out(command)
+                self._events.append(FindingsChanged())
             case DecideProposals() | CorrectProposal() | UndoDecision():
                 self.proposal_list.carry_out(command)
                 self._events.append(BookChanged())

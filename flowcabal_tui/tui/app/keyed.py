@@ -38,7 +38,9 @@ from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.mentions import MentionsScreen
+from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -92,6 +94,8 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Relations"), EgoScreen),
     (mark("Relations, the graph"), EgoGraph),
     (mark("Promises, timeline, facts"), RecordsScreen),
+    (mark("Proposals"), ProposalsScreen),
+    (mark("Findings"), FindingsScreen),
     (mark("Forms of names and records"), FormScreen),
     (mark("Lists in forms of names"), Choice),
     (mark("Text over the whole screen"), ProseScreen),

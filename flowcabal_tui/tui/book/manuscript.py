@@ -196,6 +196,13 @@ class ManuscriptPane(Vertical):
         area.move_cursor(area.offset_location(text.rfind("\n", 0, place + 1) + 1))
         area.scroll_cursor_visible(center=False)
 
+    def edit_at(self, start: int, end: int) -> None:
+        """Opens the editor with these characters selected."""
+        self.edit()
+        if self.face == "edit":
+            area = self.query_one(ProseArea)
+            area.select_span(start, end)
+
     def propose(self, start: int, end: int, before: str, after: str) -> None:
         """Shows another version of a passage; it can be put in only while the old one is still at its place."""
         self._proposal = Proposal(start, end, before, clean(after), fits=self.text[start:end] == before)

@@ -73,6 +73,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace"),
     Action("story.proposals", "A", mark("Proposals"),
            mark("What agents say of the book: confirm, correct or drop it."), "workspace"),
+    Action("story.findings", "L", mark("Findings"),
+           mark("What checks found: both passages, and your word by one key."), "workspace"),
     Action("story.promises", "9", mark("Promises"), mark("What was planted and waits to be paid."),
            "workspace"),
     Action("story.timeline", "0", mark("Timeline"), mark("The story's time beside the telling."),

@@ -63,7 +63,7 @@ class StatusLine(Horizontal):
         self._trust_state = trust
         self._offline_model, self._only_reading = offline, read_only
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
-        self._memory_left = self._memory_failed = self._proposal_count = self._build_count = 0
+        self._memory_left = self._memory_failed = self._proposal_count = self._build_count = self._finding_count = 0
         self._memory_reason = ""
         self._words_shown = ""
         self._spent = ""
@@ -107,6 +107,11 @@ class StatusLine(Horizontal):
     def update_builds(self, waiting: int) -> None:
         """How many suggested workflows wait for the writer."""
         self._build_count = waiting
+        self._show_words()
+
+    def update_findings(self, waiting: int) -> None:
+        """How many findings of checks nobody has looked at."""
+        self._finding_count = waiting
         self._show_words()
 
     def update_trust(self, state: TrustState) -> None:
@@ -207,6 +212,9 @@ class StatusLine(Horizontal):
         if self._build_count:
             words = ngettext("{n} suggested workflow: V", "{n} suggested workflows: V", self._build_count)
             parts.append(_Part(words.format(n=self._build_count), 1))
+        if self._finding_count:
+            words = ngettext("{n} finding: L", "{n} findings: L", self._finding_count)
+            parts.append(_Part(words.format(n=self._finding_count), 2))
         if self._interrupted_count:
             parts.append(_Part(_("{n} interrupted: F3").format(n=self._interrupted_count), 2))
         if self._spent:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
+from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import (
     CorrectProposal,
     DecideProposals,
@@ -49,6 +52,22 @@ class StoryAccess:
 
     async def decide(self, command: DecideProposals | CorrectProposal | UndoDecision) -> None:
         """Decides or corrects proposals, or undoes the last decision."""
+        await self._workbench.carry_out(command)
+
+    async def findings(self, wish: FindingWish, offset: int, limit: int) -> FindingPage:
+        """Some findings of checks."""
+        return await self._workbench.findings.findings(wish, offset, limit)
+
+    async def finding_report(self) -> CheckReport:
+        """What was checked, and how useful each check is."""
+        return await self._workbench.findings.finding_report()
+
+    async def quote_check(self, first: int | None, last: int | None) -> Quote:
+        """What a check by the agents' model would cost."""
+        return await self._workbench.findings.quote_check(first, last)
+
+    async def word_on_findings(self, command: Command) -> None:
+        """Decides findings, checks chapters, or switches a rule."""
         await self._workbench.carry_out(command)
 
     async def companions(self, entity: EntityId, before: ChapterId | None) -> tuple[Companion, ...]:

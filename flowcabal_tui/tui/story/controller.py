@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.proposals import ProposalWish
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
+from flowcabal_tui.protocol.findings import CheckProgress, FindingsChanged
 from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
@@ -22,19 +25,22 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.story.record_rows import RecordList
     from flowcabal_tui.tui.story.story_page import Place
 
-GoTo = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
+GoTo = Callable[[ChapterId, int, int, bool], Coroutine[Any, Any, None]]
 
 
 class StoryController:
-    """Opens names, records and proposals.
+    """Opens names, records, proposals and findings.
 
     The screens are loaded when one is opened: a project is on the screen sooner.
     """
 
-    def __init__(self, screen: Screen[Any], workbench: Project, view: View, go_to: GoTo) -> None:
-        """`go_to` opens a chapter at characters of its text."""
+    def __init__(
+        self, screen: Screen[Any], workbench: Project, view: View, go_to: GoTo, now: Callable[[], datetime]
+    ) -> None:
+        """`go_to` opens a chapter at characters of its text, to read or to edit them."""
         self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
-        self._access = StoryAccess(workbench)
+        self._access, self._now = StoryAccess(workbench), now
+        self._last_finding: str | None = None
 
     @on_key("story.names")
     def names(self, entity: EntityId | None = None) -> None:
@@ -59,9 +65,22 @@ class StoryController:
 
         self._screen.app.push_screen(ProposalsScreen(self._access, self._view.chapter), self._go)
 
+    @on_key("story.findings")
+    def findings(self) -> None:
+        """Opens the findings of checks, at the one that was looked at last."""
+        from flowcabal_tui.tui.story.findings import FindingsScreen
+
+        page = FindingsScreen(self._access, self._now, self._view.chapter, self._last_finding)
+
+        def left(place: Place | None) -> None:
+            self._last_finding = page.rows.picked
+            self._go(place)
+
+        self._screen.app.push_screen(page, left)
+
     def _go(self, place: Place | None) -> None:
         if place is not None:
-            attempt(self._screen, self._go_to(place.chapter, place.start, place.end))
+            attempt(self._screen, self._go_to(place.chapter, place.start, place.end, place.edit))
 
     def count_proposals(self) -> None:
         """Counts in the status line what waits for the writer."""
@@ -69,10 +88,23 @@ class StoryController:
 
     async def _count_proposals(self) -> None:
         page = await self._workbench.story.proposals(ProposalWish(("waiting",)), 0, 1)
-        self._screen.query_one(StatusLine).update_proposals(page.counts.get("waiting", 0))
+        found = await self._workbench.findings.findings(FindingWish(), 0, 1)
+        status = self._screen.query_one(StatusLine)
+        status.update_proposals(page.counts.get("waiting", 0))
+        status.update_findings(found.counts.get("waiting", 0))
 
     @on_event
-    def _read_again(self, _event: OutputPersisted | OutputDeleted | OutsideEdit | BookChanged) -> None:
+    def _note_check(self, event: CheckProgress) -> None:
+        from flowcabal_tui.tui.story.story_page import StoryPage
+
+        for screen in self._screen.app.screen_stack:
+            if isinstance(screen, StoryPage):
+                screen.note_check(event.done, event.total)
+
+    @on_event
+    def _read_again(
+        self, _event: OutputPersisted | OutputDeleted | OutsideEdit | BookChanged | FindingsChanged
+    ) -> None:
         self.count_proposals()
         self.book_moved()
 

@@ -124,11 +124,13 @@ class ProposalList(PickList):
                 self._marks[each.id] = None
             self.replace_option_prompt(each.id, self._row(each))
 
-    def _row(self, proposal: Proposal) -> EndedRow:
-        cast, place = self._people, proposal.place
-        position = cast.position(place.chapter) if place else 0
+    def _start(self, proposal: Proposal) -> str:
+        """The state, the mark and the chapter of a row."""
+        position = self._people.position(proposal.place.chapter) if proposal.place else 0
         mark = "*" if proposal.id in self._marks else " "
-        start = f"{_SIGNS[proposal.state]}{mark}{position or '-':>4}  "
-        words = one_line(said(proposal, cast.name), 200)
+        return f"{_SIGNS[proposal.state]}{mark}{position or '-':>4}  "
+
+    def _row(self, proposal: Proposal) -> EndedRow:
+        words = one_line(said(proposal, self._people.name), 200)
         state = "" if proposal.state == "applied" else f" · {_(STATES[proposal.state])}"
-        return EndedRow(start, words, f"  {_(KINDS[proposal.kind])}{state}")
+        return EndedRow(self._start(proposal), words, f"  {_(KINDS[proposal.kind])}{state}")

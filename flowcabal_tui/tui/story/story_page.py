@@ -30,11 +30,12 @@ RELOAD_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the writer wants to go: these characters of a chapter."""
+    """Where the writer wants to go: these characters of a chapter, to read or to `edit` them."""
 
     chapter: ChapterId
     start: int
     end: int
+    edit: bool = False
 
 
 class StoryPage(ModalScreen[Place | None]):
@@ -68,6 +69,9 @@ class StoryPage(ModalScreen[Place | None]):
     async def show_cast(self, cast: Cast) -> None:
         """Fills the screen; the cursor stays where it is."""
         raise NotImplementedError
+
+    def note_check(self, done: int, total: int) -> None:
+        """So many chapters of a check are done."""
 
     def book_moved(self) -> None:
         """The book has changed: it is read again soon."""

@@ -54,12 +54,13 @@ class Navigation:
             await self._book.open(chapter)
         await self._runs.run()
 
-    async def open_at(self, chapter: ChapterId, start: int, end: int) -> None:
-        """Opens a chapter with its newest run, at a place in its text."""
+    async def open_at(self, chapter: ChapterId, start: int, end: int, edit: bool = False) -> None:
+        """Opens a chapter with its newest run, at a place in its text, to read or to `edit` it."""
         await self._book.open(chapter)
         await self._runs.open_chapter(chapter)
         self._view.show_pane("manuscript")
-        self._screen.call_after_refresh(self._screen.query_one(ManuscriptPane).go_to, start, end)
+        pane = self._screen.query_one(ManuscriptPane)
+        self._screen.call_after_refresh(pane.edit_at if edit else pane.go_to, start, end)
 
     async def open_run(self, run: RunId, node: NodeId) -> None:
         """Opens a node of a run of the history, with its chapter."""

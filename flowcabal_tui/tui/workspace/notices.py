@@ -36,9 +36,8 @@ class EngineNotices:
 
     @on_event
     def _show_advice(self, event: OutputChecked) -> None:
-        findings = [finding.explanation for check in event.checks for finding in check.findings]
-        if any(findings) or any(event.advice):
-            self._show(_("Advice on the kept text"), *findings, *event.advice, severity="warning")
+        if any(event.advice):  # findings are in their list
+            self._show(_("Advice on the kept text"), *event.advice, severity="warning")
 
     @on_event
     def _show_outside_edit(self, event: OutsideEdit) -> None:

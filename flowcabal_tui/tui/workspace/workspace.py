@@ -104,7 +104,7 @@ class WorkspaceScreen(Screen[None]):
         self.browser = BrowserController(
             self, workbench, view, self.book, self.upkeep, self.navigation.open_at, self.receipts.origin
         )
-        self.story = StoryController(self, workbench, view, self.navigation.open_at)
+        self.story = StoryController(self, workbench, view, self.navigation.open_at, now)
         self.graph = GraphController(self, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node)
         self.builds = BuildController(self, workbench, self.document, self.runs.show_template)
         self.library = LibraryController(self, workbench, self.document, self.runs.show_template, self.builds.build)

@@ -1,0 +1,58 @@
+"""A finding in words, and where its passages are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flowcabal_tui.domain.findings import CheckReport, FindingRow
+from flowcabal_tui.domain.proposals import Finding
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.finding_words import check_title, finding_title, rate_words, report_words, sureness
+from flowcabal_tui.project.proposal_words import STATES
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.story_page import Place
+
+
+def said_in(row: FindingRow) -> Finding:
+    """What the row says."""
+    after = row.proposal.difference.after
+    if not isinstance(after, Finding):
+        raise TypeError(row.proposal.id)
+    return after
+
+
+def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) -> Place | None:
+    """Where one of the passages is; None: in no chapter of the book."""
+    finding, place = said_in(row), row.proposal.place
+    if there:
+        chapter, source = finding.against, finding.source
+        known = chapter is not None and cast.position(chapter) > 0
+        return Place(chapter, source.start, source.end, edit) if known and chapter and source.text else None
+    return None if place is None or finding.draft else Place(place.chapter, place.start, place.end, edit)
+
+
+def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marked: int) -> Iterator[str]:
+    """Class, how sure, of whom, how useful its check is, the writer's word; then the explanation."""
+    if marked:
+        yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
+    finding, maker = said_in(row), row.proposal.origin.maker
+    rates = [rate_words(each) for each in report.rates if each.check == maker and each.settled] if report else []
+    parts = [finding_title(row.proposal), sureness(finding), cast.names(finding.about), *rates]
+    if row.proposal.state != "waiting":
+        parts.append(_(STATES[row.proposal.state]) + (f": {one_line(row.word)}" if row.word else ""))
+    yield " · ".join(part for part in parts if part)
+    yield one_line(_(finding.explanation) if finding.explanation else "", 600)
+
+
+def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:
+    """What was read, what was not and why, and how useful each check is."""
+    yield report_words(report)
+    if report.unread:
+        names = _(", ").join(cast.chapter(each) for each in report.unread)
+        yield "\n" + _("Not checked as they are now: {chapters}").format(chapters=names)
+    for chapter, check in report.not_checked:
+        yield f"{cast.chapter(chapter)} · {check_title(check.angle)}: {one_line(check.detail)}"
+    if any(rate.settled for rate in report.rates):
+        yield "\n" + _("Of the findings with an outcome (mended, intended, changed, not useful):")
+        yield from (rate_words(rate) for rate in report.rates if rate.settled)

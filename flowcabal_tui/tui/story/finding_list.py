@@ -1,0 +1,54 @@
+"""The list of findings: the list of proposals, with rows of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from flowcabal_tui.domain.findings import FindingRow
+from flowcabal_tui.domain.proposals import Finding, Proposal
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.finding_words import age, finding_title, sureness
+from flowcabal_tui.project.proposal_words import STATES
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.proposal_list import ProposalList
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+
+class FindingList(ProposalList):
+    """One row a finding: chapter, class, the words; how sure, how old, how many are folded behind it."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._rows: dict[str, FindingRow] = {}
+        self._now: datetime | None = None
+
+    @property
+    def row(self) -> FindingRow | None:
+        """The finding under the cursor."""
+        return self._rows.get(self.picked or "")
+
+    def show_findings(
+        self, rows: Sequence[FindingRow], total: int, cast: Cast, now: datetime, cursor: str | None = None
+    ) -> None:
+        """The first rows of `total`."""
+        self._rows, self._now = {row.proposal.id: row for row in rows}, now
+        self.show_rows([row.proposal for row in rows], total, cast, cursor)
+
+    def add_findings(self, rows: Sequence[FindingRow]) -> None:
+        """Further rows at the end."""
+        self._rows |= {row.proposal.id: row for row in rows}
+        self.add_rows([row.proposal for row in rows])
+
+    def _row(self, proposal: Proposal) -> EndedRow:
+        row, after = self._rows[proposal.id], proposal.difference.after
+        words = f"{finding_title(proposal)}  “{one_line(proposal.quotation, 200)}”"
+        parts = [sureness(after)] if isinstance(after, Finding) else []
+        if proposal.state != "waiting":
+            parts.append(_(STATES[proposal.state]))
+        if self._now is not None:
+            parts.append(age(row.at, self._now))
+        if row.folded:
+            parts.append(_("+{n} folded").format(n=row.folded))
+        return EndedRow(self._start(proposal), words, "  " + " · ".join(parts))

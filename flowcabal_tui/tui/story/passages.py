@@ -1,0 +1,79 @@
+"""The two passages of a finding: side by side where there is room, else one below the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.events import Resize
+from textual.widgets import Static
+
+from flowcabal_tui.domain.text import nearest
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.words import one_line
+
+BESIDE: Final = 100
+"""Cells from which the passages are side by side."""
+_BEFORE, _AFTER = 50, 160
+_LONGEST: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Quoted words with where they are: in `text` near `start`, or by themselves."""
+
+    title: str
+    words: str
+    text: str = ""
+    start: int = 0
+
+    def shown(self) -> Text:
+        """The title, and the words with some of the text around them; the words stand out."""
+        at = nearest(self.text, self.words, self.start) if self.text else -1
+        told = Text(one_line(self.title, 120) + "\n", style="dim")
+        if at < 0:
+            if self.text:
+                told.append(_("(these words are not there any more)") + "\n")
+            return told.append(one_line(self.words, _LONGEST), style="bold")
+        end = at + len(self.words)
+        told.append(("…" if at > _BEFORE else "") + _joined(self.text[max(0, at - _BEFORE) : at]), style="")
+        told.append(_joined(self.words[:_LONGEST]), style="bold reverse")
+        return told.append(_joined(self.text[end : end + _AFTER]) + ("…" if end + _AFTER < len(self.text) else ""))
+
+
+class Passages(Container):
+    """Shows two passages, or one."""
+
+    DEFAULT_CSS = """
+    Passages { height: auto; max-height: 40%; layout: horizontal; border-top: solid $panel; }
+    Passages > Static { width: 1fr; height: auto; max-height: 100%; padding: 0 1; }
+    Passages > .-empty { display: none; }
+    Passages.-stacked { layout: vertical; max-height: 50%; }
+    Passages.-stacked > Static { width: 100%; max-height: 5; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The passage of the chapter that was checked, and the other one."""
+        yield Static(markup=False, id="here")
+        yield Static(markup=False, id="there")
+
+    def on_resize(self, event: Resize) -> None:
+        """There is room for two columns, or there is not."""
+        self.set_class(event.size.width < BESIDE, "-stacked")
+
+    def show(self, here: Passage | None, there: Passage | None) -> None:
+        """Shows these; None: nothing."""
+        for name, passage in (("#here", here), ("#there", there)):
+            shown = self.query_one(name, Static)
+            shown.set_class(passage is None, "-empty")
+            shown.update(passage.shown() if passage is not None else "")
+
+
+def _joined(text: str) -> str:
+    """Line ends as blanks; a blank at an edge stays, so that words do not run together."""
+    lead = " " if text[:1].isspace() else ""
+    trail = " " if text[-1:].isspace() and text.strip() else ""
+    return lead + one_line(text, len(text) + 1).strip() + trail

@@ -1,0 +1,237 @@
+"""The list of findings over an invented project: both passages, one key for each word, folded rows, what was read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from flowcabal_tui.domain.findings import FindingRow
+from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.protocol.findings import (
+    ChangeFromHere,
+    CheckChapters,
+    CheckProgress,
+    DecideFindings,
+    FindingsChanged,
+    SwitchRule,
+)
+from flowcabal_tui.protocol.story import UndoDecision
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.story.access import StoryAccess
+from flowcabal_tui.tui.story.finding_list import FindingList
+from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.passages import Passages
+from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.hosts import HOSTILE
+from tests.tui.test_names import opened, press, screen
+from tests.tui.test_workspace import settled, workspace
+
+ONE, TWO, THREE = (books.chapter_id(n) for n in (1, 2, 3))
+
+
+def filled() -> FakeWorkbench:
+    workbench = FakeWorkbench()
+    workbench.findings.fill()
+    return workbench
+
+
+def now() -> datetime:
+    return books.NOW
+
+
+def page(workbench: FakeWorkbench) -> FindingsScreen:
+    return FindingsScreen(StoryAccess(workbench), now, THREE)
+
+
+def listed(pilot) -> list[str]:
+    return [option.id for option in pilot.app.screen.query_one(FindingList).options]
+
+
+def told(pilot) -> str:
+    return str(pilot.app.screen.query_one(".told", Static).content)
+
+
+def passages(pilot) -> list[str]:
+    shown = pilot.app.screen.query_one(Passages).query(Static)
+    return [str(each.content) for each in shown if not each.has_class("-empty")]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_both_passages_are_shown_with_the_words_around_them(size: tuple[int, int]) -> None:
+    async with opened(page(filled()), size) as pilot:
+        here, there = passages(pilot)
+        assert here.startswith("2 The Ferry\n") and books.EN.texts[1][:30] in " ".join(here.split())
+        assert there.startswith("1 Rain\n") and books.EN.texts[0][:30] in " ".join(there.split())
+        assert pilot.app.screen.query_one(Passages).has_class("-stacked") == (size[0] == 80)
+        assert "A dead person acts" in told(pilot) and "Mara" in told(pilot)
+        assert "1 d" in screen(pilot) and "8 new findings" in screen(pilot)
+        await press(pilot, "G")
+        assert "a draft that is not kept" in passages(pilot)[0]
+
+
+async def test_five_of_a_chapter_are_listed_and_the_rest_unfolds() -> None:
+    async with opened(page(filled()), (100, 30)) as pilot:
+        assert listed(pilot) == ["f1", "f2", "f3", "f4", "f5", "f6", "f8"]
+        assert "+1 folded" in screen(pilot) and "1 folded: f" in screen(pilot)
+        await press(pilot, "f")
+        assert listed(pilot) == [f"f{n}" for n in range(1, 9)]
+        await press(pilot, "o")
+        assert listed(pilot) == [f"f{n}" for n in range(2, 8)]
+
+
+async def test_each_word_is_one_key_and_is_taken_back() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "x")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f1"),), "useless")
+        assert pilot.app.screen.query_one(FindingList).picked == "f2"
+        await press(pilot, "l")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "later")
+        await press(pilot, "i", "enter")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "later"), "a reason is needed"
+        await press(pilot, "i", *"joke", "enter")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f3"),), "intended", "joke")
+        await press(pilot, "3")
+        assert listed(pilot) == ["f1", "f3"]
+        await press(pilot, "2", "l")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "waiting")
+        await press(pilot, "u")
+        assert isinstance(workbench.sent[-1], UndoDecision)
+        assert listed(pilot) == ["f2"]
+
+
+async def test_marked_rows_get_one_word() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "space", "space", "x")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f1"), ProposalId("f2")), "useless")
+
+
+async def test_a_change_is_written_in_the_form_of_a_fact_that_begins_here() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "c")
+        assert isinstance(pilot.app.screen, FormScreen)
+        await press(pilot, "ctrl+s")
+        sent = workbench.sent[-1]
+        assert isinstance(sent, ChangeFromHere) and sent.finding == "f1" and sent.fact
+        assert (sent.fact.since, sent.fact.evidence[0].chapter) == (TWO, TWO)
+        await press(pilot, "G", "c")
+        assert not isinstance(pilot.app.screen, FormScreen), "a draft changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("enter", Place(TWO, 0, 14)),
+        ("m", Place(TWO, 0, 14, edit=True)),
+        ("b", Place(ONE, 0, 12)),
+        ("M", Place(ONE, 0, 12, edit=True)),
+    ],
+)
+async def test_a_key_leads_to_each_passage_to_read_or_to_edit(key: str, place: Place) -> None:
+    async with opened(page(filled())) as pilot:
+        await press(pilot, key)
+        assert pilot.app.answers == [place]
+
+
+async def test_the_editor_opens_at_the_quoted_words_and_the_list_again_where_it_was(tmp_path: Path) -> None:
+    workbench = filled()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("L")
+        await settled(pilot)
+        await press(pilot, "j", "j", "M")
+        await settled(pilot)
+        pane = pilot.app.screen.query_one(ManuscriptPane)
+        assert pane.face == "edit" and pane.query_one(ProseArea).selected_span == (0, 12)
+        await press(pilot, "escape")
+        await pilot.press("L")
+        await settled(pilot)
+        assert pilot.app.screen.query_one(FindingList).picked == "f3"
+
+
+async def test_nothing_found_says_what_was_read_and_what_was_not() -> None:
+    workbench = FakeWorkbench()
+    workbench.findings.unread = (THREE,)
+    async with opened(page(workbench)) as pilot:
+        assert "read by rule: 2 of 3 chapters" in told(pilot) and "not read: 1" in told(pilot)
+        await press(pilot, "r")
+        assert isinstance(pilot.app.screen, SourceScreen)
+        assert "Not checked as they are now: 3 Empty City" in screen(pilot)
+        assert "No answer." in screen(pilot) and "1 of 4 were not useful" in screen(pilot)
+
+
+async def test_chapters_are_checked_by_rule_at_once_and_by_a_model_after_a_quote() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "C")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        await press(pilot, "enter")
+        assert workbench.sent[-1] == CheckChapters(None, None, False)
+        await press(pilot, "C", "j")
+        await press(pilot, "enter")
+        assert "Check by the agents' model?" in screen(pilot)
+        await press(pilot, "y")
+        assert workbench.sent[-1] == CheckChapters(3, 3, True)
+
+
+async def test_a_rule_is_switched_off_after_a_question() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "T", "y")
+        assert workbench.sent[-1] == SwitchRule("dead-acts", on=False)
+
+
+async def test_the_status_line_counts_new_findings(tmp_path: Path) -> None:
+    workbench = filled()
+    async with workspace(workbench, tmp_path, size=(140, 40)) as pilot:
+        assert "8 findings: L" in screen(pilot)
+        workbench.findings.rows = workbench.findings.rows[:1]
+        workbench.emit(FindingsChanged())
+        await settled(pilot)
+        assert "1 finding: L" in screen(pilot)
+
+
+async def test_words_of_a_text_are_no_markup() -> None:
+    workbench = filled()
+    first = workbench.findings.rows[0]
+    workbench.findings.rows = [replace(first, proposal=replace(first.proposal, quotation=HOSTILE))]
+    async with opened(page(workbench)) as pilot:
+        assert "\x1b" not in screen(pilot)
+        assert "not there any more" in passages(pilot)[0]
+
+
+async def test_five_thousand_are_read_by_the_page() -> None:
+    workbench = filled()
+    one = workbench.findings.rows[0]
+
+    def row(number: int) -> FindingRow:
+        place = replace(one.proposal.place, chapter=books.chapter_id(number))
+        return replace(one, proposal=replace(one.proposal, id=ProposalId(f"n{number}"), place=place))
+
+    workbench.findings.rows = [row(number) for number in range(1, 5_001)]
+    async with opened(page(workbench)) as pilot:
+        assert workbench.findings.asked == [(0, 100)]
+        await press(pilot, "G")
+        assert workbench.findings.asked[-1] == (100, 100)
+
+
+async def test_progress_is_shown_while_a_check_goes_on() -> None:
+    screen_of = page(filled())
+    async with opened(screen_of) as pilot:
+        screen_of.note_check(2, 9)
+        await screen_of.reload()
+        assert "checking 2 of 9" in screen(pilot)
+        screen_of.note_check(CheckProgress(9, 9).done, 9)
+        await screen_of.reload()
+        assert "checking" not in screen(pilot)
