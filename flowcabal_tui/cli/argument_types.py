@@ -16,6 +16,17 @@ def whole(text: str) -> int:
     return int(text)
 
 
+def chapters_between(text: str) -> tuple[int | None, int | None]:
+    """`7`, `7..9`, `7..` or `..9`: the first and the last place; None: from the first, to the last."""
+    first, dots, last = text.partition("..")
+    start, end = (whole(part) if part else None for part in (first, last))
+    if not dots:
+        end = start
+    if (start is None and end is None) or (start and end and end < start):
+        raise argparse.ArgumentTypeError(_("{text} names no chapters: write 7, 7..9, 7.. or ..9.").format(text=text))
+    return start, end
+
+
 def path(text: str) -> Path:
     """A file or folder that is named; a variable of a script that holds nothing names none."""
     if not text.strip():

@@ -158,6 +158,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli.outlining import outline
 
         return outline
+    if command in ("findings", "check"):
+        from flowcabal_tui.cli import findings
+
+        return {"findings": findings.findings, "check": findings.check}[command]
     if command == "proposals":
         from flowcabal_tui.cli.proposals import proposals
 

@@ -9,7 +9,12 @@ from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
-from flowcabal_tui.cli.story_arguments import outline_arguments, proposals_arguments
+from flowcabal_tui.cli.story_arguments import (
+    check_chapters_arguments,
+    findings_arguments,
+    outline_arguments,
+    proposals_arguments,
+)
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.memory import RebuildPart
@@ -48,6 +53,8 @@ COMMANDS = [
     "outline",
     "profile",
     "proposals",
+    "findings",
+    "check",
     "delete",
     "undelete",
     "rebuild",
@@ -76,7 +83,7 @@ TRUSTING = (
         "undelete",
         "purge",
     ),
-    *("outline", "proposals", "chapters", "workflows", "doctor", "session"),
+    *("outline", "proposals", "findings", "check", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -404,6 +411,12 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     listed = _add(commands, "proposals", _("what agents say of the book: listed, confirmed, corrected, dropped"))
     _project(listed)
     proposals_arguments(listed)
+    found = _add(commands, "findings", _("what checks found: listed, and your word on it"))
+    _project(found)
+    findings_arguments(found)
+    check = _add(commands, "check", _("check kept chapters by rule, or also by the agents' model"))
+    _project(check)
+    check_chapters_arguments(check)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

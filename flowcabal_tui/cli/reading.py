@@ -9,7 +9,8 @@ from flowcabal_tui.cli.adding import add_chapter, add_workflow
 from flowcabal_tui.cli.answers import require_beside
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.locale import _
+from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
@@ -33,6 +34,7 @@ async def status(arguments: Namespace) -> int:
         tasks, totals = await project.memory.background(), await project.runs.totals()
         reading, stale = await project.memory.bootstrap(), await project.memory.stale()
         unsaved = await project.drafts.all()
+        found = await project.findings.findings(FindingWish(), 0, 1)
     finally:
         await project.close()
     if arguments.json:
@@ -47,6 +49,7 @@ async def status(arguments: Namespace) -> int:
                     for chapter, draft in unsaved
                 ],
                 "bootstrap": to_plain(reading) if reading else None,
+                "findings": dict(found.counts),
                 "totals": to_plain(totals),
             }
         )
@@ -61,6 +64,8 @@ async def status(arguments: Namespace) -> int:
         for text in stale
     )
     _table((_("unsaved"), chapter.position, chapter.title) for chapter, _draft in unsaved)
+    if waiting := found.counts.get("waiting", 0):
+        say(ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting))
     if reading is not None and reading.state not in ("done", "dropped"):
         say(_("reading: {words}").format(words=said(reading)))
     cost = _("unknown") if totals.cost is None else f"{totals.about}{totals.cost} {totals.currency}".strip()

@@ -1,10 +1,10 @@
-"""The arguments of `proposals` and `outline`."""
+"""The arguments of `proposals`, `findings`, `check` and `outline`."""
 
 from __future__ import annotations
 
 import argparse
 
-from flowcabal_tui.cli.argument_types import path, whole
+from flowcabal_tui.cli.argument_types import chapters_between, path, whole
 from flowcabal_tui.domain.proposals import SHAPES
 from flowcabal_tui.locale import _
 
@@ -30,6 +30,47 @@ def proposals_arguments(listed: argparse.ArgumentParser) -> None:
     listed.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
     listed.add_argument("--undo", action="store_true", help=_("take back the last decision first"))
     listed.add_argument("--json", action="store_true")
+
+
+def findings_arguments(found: argparse.ArgumentParser) -> None:
+    """Which findings are listed, and the writer's word on some."""
+    _chapters(found)
+    states = ("new", "later", "decided", "resolved", "all")
+    found.add_argument("--state", choices=states, default="new", help=_("which of them"))
+    found.add_argument("--check", action="append", default=[], metavar="NAME", help=_("only of this rule or angle"))
+    found.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
+    found.add_argument("--unfold", action="store_true", help=_("also those past the first five of a chapter"))
+    found.add_argument("--newest", action="store_true", help=_("the newest first"))
+    found.add_argument("--offset", type=int, default=0, metavar="N", help=_("leave out the first N"))
+    found.add_argument("--limit", type=whole, default=100, metavar="N", help=_("at most N rows"))
+    words = _("it is meant so: --reason says why, and later checks read it")
+    found.add_argument("--intended", nargs="+", default=[], metavar="ID", help=words)
+    found.add_argument("--reason", metavar=_("WORDS"), help=_("with --intended"))
+    words = _("these are not useful, which counts against their check")
+    found.add_argument("--not-useful", nargs="+", default=[], metavar="ID", help=words)
+    found.add_argument("--later", nargs="+", default=[], metavar="ID", help=_("put these aside"))
+    found.add_argument("--again", nargs="+", default=[], metavar="ID", help=_("take these up again"))
+    words = _("the story changes there: write what the chapter says as a fact from it on")
+    found.add_argument("--changed", metavar="ID", help=words)
+    changed = _("a field of that fact: a text, or with NAME:=JSON another value")
+    found.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
+    found.add_argument("--rule-off", metavar="NAME", help=_("switch a rule off for this book"))
+    found.add_argument("--rule-on", metavar="NAME", help=_("switch a rule on again"))
+    found.add_argument("--undo", action="store_true", help=_("take back the last decision first"))
+    found.add_argument("--json", action="store_true")
+
+
+def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
+    """Which chapters are checked, and by whom."""
+    _chapters(check)
+    check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
+    check.add_argument("--yes", action="store_true", help=_("begin without a question"))
+    check.add_argument("--json", action="store_true")
+
+
+def _chapters(command: argparse.ArgumentParser) -> None:
+    words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
+    command.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
 
 
 def outline_arguments(outline: argparse.ArgumentParser) -> None:

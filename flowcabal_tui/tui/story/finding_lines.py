@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flowcabal_tui.domain.findings import CheckReport, FindingRow
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.finding_words import check_title, finding_title, rate_words, report_words, sureness
 from flowcabal_tui.project.proposal_words import STATES
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.passages import Passage
 from flowcabal_tui.tui.story.story_page import Place
 
 
@@ -56,3 +59,37 @@ def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:
     if any(rate.settled for rate in report.rates):
         yield "\n" + _("Of the findings with an outcome (mended, intended, changed, not useful):")
         yield from (rate_words(rate) for rate in report.rates if rate.settled)
+
+
+class PassageReader:
+    """The two passages of findings, with the text around them; each chapter is read once."""
+
+    def __init__(self, access: StoryAccess) -> None:
+        self._access = access
+        self._texts: dict[ChapterId, str] = {}
+
+    def forget(self) -> None:
+        """The book has changed."""
+        self._texts.clear()
+
+    async def read(self, row: FindingRow, cast: Cast) -> None:
+        """Reads the chapters of a finding that were not read yet."""
+        for place in (place_of(row, cast, there=False), place_of(row, cast, there=True)):
+            if place is not None and place.chapter not in self._texts:
+                self._texts[place.chapter] = await self._access.text(place.chapter)
+
+    def of(self, row: FindingRow, cast: Cast) -> tuple[Passage, Passage | None]:
+        """The words that were checked, and the others; alone where their chapters were not read yet."""
+        proposal, finding = row.proposal, said_in(row)
+        here, there = place_of(row, cast, there=False), place_of(row, cast, there=True)
+        title = cast.chapter(proposal.place.chapter) if proposal.place else _("a draft")
+        if finding.draft:
+            title = _("{chapter}, a draft that is not kept").format(chapter=title)
+        first = Passage(title, proposal.quotation, self._text(here), here.start if here else 0)
+        if not finding.source.text:
+            return first, None
+        named = cast.chapter(finding.against) if finding.against else finding.source.title or finding.source.uri
+        return first, Passage(named, finding.source.text, self._text(there), finding.source.start)
+
+    def _text(self, place: Place | None) -> str:
+        return self._texts.get(place.chapter, "") if place else ""

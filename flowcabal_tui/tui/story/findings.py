@@ -4,74 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input, OptionList, Static
 
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, FindingVerdict, FindingWish
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import ProposalId, ProposalState
-from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.finding_words import check_title, report_words
+from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.finding_words import report_words
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
-    CheckChapters,
     DecideFindings,
     StopChecking,
     SwitchRule,
 )
 from flowcabal_tui.protocol.story import UndoDecision
-from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.check_questions import agrees_to_switch, chosen_check
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.finding_lines import finding_lines, place_of, report_lines, said_in
+from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, TABS
+from flowcabal_tui.tui.story.finding_keys import STATES as STATES_SHOWN
+from flowcabal_tui.tui.story.finding_lines import PassageReader, finding_lines, place_of, report_lines, said_in
 from flowcabal_tui.tui.story.finding_list import FindingList
-from flowcabal_tui.tui.story.passages import Passage, Passages
+from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import fact_form
-from flowcabal_tui.tui.story.story_page import Place
-from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-
-_TABS: Final = (
-    ("1", "waiting", mark("New")),
-    ("2", "later", mark("Put aside")),
-    ("3", "decided", mark("Decided")),
-    ("4", "resolved", mark("Resolved")),
-    ("5", "all", mark("All")),
-)
-_STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
-    "waiting": ("waiting",),
-    "later": ("later",),
-    "decided": ("intended", "changed", "useless"),
-    "resolved": ("resolved",),
-    "all": (),
-}
 
 
 class FindingsScreen(FilteredPage):
     """A list, and below it the finding under the cursor with both passages."""
 
-    help = HelpData(
-        mark("Findings"),
-        mark("What checks found in drafts, kept chapters and imported ones. Enter goes to the passage that was "
-             "checked, `b` to the other one; `m` and `M` open the editor there. `c`: the story changes here, which "
-             "writes a fact from this chapter on. `i`: intended, with a reason that later checks read. `x`: not "
-             "useful, which counts against the check. `l` puts aside or takes up again, `u` takes the last word "
-             "back. Space marks rows for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones "
-             "first; `f` unfolds the rest. `r` says what was read, `C` checks chapters, `T` switches the rule off."),
-    )  # fmt: skip
+    help = HELP
     DEFAULT_CSS = """
     FindingsScreen { background: $background; }
     FindingsScreen > Input, FindingsScreen > Input:focus {
@@ -81,41 +56,7 @@ class FindingsScreen(FilteredPage):
     FindingsScreen > FindingList { height: 1fr; min-height: 4; }
     FindingsScreen > .told { height: auto; max-height: 4; padding: 0 1; border-top: solid $panel; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "there", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),
-                id="findings.there"),
-        Binding("m", "mend('here')", mark("Mend"), tooltip=mark("Open the editor at the words that were checked."),
-                id="findings.mend"),
-        Binding("M", "mend('there')", mark("Mend there"), tooltip=mark("Open the editor at the other passage."),
-                id="findings.mend-there"),
-        Binding("c", "change", mark("Changes here"), tooltip=mark("It is otherwise from this chapter on: write it."),
-                id="findings.change"),
-        Binding("i", "intend", mark("Intended"), tooltip=mark("It is meant so; the reason is kept."),
-                id="findings.intended"),
-        Binding("x", "decide('useless')", mark("Not useful"), tooltip=mark("Counts against the check that raised it."),
-                id="findings.useless"),
-        Binding("l", "later", mark("Later"), tooltip=mark("Put aside, or take up again."), id="findings.later"),
-        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the last word back."), id="findings.undo"),
-        Binding("f", "fold", mark("Unfold"), show=False, tooltip=mark("All of a chapter, or the first five."),
-                id="findings.fold"),
-        Binding("s", "sort", mark("Order"), show=False, tooltip=mark("The newest first, or in story order."),
-                id="findings.sort"),
-        Binding("o", "chapter", mark("Chapter"), show=False,
-                tooltip=mark("Only those of the open chapter, or of all."), id="findings.chapter"),
-        Binding("r", "report", mark("What was read"), tooltip=mark("What was checked, what was not, and how useful "
-                "each check is."), id="findings.report"),
-        Binding("C", "check", mark("Check"), tooltip=mark("Check chapters now, or stop."), id="findings.check"),
-        Binding("T", "switch", mark("Rule off"), show=False, tooltip=mark("Switch the rule of this finding off for "
-                "this book, or on again."), id="findings.rule"),
-        Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark this row, or take the mark away."),
-                id="findings.mark"),
-        Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
-                "again: none."), id="findings.mark-all"),
-        Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."),
-                id="findings.filter"),
-        *(Binding(digit, f"states('{name}')", words, show=False, id=f"findings.{name}")
-          for digit, name, words in _TABS),
-    ]  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(
         self,
@@ -129,7 +70,7 @@ class FindingsScreen(FilteredPage):
         self._now, self._open_chapter = now, chapter
         self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", False, False, False
         self._cursor_wanted = cursor
-        self._texts: dict[ChapterId, str] = {}
+        self._passages = PassageReader(access)
         self._report: CheckReport | None = None
         self._checking: tuple[int, int] | None = None
 
@@ -140,7 +81,7 @@ class FindingsScreen(FilteredPage):
 
     def compose(self) -> ComposeResult:
         """States, the line to type in, how many there are, the list, and the finding under the cursor."""
-        yield PaneTabs(_TABS)
+        yield PaneTabs(TABS)
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
         yield FindingList(id="list")
@@ -151,7 +92,7 @@ class FindingsScreen(FilteredPage):
     async def reload(self) -> None:
         """Reads who is called what, and the rows."""
         self.cast, self._report = await self.access.people(), await self.access.finding_report()
-        self._texts.clear()
+        self._passages.forget()
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -173,7 +114,7 @@ class FindingsScreen(FilteredPage):
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         words = self.query_one(Input).value.strip()
         unfolded = self._unfolded or self._states_shown != "waiting"
-        wish = FindingWish(_STATES[self._states_shown], (), chapters, words, unfolded, self._newest)
+        wish = FindingWish(STATES_SHOWN[self._states_shown], (), chapters, words, unfolded, self._newest)
         return await self.access.findings(wish, offset, limit)
 
     def _head(self, page: FindingPage) -> str:
@@ -213,7 +154,7 @@ class FindingsScreen(FilteredPage):
             self.query_one(Passages).show(None, None)
             return
         told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))))
-        self._show_passages(row, cast)
+        self.query_one(Passages).show(*self._passages.of(row, cast))
         self.work(self._read_passages(row, cast))
 
     def _nothing(self) -> Iterator[str]:
@@ -223,28 +164,9 @@ class FindingsScreen(FilteredPage):
             yield report_words(self._report)
 
     async def _read_passages(self, row: FindingRow, cast: Cast) -> None:
-        """The texts around the quotations are read once."""
-        for place in (place_of(row, cast, there=False), place_of(row, cast, there=True)):
-            if place is not None and place.chapter not in self._texts:
-                self._texts[place.chapter] = await self.access.text(place.chapter)
+        await self._passages.read(row, cast)
         if self.is_attached and self.rows.row is row:
-            self._show_passages(row, cast)
-
-    def _show_passages(self, row: FindingRow, cast: Cast) -> None:
-        proposal, finding = row.proposal, said_in(row)
-        here, there = place_of(row, cast, there=False), place_of(row, cast, there=True)
-        title = cast.chapter(proposal.place.chapter) if proposal.place else _("a draft")
-        if finding.draft:
-            title = _("{chapter}, a draft that is not kept").format(chapter=title)
-        first = Passage(title, proposal.quotation, self._text(here), here.start if here else 0)
-        source, second = finding.source, None
-        if source.text:
-            named = cast.chapter(finding.against) if finding.against else source.title or source.uri
-            second = Passage(named, source.text, self._text(there), source.start)
-        self.query_one(Passages).show(first, second)
-
-    def _text(self, place: Place | None) -> str:
-        return self._texts.get(place.chapter, "") if place else ""
+            self.query_one(Passages).show(*self._passages.of(row, cast))
 
     # Ways out
 
@@ -323,13 +245,10 @@ class FindingsScreen(FilteredPage):
         if row is None or row.proposal.origin.by != "rule":
             self.notify(_("Only rules can be switched off here."), markup=False)
             return
-        is_on = row.proposal.state == "withdrawn"
-        self.work(self._switch(SwitchRule(row.proposal.origin.maker, is_on)))
+        self.work(self._switch(SwitchRule(row.proposal.origin.maker, row.proposal.state == "withdrawn")))
 
     async def _switch(self, command: SwitchRule) -> None:
-        title = _("Switch this rule on again?") if command.on else _("Switch this rule off for this book?")
-        told = check_title(command.rule) + "\n" + _("Its findings that you did not decide are withdrawn.")
-        if await self.confirm(title, "" if command.on else told):
+        if await agrees_to_switch(self, command):
             await self._decide(command, ())
 
     async def _decide(self, command: Command, gone: Sequence[ProposalId]) -> None:
@@ -392,18 +311,8 @@ class FindingsScreen(FilteredPage):
 
     async def _check(self) -> None:
         position = self.cast.position(self._open_chapter) if self.cast and self._open_chapter else 0
-        choices = [("rules", _("all chapters by rule: costs nothing"))]
-        if position:
-            choices.append(("one", _("the open chapter, also by the agents' model")))
-        choices.append(("all", _("all chapters, also by the agents' model")))
-        chosen = await self.app.push_screen_wait(ChooseScreen(_("Check what?"), tuple(choices)))
-        if chosen is None:
-            return
-        first = last = position if chosen == "one" else None
-        if chosen != "rules":
-            quote = await self.access.quote_check(first, last)
-            if not await self.confirm(_("Check by the agents' model?"), "\n".join(spend_lines(quote))):
-                return
-        await self.access.word_on_findings(CheckChapters(first, last, chosen != "rules"))
-        self._checking = None
-        await self.reload()
+        command = await chosen_check(self, position)
+        if command is not None:
+            await self.access.word_on_findings(command)
+            self._checking = None
+            await self.reload()

@@ -1,0 +1,193 @@
+"""`findings` and `check`: what checks found, the writer's word on it, and chapters checked on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.flags import named_values
+from flowcabal_tui.cli.naming import the_chapter
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, FindingWish
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposals import Finding, ProposalId, ProposalState
+from flowcabal_tui.domain.story import Fact
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.finding_words import finding_title, rate_words, report_words, sureness
+from flowcabal_tui.project.proposal_words import STATES
+from flowcabal_tui.project.story.findings import fact_of
+from flowcabal_tui.project.words import spend_lines
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, SwitchRule
+from flowcabal_tui.protocol.story import UndoDecision
+
+DONE, FOUND, MODEL_FAILED = 0, 1, 4
+_STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
+    "new": ("waiting",),
+    "later": ("later",),
+    "decided": ("intended", "changed", "useless"),
+    "resolved": ("resolved",),
+    "all": (),
+}
+_MOST: Final = 10_000
+"""Findings that `check` prints."""
+
+
+async def findings(arguments: Namespace) -> int:
+    """The findings in a line each, after what the options decide; exit code 1 when none fits."""
+    require_beside("--intended", bool(arguments.intended), reason=arguments.reason)
+    require_beside("--changed", bool(arguments.changed), set=arguments.set)
+    words = list(_words(arguments))
+    project = await opened(arguments, read_only=not (words or arguments.changed), knowledge=False)
+    try:
+        chapters = await _between(project, arguments.chapter)
+        for command in words:
+            await project.carry_out(command)
+        if arguments.changed:
+            await project.carry_out(await _changed(arguments, project))
+        wish = FindingWish(
+            *(_STATES[arguments.state], tuple(arguments.check), chapters, arguments.words),
+            arguments.unfold or arguments.state != "new",
+            arguments.newest,
+        )
+        page = await project.findings.findings(wish, arguments.offset, arguments.limit)
+        await _print(project, page, as_json=arguments.json)
+    finally:
+        await project.close()
+    return DONE if page.rows or words or arguments.changed else FOUND
+
+
+async def check(arguments: Namespace) -> int:
+    """Checks kept chapters and prints what waits in them; exit code 1 when something does."""
+    first, last = arguments.chapter or (None, None)
+    project = await opened(arguments, uses_models=arguments.model, knowledge=False)
+    try:
+        chapters = await _between(project, arguments.chapter)
+        if arguments.model:
+            quote = await project.findings.quote_check(first, last)
+            for line in spend_lines(quote):
+                say(line, file=sys.stderr)
+            if not (arguments.yes or await _agreed()):
+                return FOUND
+        await project.carry_out(CheckChapters(first, last, arguments.model))
+        wish = FindingWish(chapters=chapters, folded=True)
+        page = await project.findings.findings(wish, 0, _MOST)
+        report = await _print(project, page, as_json=arguments.json)
+    finally:
+        await project.close()
+    wanted = set(chapters)
+    failed = arguments.model and any(not wanted or chapter in wanted for chapter, _check in report.not_checked)
+    return MODEL_FAILED if failed else FOUND if page.rows else DONE
+
+
+async def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes."))
+    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
+    return answer.strip().lower() in ("y", "yes", "是")
+
+
+async def _between(project: Project, places: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:
+    """The chapters between two places of the story; () for all. Raises UnknownName."""
+    if places is None:
+        return ()
+    first, last = places
+    for named in filter(None, places):
+        await the_chapter(project, named)
+    return tuple(
+        chapter.id
+        for chapter in await project.book.chapters()
+        if (first or 1) <= chapter.position and (last is None or chapter.position <= last)
+    )
+
+
+def _words(arguments: Namespace) -> Iterator[Command]:
+    if arguments.undo:
+        yield UndoDecision()
+    if arguments.intended:
+        yield DecideFindings(tuple(arguments.intended), "intended", arguments.reason or "")
+    if arguments.not_useful:
+        yield DecideFindings(tuple(arguments.not_useful), "useless")
+    if arguments.later:
+        yield DecideFindings(tuple(arguments.later), "later")
+    if arguments.again:
+        yield DecideFindings(tuple(arguments.again), "waiting")
+    if arguments.rule_off:
+        yield SwitchRule(arguments.rule_off)
+    if arguments.rule_on:
+        yield SwitchRule(arguments.rule_on, on=True)
+
+
+async def _changed(arguments: Namespace, project: Project) -> ChangeFromHere:
+    """The fact as the chapter says it, with other values in some fields."""
+    identity, changes = ProposalId(arguments.changed), named_values(arguments.set)
+    row = await project.story.proposal(identity)
+    if not changes or not isinstance(row.difference.after, Finding) or row.place is None:
+        return ChangeFromHere(identity)
+    plain = to_plain(fact_of(row))
+    allowed = sorted(plain.keys() - {"id", "by", "evidence"})
+    try:
+        if unknown := sorted(changes.keys() - set(allowed)):
+            raise ValueError(", ".join(unknown))
+        return ChangeFromHere(identity, from_plain(Fact, plain | changes))
+    except (ValidationError, ValueError) as error:
+        raise BadArgument(
+            _("This cannot be set: {names}.").format(names=", ".join(changes)),
+            str(error).splitlines()[0],
+            _("It has: {names}").format(names=", ".join(allowed)),
+        ) from error
+
+
+async def _print(project: Project, page: FindingPage, *, as_json: bool) -> CheckReport:
+    report = await project.findings.finding_report()
+    positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
+    if as_json:
+        rows = [_plain(row, positions) for row in page.rows]
+        told = {"counts": dict(page.counts), "offset": page.offset, "total": page.total, "folded": page.folded}
+        say_json({**told, "findings": rows, "report": to_plain(report)}, indent=2)
+        return report
+    for row in page.rows:
+        say_row(_cells(row, positions))
+    left = page.total - page.offset - len(page.rows)
+    if left > 0:
+        say(ngettext("{n} more: --offset", "{n} more: --offset", left).format(n=left))
+    if page.folded:
+        say(ngettext("{n} folded: --unfold", "{n} folded: --unfold", page.folded).format(n=page.folded))
+    for rate in report.rates:
+        if rate.useless:
+            say(rate_words(rate))
+    say(report_words(report))
+    return report
+
+
+def _cells(row: FindingRow, positions: dict[ChapterId, int]) -> tuple[object, ...]:
+    proposal, finding = row.proposal, row.proposal.difference.after
+    if not isinstance(finding, Finding):
+        raise TypeError(proposal.id)
+    place = positions.get(proposal.place.chapter, "") if proposal.place else ""
+    there = positions.get(finding.against, finding.source.title) if finding.against else finding.source.title
+    source = f"“{finding.source.text}”" if finding.source.text else ""
+    cells = (finding_title(proposal), sureness(finding), _(STATES[proposal.state]), f"“{proposal.quotation}”")
+    return (proposal.id, place, *cells, there, source, clean_line(finding.explanation))
+
+
+def _plain(row: FindingRow, positions: dict[ChapterId, int]) -> dict[str, Any]:
+    proposal, finding = row.proposal, row.proposal.difference.after
+    against = finding.against if isinstance(finding, Finding) else None
+    return {
+        **to_plain(row),
+        "position": positions.get(proposal.place.chapter) if proposal.place else None,
+        "against": positions.get(against) if against else None,
+        "words": {"check": finding_title(proposal), "state": _(STATES[proposal.state])},
+    }

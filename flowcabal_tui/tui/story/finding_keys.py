@@ -1,0 +1,70 @@
+"""The keys and tabs of the list of findings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.binding import Binding, BindingType
+
+from flowcabal_tui.domain.proposals import ProposalState
+from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.widgets.help import HelpData
+
+TABS: Final = (
+    ("1", "waiting", mark("New findings")),
+    ("2", "later", mark("Put aside")),
+    ("3", "decided", mark("Decided")),
+    ("4", "resolved", mark("Resolved")),
+    ("5", "all", mark("All")),
+)
+STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
+    "waiting": ("waiting",),
+    "later": ("later",),
+    "decided": ("intended", "changed", "useless"),
+    "resolved": ("resolved",),
+    "all": (),
+}
+HELP: Final = HelpData(
+    mark("Findings"),
+    mark("What checks found in drafts, kept chapters and imported ones. Enter goes to the passage that was "
+         "checked, `b` to the other one; `m` and `M` open the editor there. `c`: the story changes here, which "
+         "writes a fact from this chapter on. `i`: intended, with a reason that later checks read. `x`: not "
+         "useful, which counts against the check. `l` puts aside or takes up again, `u` takes the last word "
+         "back. Space marks rows for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones "
+         "first; `f` unfolds the rest. `r` says what was read, `C` checks chapters, `T` switches the rule off."),
+)  # fmt: skip
+KEYS: Final[list[BindingType]] = [
+    Binding("b", "there", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),
+            id="findings.there"),
+    Binding("m", "mend('here')", mark("Mend"), tooltip=mark("Open the editor at the words that were checked."),
+            id="findings.mend"),
+    Binding("M", "mend('there')", mark("Mend there"), tooltip=mark("Open the editor at the other passage."),
+            id="findings.mend-there"),
+    Binding("c", "change", mark("Changes here"), tooltip=mark("It is otherwise from this chapter on: write it."),
+            id="findings.change"),
+    Binding("i", "intend", mark("Intended"), tooltip=mark("It is meant so; the reason is kept."),
+            id="findings.intended"),
+    Binding("x", "decide('useless')", mark("Not useful"), tooltip=mark("Counts against the check that raised it."),
+            id="findings.useless"),
+    Binding("l", "later", mark("Later"), tooltip=mark("Put aside, or take up again."), id="findings.later"),
+    Binding("u", "undo", mark("Undo"), tooltip=mark("Take the last word back."), id="findings.undo"),
+    Binding("f", "fold", mark("Unfold"), show=False, tooltip=mark("All of a chapter, or the first five."),
+            id="findings.fold"),
+    Binding("s", "sort", mark("Order"), show=False, tooltip=mark("The newest first, or in story order."),
+            id="findings.sort"),
+    Binding("o", "chapter", mark("Chapter"), show=False,
+            tooltip=mark("Only those of the open chapter, or of all."), id="findings.chapter"),
+    Binding("r", "report", mark("What was read"), tooltip=mark("What was checked, what was not, and how useful "
+            "each check is."), id="findings.report"),
+    Binding("C", "check", mark("Check"), tooltip=mark("Check chapters now, or stop."), id="findings.check"),
+    Binding("T", "switch", mark("Rule off"), show=False, tooltip=mark("Switch the rule of this finding off for "
+            "this book, or on again."), id="findings.rule"),
+    Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark this row, or take the mark away."),
+            id="findings.mark"),
+    Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
+            "again: none."), id="findings.mark-all"),
+    Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."),
+            id="findings.filter"),
+    *(Binding(digit, f"states('{name}')", words, show=False, id=f"findings.{name}")
+      for digit, name, words in TABS),
+]  # fmt: skip
