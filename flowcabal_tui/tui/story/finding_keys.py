@@ -34,12 +34,12 @@ HELP: Final = HelpData(
          "first; `f` unfolds the rest. `r` says what was read, `C` checks chapters, `T` switches the rule off."),
 )  # fmt: skip
 KEYS: Final[list[BindingType]] = [
-    Binding("b", "there", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),
+    Binding("b", "leave_for(True)", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),
             id="findings.there"),
-    Binding("m", "mend('here')", mark("Mend"), tooltip=mark("Open the editor at the words that were checked."),
-            id="findings.mend"),
-    Binding("M", "mend('there')", mark("Mend there"), tooltip=mark("Open the editor at the other passage."),
-            id="findings.mend-there"),
+    Binding("m", "leave_for(False, True)", mark("Mend"), id="findings.mend",
+            tooltip=mark("Open the editor at the words that were checked.")),
+    Binding("M", "leave_for(True, True)", mark("Mend there"), show=False, id="findings.mend-there",
+            tooltip=mark("Open the editor at the other passage.")),
     Binding("c", "change", mark("Changes here"), tooltip=mark("It is otherwise from this chapter on: write it."),
             id="findings.change"),
     Binding("i", "intend", mark("Intended"), tooltip=mark("It is meant so; the reason is kept."),

@@ -174,17 +174,10 @@ class FindingsScreen(FilteredPage):
     def go_here(self, message: OptionList.OptionSelected) -> None:
         """Enter goes to the words that were checked."""
         message.stop()
-        self._leave_for(there=False)
+        self.action_leave_for(there=False)
 
-    def action_there(self) -> None:
-        """Go to the other passage."""
-        self._leave_for(there=True)
-
-    def action_mend(self, which: str) -> None:
-        """Open the editor at one of the passages."""
-        self._leave_for(there=which == "there", edit=True)
-
-    def _leave_for(self, *, there: bool, edit: bool = False) -> None:
+    def action_leave_for(self, there: bool, edit: bool = False) -> None:
+        """Go to one of the passages, to read or to edit it."""
         row, cast = self.rows.row, self.cast
         if row is None or cast is None:
             return
