@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage, sent_parameters
 from flowcabal_tui.domain.text import digest_of
 
 T = TypeVar("T", bound=BaseModel)
@@ -125,7 +125,7 @@ class PaidOnce:
                 "endpoint": self.endpoint.identity,
                 "temperature": request.temperature if request.temperature is not None else self.endpoint.temperature,
                 "max_tokens": request.max_tokens if request.max_tokens is not None else self.endpoint.max_output,
-                "parameters": [[name, value] for name, value in request.parameters],
+                "parameters": [[name, value] for name, value in sent_parameters(self.endpoint, request)],
                 "messages": [[message.role, message.content] for message in request.messages],
                 "shape": shape.model_json_schema() if shape else request.json_schema,
             }

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from flowcabal_tui.domain.addresses import is_loopback
+from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
 
@@ -42,7 +43,7 @@ _LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0)
 """A server on this machine works on one request at a time, and may have to load the model and read a long prompt."""
 
 
-class Endpoint(BaseModel):
+class Endpoint(Sampled):
     """Where the model of a role is reached, as a settings file has it. The key is named, never held.
 
     Prices are per million tokens; None means unknown, never 0, but input that was read from or written into the
@@ -59,6 +60,11 @@ class Endpoint(BaseModel):
     context_window: int | None = Field(None, ge=1, description="Tokens that a prompt and its answer may have.")
     max_output: int | None = Field(None, ge=1, description="Tokens that one answer may have.")
     temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
+    top_p: TopP = None
+    frequency_penalty: FrequencyPenalty = None
+    presence_penalty: PresencePenalty = None
+    stop: Stop = ()
+    seed: Seed = None
     price_in: Decimal | None = Field(None, ge=0, description="Price of a million tokens sent; unset: unknown.")
     price_out: Decimal | None = Field(None, ge=0, description="Price of a million tokens received; unset: unknown.")
     price_cached: Decimal | None = Field(
@@ -185,6 +191,12 @@ class ModelRequest:
     tools: tuple[Tool, ...] = ()
     tool_choice: str = ""
     json_schema: dict[str, Any] | None = None
+
+
+def sent_parameters(endpoint: Endpoint, request: ModelRequest) -> tuple[tuple[str, Any], ...]:
+    """The parameters of a request, with those of the endpoint that it does not set."""
+    given = {name for name, _value in request.parameters}
+    return (*(each for each in endpoint.sampling if each[0] not in given), *request.parameters)
 
 
 @dataclass(frozen=True, slots=True)

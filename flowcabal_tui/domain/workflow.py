@@ -10,6 +10,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.prompt_parts import PartKey
+from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 
 
 class _Frozen(BaseModel):
@@ -59,14 +60,19 @@ Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
 ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
 
 
-class PromptParams(_Frozen):
+class PromptParams(_Frozen, Sampled):
     """A call of a language model."""
 
     system: Blocks = Field((), description="The system message: who the model is, and what always holds.")
     prompt: Blocks = Field((), description="The message to the model.")
     role: Role = Field("user", description="Which of the project's models writes: user or agent.")
-    model: str | None = Field(None, description="Another model of the same provider, for this node only.")
+    model: str | None = Field(None, description="Another configured model, or one of the same provider.")
     temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
+    top_p: TopP = None
+    frequency_penalty: FrequencyPenalty = None
+    presence_penalty: PresencePenalty = None
+    stop: Stop = ()
+    seed: Seed = None
     max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
     context: bool = Field(True, description="Let the Context agent add what this node must know.")
     context_tokens: int | None = Field(

@@ -7,7 +7,7 @@ import random
 from itertools import pairwise
 from typing import Any, Final
 
-from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage, sent_parameters
 from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
@@ -16,6 +16,9 @@ from flowcabal_tui.models.transport import Transport
 
 VERSION: Final = "2023-06-01"
 MAX_TOKENS: Final = 8192
+_NAMES: Final = {"stop": "stop_sequences"}
+_UNKNOWN_HERE: Final = ("frequency_penalty", "presence_penalty", "seed")
+"""Parameters of sampling that this form does not have; a request with one would be refused."""
 """The protocol wants a limit; this one is sent when neither the request nor the endpoint sets one."""
 
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
@@ -47,7 +50,11 @@ class AnthropicModel(HttpModel):
     def body(self, request: ModelRequest) -> dict[str, Any]:
         endpoint = self.endpoint
         limit = request.max_tokens if request.max_tokens is not None else endpoint.max_output
-        body: dict[str, Any] = dict(request.parameters)
+        body: dict[str, Any] = {
+            _NAMES.get(name, name): value
+            for name, value in sent_parameters(endpoint, request)
+            if name not in _UNKNOWN_HERE
+        }
         body |= {
             "model": endpoint.model,
             "messages": _turns(request.messages),

@@ -7,7 +7,7 @@ import random
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import Endpoint, Finish, Message, ModelRequest, Usage, sent_parameters
 from flowcabal_tui.models.collect import arrived_of_tool
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.http_model import HttpModel, Sleep
@@ -51,7 +51,7 @@ class OpenAIModel(HttpModel):
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
         endpoint = self.endpoint
-        body: dict[str, Any] = dict(request.parameters)
+        body: dict[str, Any] = dict(sent_parameters(endpoint, request))
         body |= {
             "model": endpoint.model,
             "messages": [_message(message) for message in request.messages],

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest
+from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, sent_parameters
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.base import NodeKind
@@ -28,7 +28,7 @@ def request_key(kind: NodeKind, request: ModelRequest, endpoint: Endpoint, among
             endpoint.identity,
             endpoint.temperature if request.temperature is None else request.temperature,
             request.max_tokens or endpoint.max_output,
-            [[name, value] for name, value in request.parameters],
+            [[name, value] for name, value in sent_parameters(endpoint, request)],
             [[message.role, message.content] for message in request.messages],
         ]
     )

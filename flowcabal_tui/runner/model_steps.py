@@ -83,7 +83,8 @@ class ModelSteps:
         if self._services.context is not None and params.context:
             return None
         endpoint = self._model(params).endpoint
-        return [endpoint.identity, endpoint.temperature, endpoint.max_output]
+        own = [list(each) for each in endpoint.sampling]
+        return [endpoint.identity, endpoint.temperature, endpoint.max_output, *own]
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
         if self._services.context is None or not params.context:

@@ -12,6 +12,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.items import items_of
 from flowcabal_tui.domain.model_calls import Message, ModelRequest, Role
+from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, Produced
@@ -21,8 +22,8 @@ from flowcabal_tui.nodes.kinds.item_kinds import Carried, Item, ItemError, ItemK
 ROLES: Final = ("system", "user", "assistant")
 
 
-class LlmChatParams(ItemParams):
-    "Where the messages are, and which model answers."
+class LlmChatParams(ItemParams, Sampled):
+    """Where the messages are, and which model answers."""
 
     messages_from: str = Field(
         "messages", description="The field that holds a list of {role, content}, or a text for one message."
@@ -32,8 +33,13 @@ class LlmChatParams(ItemParams):
         False, description="Of an item without a list of messages, send the state and the field `user_input`."
     )
     role: Role = Field("user", description="Which of the project's models answers: user or agent.")
-    model: str | None = Field(None, description="Another model of the same provider, for this node only.")
+    model: str | None = Field(None, description="Another configured model, or one of the same provider.")
     temperature: float | None = Field(None, ge=0, le=2, description="How freely the model chooses its words.")
+    top_p: TopP = None
+    frequency_penalty: FrequencyPenalty = None
+    presence_penalty: PresencePenalty = None
+    stop: Stop = ()
+    seed: Seed = None
     max_tokens: int | None = Field(None, ge=1, description="How long an answer may be.")
     sample: int = Field(0, ge=0, description="Which of several answers this is; equal numbers are paid once.")
     on_error: OnError = Field("fail", description="As for every item kind; a call that fails stops the node.")
@@ -74,6 +80,7 @@ async def _answer(context: NodeContext, params: LlmChatParams, item: Item, numbe
         purpose=f"node:{context.node.id}",
         max_tokens=params.max_tokens,
         temperature=params.temperature,
+        parameters=params.sampling,
     )
     attempt = await context.generate(request, _prompt(params), None, number=number)
     return attempt.text, attempt.finish != "length"
@@ -104,6 +111,7 @@ def _prompt(params: LlmChatParams) -> PromptParams:
         role=params.role,
         model=params.model,
         temperature=params.temperature,
+        **dict(params.sampling),
         max_tokens=params.max_tokens,
         sample=params.sample,
         context=False,

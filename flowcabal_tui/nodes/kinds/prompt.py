@@ -79,6 +79,7 @@ class Prompt(NodeKind):
             purpose=f"node:{context.node.id}",
             max_tokens=params.max_tokens,
             temperature=params.temperature,
+            parameters=params.sampling,
         )
         return request, injection
 

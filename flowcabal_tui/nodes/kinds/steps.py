@@ -6,10 +6,11 @@ import json
 import re
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.workflow import Angle, Blocks, Node, PromptParams, TextBlock
 from flowcabal_tui.nodes.base import NodeContext
 
@@ -19,16 +20,21 @@ _MOST_OPENINGS: Final = 200
 """So many braces are tried as the beginning of an object, so that a hostile answer costs little."""
 
 
-class WritingStep(BaseModel):
-    "One call of a model: its prompt and which model it is."
+class WritingStep(Sampled):
+    """One call of a model: its prompt and which model it is."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     system: Blocks = Field((), description="The system message.")
     prompt: Blocks = Field((), description="The message to the model.")
     role: Role = Field("user", description="Which of the project's models: user or agent.")
-    model: str | None = Field(None, description="Another model of the same provider, for this step only.")
+    model: str | None = Field(None, description="Another configured model, or one of the same provider.")
     temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
+    top_p: TopP = None
+    frequency_penalty: FrequencyPenalty = None
+    presence_penalty: PresencePenalty = None
+    stop: Stop = ()
+    seed: Seed = None
     max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
     context: bool = Field(True, description="Let the Context agent add what this step must know.")
 

@@ -172,10 +172,11 @@ class ModelRoles:
         return endpoint is not None and endpoint.provider == "offline"
 
     def model(self, role: Role, name: str | None = None) -> ModelPort:
-        """The model of a role, or another one at the same place.
+        """The model of a role; with a `name` another configured one, else one of that name at the same place.
 
         Raises ModelError(NOT_CONFIGURED or NOT_CONFIRMED).
         """
+        role = self._named_role(name, role)
         chosen = self._settings.models.of(role)
         if chosen is None:
             raise ModelError(
@@ -189,6 +190,11 @@ class ModelRoles:
         if endpoint not in self._models:
             self._models[endpoint] = self._offline() if endpoint.provider == "offline" else self._http(endpoint, key)
         return self._models[endpoint]
+
+    def _named_role(self, name: str | None, role: Role) -> Role:
+        """The role whose model has this name; the role itself where none has, or where its own has."""
+        named = [each for each in ROLES[:2] if (known := self._settings.models.of(each)) and known.model == name]
+        return role if not named or role in named else named[0]
 
     def _http(self, endpoint: Endpoint, key: str | None) -> HttpModel:
         """A model that remembers over sessions which ways to ask for a structured answer have an effect."""

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.refusals import refusal
+from flowcabal_tui.domain.sampling import SAMPLING
 from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
@@ -307,8 +308,7 @@ class GraphController:
                 await self._as_text(workflow, spot)
                 return
             answer = await self._screen.app.push_screen_wait(NodeForm(node.name, params))
-            update = None if answer is None else {"name": answer[0], "params": node.params | answer[1]}
-            changed = None if update is None else node.model_copy(update=update)
+            changed = None if answer is None else _with_answer(node, *answer)
         if changed is not None:
             await self._put(workflow, spot, changes.with_node(graph, changed))
 
@@ -351,6 +351,13 @@ class GraphController:
         graph = await Linking(self._screen).disconnected(workflow, spot)
         if graph is not None:
             await self._put(workflow, spot, graph)
+
+
+def _with_answer(node: Node, name: str, params: Mapping[str, Any]) -> Node:
+    """The node as the form says; parameters of sampling that are not set are not written."""
+    merged = node.params | params
+    kept = {key: value for key, value in merged.items() if key not in SAMPLING or value is not None}
+    return node.model_copy(update={"name": name, "params": kept})
 
 
 def _replaced(graph: Graph, node: NodeId, made: Node) -> Graph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
 from textual.app import ComposeResult
@@ -22,6 +22,13 @@ from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 from flowcabal_tui.tui.workflows.blocks import REVIEWS
 
+_SAMPLING: Final = (
+    ("top_p", mark("Likeliest words (top_p)")),
+    ("frequency_penalty", mark("Against repeating (−2 to 2)")),
+    ("presence_penalty", mark("Against the known (−2 to 2)")),
+    ("stop", mark("Ends at (texts)")),
+    ("seed", mark("Seed")),
+)
 FormAnswer = tuple[str, dict[str, Any]]
 
 
@@ -69,6 +76,10 @@ class NodeForm(TypedScreen[FormAnswer]):
                 _("Temperature (0 to 2)"), Input(_number(params.temperature), placeholder=usual, id="temperature",
                                                  compact=True)
             )  # fmt: skip
+            for name, words in _SAMPLING:
+                value = getattr(params, name)
+                shown = ", ".join(value).replace("\n", "\\n") if isinstance(value, tuple) else _number(value)
+                yield from self._row(_(words), Input(shown, placeholder=usual, id=name, compact=True))
             yield from self._row(
                 _("Tokens at most"), Input(_number(params.max_tokens), placeholder=usual, id="max_tokens", compact=True)
             )
@@ -93,6 +104,8 @@ class NodeForm(TypedScreen[FormAnswer]):
             "model": self._typed("model"),
             "temperature": self._typed("temperature"),
             "max_tokens": self._typed("max_tokens"),
+            **{name: self._typed(name) for name, _words in _SAMPLING},
+            "stop": _stops(self._typed("stop") or ""),
             "review": self.query_one("#review", Select).value,
             "context": self.query_one("#context", Checkbox).value,
             "angles": [angle for angle in ANGLES if self.query_one(f"#{angle}", Checkbox).value],
@@ -104,10 +117,15 @@ class NodeForm(TypedScreen[FormAnswer]):
             self.query_one(".wrong", Static).update("\n".join(problems))
             return
         plain = params.model_dump(mode="json")
-        self.dismiss((self._typed("name") or "", {name: plain[name] for name in changed}))
+        self.dismiss((self._typed("name") or "", {name: plain.get(name) for name in changed}))
 
     def _typed(self, field: str) -> str | None:
         return clean(self.query_one(f"#{field}", Input).value).strip() or None
+
+
+def _stops(typed: str) -> list[str] | None:
+    """Texts at which an answer ends, between commas; `\\n` is the end of a line."""
+    return [each.strip().replace("\\n", "\n") for each in typed.split(",") if each.strip()] or None
 
 
 def _number(value: float | None) -> str:

@@ -1,0 +1,34 @@
+"""Parameters of sampling besides the temperature: of a node, or of an endpoint for nodes that set none."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
+
+SAMPLING: Final = ("top_p", "frequency_penalty", "presence_penalty", "stop", "seed")
+TopP = Annotated[float | None, Field(gt=0, le=1, description="Only the likeliest words up to this share; 0 to 1.")]
+FrequencyPenalty = Annotated[
+    float | None, Field(ge=-2, le=2, description="Against words by how often they were said; -2 to 2.")
+]
+PresencePenalty = Annotated[float | None, Field(ge=-2, le=2, description="Against words that were said; -2 to 2.")]
+Stop = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Field(max_length=4, description="Texts at which the answer ends; at most 4."),
+]
+Seed = Annotated[int | None, Field(ge=0, description="Makes equal requests alike, where the provider can.")]
+
+
+class Sampled(BaseModel):
+    """A subclass declares the fields of SAMPLING. What is not set is not written, so that digests stay as they were."""
+
+    @property
+    def sampling(self) -> tuple[tuple[str, Any], ...]:
+        """Those that are set, as parameters of a request."""
+        found = ((name, getattr(self, name)) for name in SAMPLING)
+        return tuple((name, value) for name, value in found if value not in (None, ()))
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        dumped: dict[str, Any] = handler(self)
+        return {name: value for name, value in dumped.items() if name not in SAMPLING or value not in (None, (), [])}
