@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.sampling import SAMPLING
 from flowcabal_tui.domain.workflow import (
     Block,
     Blocks,
@@ -67,11 +69,17 @@ def with_blocks(workflow: Workflow, node: NodeId, field: Field, blocks: Blocks) 
     return with_params(workflow, node, {field: value})
 
 
+def changed_params(params: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with changed ones; those of sampling that are not set are not written, as before there were any."""
+    merged = {**params, **changed}
+    return {name: value for name, value in merged.items() if name not in SAMPLING or value is not None}
+
+
 def with_params(workflow: Workflow, node: NodeId, changed: dict[str, Any], name: str | None = None) -> Workflow:
     """The document with some parameters of one node, and perhaps its name, changed."""
 
     def change(item: Node) -> Node:
-        update: dict[str, Any] = {"params": item.params | changed}
+        update: dict[str, Any] = {"params": changed_params(item.params, changed)}
         return item.model_copy(update=update if name is None else update | {"name": name})
 
     nodes = tuple(change(item) if item.id == node else item for item in workflow.nodes)

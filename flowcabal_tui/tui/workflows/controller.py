@@ -14,7 +14,6 @@ from textual.screen import Screen
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.refusals import refusal
-from flowcabal_tui.domain.sampling import SAMPLING
 from flowcabal_tui.domain.workflow import Finding, Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.registry import kind_named, kinds
@@ -30,7 +29,7 @@ from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
-from flowcabal_tui.tui.workflows.blocks import same_content
+from flowcabal_tui.tui.workflows.blocks import changed_params, same_content
 from flowcabal_tui.tui.workflows.document import WorkflowDocument, WorkflowOpened
 from flowcabal_tui.tui.workflows.linking import Linking
 from flowcabal_tui.tui.workflows.marks import node_marks
@@ -308,7 +307,11 @@ class GraphController:
                 await self._as_text(workflow, spot)
                 return
             answer = await self._screen.app.push_screen_wait(NodeForm(node.name, params))
-            changed = None if answer is None else _with_answer(node, *answer)
+            changed = (
+                None
+                if answer is None
+                else node.model_copy(update={"name": answer[0], "params": changed_params(node.params, answer[1])})
+            )
         if changed is not None:
             await self._put(workflow, spot, changes.with_node(graph, changed))
 
@@ -351,13 +354,6 @@ class GraphController:
         graph = await Linking(self._screen).disconnected(workflow, spot)
         if graph is not None:
             await self._put(workflow, spot, graph)
-
-
-def _with_answer(node: Node, name: str, params: Mapping[str, Any]) -> Node:
-    """The node as the form says; parameters of sampling that are not set are not written."""
-    merged = node.params | params
-    kept = {key: value for key, value in merged.items() if key not in SAMPLING or value is not None}
-    return node.model_copy(update={"name": name, "params": kept})
 
 
 def _replaced(graph: Graph, node: NodeId, made: Node) -> Graph:
