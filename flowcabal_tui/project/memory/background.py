@@ -10,18 +10,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, get_args
 
-from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, Gone, KnowledgeError, ModelError, ModelFault
+from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness, TaskKind
+from flowcabal_tui.project.memory.step_runner import LONGEST_WAIT, TRIES, StepEnd, run_step, wait_before
 from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.protocol.memory import BackgroundChanged
 from flowcabal_tui.store import Outbox
 
 log = logging.getLogger(__name__)
-TRIES: Final = 5
-FIRST_WAIT: Final = 2.0
-LONGEST_WAIT: Final = 300.0
 IDLE_SECONDS: Final = 1.0
 LOCAL: Final[tuple[TaskKind, ...]] = ("mirror", "index", "entities", "story", "l1", "l0", "profile", "arc", "check")
 KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
@@ -117,34 +115,25 @@ class Background:
         if not await self._outbox.begin(task.id):
             return
         await self.tell(replace(task, state="running"))
-        try:
-            await self._step(task)
-        except KnowledgeError as error:
-            await self._later(task, error)
-        except ModelError as error:
-            if error.fault is ModelFault.NOT_CONFIRMED:
-                await self._until_confirmed(task, error.title)
-                return
-            await (self._later(task, error) if error.retryable else self._failed(task, error.title))
-        except Gone as error:  # nothing to do
-            log.info("background %s of %s: %s", task.kind, task.subject, error.title)
-            await self._mark(replace(task, state="fresh"))
-        except FlowCabalError as error:
-            self._unwritten = error if isinstance(error, DiskFull) else self._unwritten
-            await self._failed(task, error.title)
-        except Exception as error:  # the edge of a worker: one step must not end the lane
-            log.exception("background %s of %s", task.kind, task.subject)
-            await self._failed(task, repr(error))
-        else:
-            await self._mark(replace(task, state="fresh", error=""))
+        end = await run_step(self._step, task)
+        self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
+        match end.ending:
+            case "done" | "gone":
+                await self._mark(replace(task, state="fresh", error=""))
+            case "later":
+                await self._later(task, end)
+            case "unconfirmed":
+                await self._until_confirmed(task, end.why)
+            case _:
+                await self._failed(task, end.why)
 
-    async def _later(self, task: BackgroundTask, error: FlowCabalError) -> None:
+    async def _later(self, task: BackgroundTask, end: StepEnd) -> None:
         tries = task.tries + 1
-        if tries >= TRIES and not isinstance(error, KnowledgeError):
-            await self._failed(task, error.title)
+        if tries >= TRIES and not isinstance(end.error, KnowledgeError):
+            await self._failed(task, end.why)
             return
-        wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(tries - 1, 10))
-        await self._mark(replace(task, state="waiting", tries=tries, error=error.title, not_before=self._now() + wait))
+        not_before = self._now() + wait_before(tries)
+        await self._mark(replace(task, state="waiting", tries=tries, error=end.why, not_before=not_before))
 
     async def _until_confirmed(self, task: BackgroundTask, why: str) -> None:
         """It waits for the user, who may also answer in another process: it is looked at again now and then."""
@@ -255,6 +244,5 @@ class Background:
         for worker in tasks:
             worker.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._workers = []
         self._workers = []
         self._untold.clear()

@@ -18,15 +18,10 @@ from typing import Final, Literal
 from flowcabal_tui.agents.arcs import arcs_of
 from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.errors import (
-    BudgetExceeded,
     DiskFull,
     FlowCabalError,
-    Gone,
     LimitReached,
-    ModelError,
-    ModelFault,
     RunError,
-    SettingsError,
 )
 from flowcabal_tui.domain.ids import ChapterId, Generation, RunId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -35,8 +30,9 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.memory import bootstrap_plan as plan
-from flowcabal_tui.project.memory.background import FIRST_WAIT, LONGEST_WAIT, TRIES, Background
+from flowcabal_tui.project.memory.background import Background
 from flowcabal_tui.project.memory.bootstrap_limit import hold, known_pace, learn_pace, past_quote
+from flowcabal_tui.project.memory.step_runner import TRIES, StepEnd, run_step, wait_before
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.models.roles import ModelRoles
@@ -48,10 +44,6 @@ from flowcabal_tui.store import Store
 log = logging.getLogger(__name__)
 JOB: Final = "bootstrap"
 LOOK_SECONDS: Final = 0.05
-HOPELESS: Final = frozenset(
-    {ModelFault.AUTH, ModelFault.NOT_FOUND, ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED}
-)
-"""Faults that every other call would meet too."""
 
 
 class Bootstrap:
@@ -322,24 +314,31 @@ class Bootstrap:
         reason = ""
         try:
             begun = await self._store.jobs.begin(task)
-            await self._steps(begun.pinned).do(begun)
-            await self._done(task)
-        except (BudgetExceeded, SettingsError, DiskFull) as error:
-            reason = past_quote() if isinstance(error, LimitReached) else error.title
-            self._unwritten = error if isinstance(error, DiskFull) else self._unwritten
+            reason = await self._ended(task, await run_step(self._steps(begun.pinned).do, begun))
+        except DiskFull as error:
+            self._unwritten, reason = error, error.title
             await self._store.outbox.set_state(task.id, "waiting", reason)
-        except ModelError as error:
-            reason = await self._hindered(task, error)
-        except Gone as error:  # nothing to do
-            log.info("bootstrap %s of %s: %s", task.kind, task.subject, error.title)
-            await self._store.jobs.finish(task)
-        except FlowCabalError as error:
-            await self._store.outbox.set_state(task.id, "failed", error.title)
-        except Exception as error:  # the edge of a worker: one step must not end the others
-            log.exception("bootstrap %s of %s", task.kind, task.subject)
-            await self._store.outbox.set_state(task.id, "failed", repr(error))
         await self.tell()
         return reason
+
+    async def _ended(self, task: BackgroundTask, end: StepEnd) -> str:
+        """Stores how a step ended; returns why no other may begin, or ""."""
+        set_state = self._store.outbox.set_state
+        self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
+        match end.ending:
+            case "done":
+                await self._done(task)
+            case "gone":
+                await self._store.jobs.finish(task)
+            case "failed":
+                await set_state(task.id, "failed", end.why)
+            case "later" if task.tries + 1 < TRIES:
+                await set_state(task.id, "waiting", end.why, self._now() + wait_before(task.tries + 1))
+            case _:
+                reason = past_quote() if isinstance(end.error, LimitReached) else end.why
+                await set_state(task.id, "waiting", reason)
+                return reason
+        return ""
 
     async def _done(self, task: BackgroundTask) -> None:
         if task.kind == plan.CHAPTER_STEPS[-1]:
@@ -349,19 +348,6 @@ class Bootstrap:
         await self._store.jobs.finish(task)
         self._weight_done += plan.weight([task.kind])
         self._wake()
-
-    async def _hindered(self, task: BackgroundTask, error: ModelError) -> str:
-        """A call that failed for good fails its step; one that may go later waits; one that never will stops all."""
-        tries = task.tries + 1
-        if error.retryable and tries < TRIES:
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1))
-            await self._store.outbox.set_state(task.id, "waiting", error.title, self._now() + wait)
-            return ""
-        if error.retryable or error.fault in HOPELESS:
-            await self._store.outbox.set_state(task.id, "waiting", error.title)
-            return error.title
-        await self._store.outbox.set_state(task.id, "failed", error.title)
-        return ""
 
     async def _plan_more(self, job: plan.Job) -> None:
         """Rows for the profiles of the next block, when all names are known and found everywhere; at last for arcs."""

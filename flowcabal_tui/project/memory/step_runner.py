@@ -1,0 +1,75 @@
+"""One step of the background work or of a paid reading: carried out, and its end as a value."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from flowcabal_tui.domain.errors import (
+    BudgetExceeded,
+    DiskFull,
+    FlowCabalError,
+    Gone,
+    KnowledgeError,
+    ModelError,
+    ModelFault,
+    SettingsError,
+)
+from flowcabal_tui.domain.memory import BackgroundTask
+
+log = logging.getLogger(__name__)
+TRIES: Final = 5
+_FIRST_WAIT: Final = 2.0
+LONGEST_WAIT: Final = 300.0
+_MOST_DOUBLINGS: Final = 10
+_HOPELESS: Final = frozenset({ModelFault.AUTH, ModelFault.NOT_FOUND, ModelFault.NOT_CONFIGURED})
+
+Ending = Literal["done", "gone", "later", "unconfirmed", "hopeless", "failed"]
+"""`gone`: the subject no longer exists. `hopeless`: every other step that calls the model would fail too."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnd:
+    """How a step ended, and why when it is not done."""
+
+    ending: Ending
+    why: str = ""
+    error: FlowCabalError | None = None
+
+
+async def run_step(step: Callable[[BackgroundTask], Awaitable[None]], task: BackgroundTask) -> StepEnd:
+    """Carries out a step; raises nothing but a cancellation."""
+    try:
+        await step(task)
+    except FlowCabalError as error:
+        ending = _ending_of(error)
+        if ending == "gone":
+            log.info("%s of %s: %s", task.kind, task.subject, error.title)
+        return StepEnd(ending, error.title, error)
+    except Exception as error:  # the edge of a worker: one step must not end the others
+        log.exception("%s of %s", task.kind, task.subject)
+        return StepEnd("failed", repr(error))
+    return StepEnd("done")
+
+
+def wait_before(tries: int) -> float:
+    """Seconds before a step is tried again that was tried so many times."""
+    return min(LONGEST_WAIT, math.ldexp(_FIRST_WAIT, min(tries - 1, _MOST_DOUBLINGS)))
+
+
+def _ending_of(error: FlowCabalError) -> Ending:
+    match error:
+        case Gone():
+            return "gone"
+        case KnowledgeError():
+            return "later"
+        case ModelError():
+            if error.fault is ModelFault.NOT_CONFIRMED:
+                return "unconfirmed"
+            return "later" if error.retryable else "hopeless" if error.fault in _HOPELESS else "failed"
+        case BudgetExceeded() | SettingsError() | DiskFull():
+            return "hopeless"
+    return "failed"
