@@ -194,7 +194,7 @@ async def test_a_mistake_that_raises_keyerror_fails_its_step_of_the_reading(
         status = await ended(desk)
         assert status.failed == len(CHAPTERS)
     logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
-    assert (logged.count("bootstrap story of "), logged.count("KeyError: 'boom'")) == (len(CHAPTERS),) * 2
+    assert (logged.count("step story of "), logged.count("KeyError: 'boom'")) == (len(CHAPTERS),) * 2
 
 
 async def test_a_pause_that_overtakes_the_start_of_a_reading_holds(

@@ -311,15 +311,14 @@ class Bootstrap:
 
     async def _one(self, task: BackgroundTask) -> str:
         """One step; returns why no other may begin, or ""."""
-        reason = ""
-        try:
-            begun = await self._store.jobs.begin(task)
-            reason = await self._ended(task, await run_step(self._steps(begun.pinned).do, begun))
-        except DiskFull as error:
-            self._unwritten, reason = error, error.title
-            await self._store.outbox.set_state(task.id, "waiting", reason)
+        reason = await self._ended(task, await run_step(self._step, task))
         await self.tell()
         return reason
+
+    async def _step(self, task: BackgroundTask) -> None:
+        begun = await self._store.jobs.begin(task)
+        await self._steps(begun.pinned).do(begun)
+        await self._done(task)
 
     async def _ended(self, task: BackgroundTask, end: StepEnd) -> str:
         """Stores how a step ended; returns why no other may begin, or ""."""
@@ -327,7 +326,7 @@ class Bootstrap:
         self._unwritten = end.error if isinstance(end.error, DiskFull) else self._unwritten
         match end.ending:
             case "done":
-                await self._done(task)
+                pass
             case "gone":
                 await self._store.jobs.finish(task)
             case "failed":

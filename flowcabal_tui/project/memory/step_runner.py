@@ -47,10 +47,10 @@ async def run_step(step: Callable[[BackgroundTask], Awaitable[None]], task: Back
     except FlowCabalError as error:
         ending = _ending_of(error)
         if ending == "gone":
-            log.info("%s of %s: %s", task.kind, task.subject, error.title)
+            log.info("step %s of %s: %s", task.kind, task.subject, error.title)
         return StepEnd(ending, error.title, error)
     except Exception as error:  # the edge of a worker: one step must not end the others
-        log.exception("%s of %s", task.kind, task.subject)
+        log.exception("step %s of %s", task.kind, task.subject)
         return StepEnd("failed", repr(error))
     return StepEnd("done")
 
