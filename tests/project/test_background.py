@@ -105,7 +105,7 @@ async def test_a_mistake_that_raises_keyerror_fails_its_task_and_is_logged(
         failed = [task for task in await desk.project.memory.background() if task.state == "failed"]
         assert [(task.kind, task.error) for task in failed] == [("entities", "KeyError('boom')")]
     logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
-    assert "background entities of" in logged and "KeyError: 'boom'" in logged
+    assert "step entities of" in logged and "KeyError: 'boom'" in logged
 
 
 async def test_a_task_whose_chapter_is_gone_is_done(folder: Path) -> None:
