@@ -47,6 +47,11 @@ async def add_workflow(arguments: Namespace, wanted: str) -> None:
     await _store(arguments, _brought(Path(wanted), registry_of((), arguments.project)))
 
 
+async def stored_document(arguments: Namespace, path: Path) -> str:
+    """Stores the workflow of a document as `add_workflow` does, and gives its reference. Raises WorkflowError."""
+    return (await _store(arguments, _brought(path, registry_of((), arguments.project))))[-1]
+
+
 def _brought(path: Path, actions: Actions | None) -> tuple[Workflow, ...]:
     """The workflows in a document or a folder of documents, all of them sound. Raises WorkflowError."""
     if is_flow_folder(path):
@@ -76,8 +81,12 @@ async def add_chapter(arguments: Namespace, command: AddChapter) -> None:
         await project.close()
 
 
-async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> None:
-    """Stores each under its own `id@version`; says where another document has that already. Raises WorkflowError."""
+async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> list[str]:
+    """Stores each under its own `id@version`; says where another document has that already. Raises WorkflowError.
+
+    Gives their references.
+    """
+    stored = []
     for workflow in workflows:
         require_valid(workflow)
     commands = load_project(arguments.project).actions.commands
@@ -86,8 +95,10 @@ async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> None:
     try:
         for workflow in workflows:
             saved = await project.carry_out(SaveWorkflow(workflow, keep_version=True))
+            stored.append(saved)
             if saved != workflow.reference:
                 said = _("{ref} already names another document here; this one was stored as {saved}.")
                 say(said.format(ref=workflow.reference, saved=saved), file=sys.stderr)
     finally:
         await project.close()
+    return stored

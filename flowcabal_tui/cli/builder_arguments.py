@@ -19,7 +19,9 @@ def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the answers"))
     how = command.add_mutually_exclusive_group(required=True)
     how.add_argument("--offline", action="store_true", help=_("fill the form from the wish, by a vocabulary"))
+    how.add_argument("--model", choices=("user", "agent"), help=_("by this model of your settings file"))
     how.add_argument("--forms", type=path, metavar=_("FILE"), help=_("filled forms, a JSON object a line"))
+    command.add_argument("--yes", action="store_true", help=_("agree to the price of the model"))
 
 
 def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:

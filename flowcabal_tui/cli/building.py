@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.documents import conversion_of, read_document
+from flowcabal_tui.cli.documents import SUFFIXES, conversion_of, read_document
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.errors import DiskFull, RunError
@@ -43,7 +43,6 @@ _MARKS: Final = {
     "edge_removed": "-",
 }
 _LONGEST: Final = 100
-_DOCUMENTS: Final = (".json", ".yaml", ".yml")
 
 
 async def build(arguments: Namespace) -> int:
@@ -55,7 +54,7 @@ async def build(arguments: Namespace) -> int:
 async def update(arguments: Namespace) -> int:
     """The same for a workflow that is there."""
     named: dict[str, Any] = {"workflow": arguments.workflow}
-    if (file := Path(arguments.workflow)).suffix in _DOCUMENTS:
+    if (file := Path(arguments.workflow)).suffix in SUFFIXES:
         named = {"document": conversion_of(file, read_document(file)).workflow.model_dump(mode="json")}
     command = RequestBuild(arguments.wish, **_how(arguments), **named)
     return await _asked(arguments, command)
@@ -117,7 +116,7 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
     try:
         asked = (command.wish, command.workflow, command.tools)
         price = None if command.offline else await project.builds.build_price(*asked)
-        if price is not None and not arguments.yes and not await _agreed(price):
+        if price is not None and not arguments.yes and not await agreed(price):
             return FAILED
         record = await _built(project, command)
     finally:
@@ -131,7 +130,7 @@ async def _built(project: Project, command: RequestBuild) -> BuildRecord:
     return await project.builds.build(await project.carry_out(command))
 
 
-async def _agreed(price: BuildPrice) -> bool:
+async def agreed(price: BuildPrice) -> bool:
     """Is the price agreed to at the terminal?"""
     say(price_words(price), file=sys.stderr)
     if not sys.stdin.isatty():

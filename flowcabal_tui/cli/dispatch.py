@@ -126,10 +126,10 @@ async def _until_terminated(work: Coroutine[Any, Any, int]) -> int:
 
 
 def _handler(command: str) -> Handler:
-    if command in ("run", "decide"):
+    if command in ("run", "execute", "decide"):
         from flowcabal_tui.cli import running
 
-        return {"run": running.run, "decide": running.decide}[command]
+        return {"run": running.run, "execute": running.execute, "decide": running.decide}[command]
     if command in ("build", "update", "builds"):
         from flowcabal_tui.cli import building
 
@@ -146,10 +146,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli.trusting import trust
 
         return trust
-    if command in ("search", "blame"):
+    if command in ("search", "blame", "actions"):
         from flowcabal_tui.cli import searching
 
-        return {"search": searching.search, "blame": searching.blame}[command]
+        return {"search": searching.search, "blame": searching.blame, "actions": searching.actions}[command]
     if command == "profile":
         from flowcabal_tui.cli import profiles
 

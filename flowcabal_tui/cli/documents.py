@@ -22,6 +22,8 @@ from flowcabal_tui.nodes.validation import Actions
 from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.project_file import load_project
 
+SUFFIXES: Final = (".json", ".yaml", ".yml")
+"""What the name of a document ends in."""
 _MOST_BYTES = 3 * MAX_JSON
 _MARKS: Final = {"changed": "~", "lost": "!", "info": "·"}
 

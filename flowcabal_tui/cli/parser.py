@@ -9,6 +9,7 @@ from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
+from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.story_arguments import (
     check_chapters_arguments,
     findings_arguments,
@@ -27,6 +28,7 @@ COMMANDS = [
     "bootstrap",
     "references",
     "run",
+    "execute",
     "build",
     "update",
     "builds",
@@ -42,6 +44,7 @@ COMMANDS = [
     "blame",
     "chapters",
     "workflows",
+    "actions",
     "validate",
     "convert",
     "render",
@@ -71,6 +74,7 @@ COMMANDS = [
 TRUSTING = (
     *(
         "run",
+        "execute",
         "build",
         "update",
         "decide",
@@ -120,12 +124,6 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, words: str) ->
 
 def _project(command: argparse.ArgumentParser) -> None:
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
-
-
-def _inputs(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--instruction", default="", help=_("what you want of this chapter"))
-    said = _("a value for {{input.NAME}}: a text, or with NAME:=JSON a number, true, a list or an object")
-    command.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=said)
 
 
 def _actions(command: argparse.ArgumentParser) -> None:
@@ -183,45 +181,8 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
-    run = _add(commands, "run", _("run a workflow and print what happens"))
-    _project(run)
-    run.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version"))
-    run.add_argument("--resume", metavar=_("RUN"), help=_("continue a run whose process ended"))
-    words = _("with --resume: continue cut-off texts from where they stopped, not from the start")
-    run.add_argument("--continue", dest="continues", action="store_true", help=words)
-    run.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
-    _inputs(run)
-    run.add_argument("--length", type=whole, metavar="N", help=_("words of the chapter; characters in Chinese"))
-    run.add_argument(
-        "--target", action="append", default=[], metavar=_("NODE"), help=_("run only what this node needs")
-    )
-    run.add_argument("--again", action="append", default=[], metavar=_("NODE"), help=_("make another sample"))
-    run.add_argument(
-        "--freeze", action="append", default=[], metavar=_("NODE"), help=_("from now on take its output, never run it")
-    )
-    run.add_argument(
-        "--set", action="append", default=[], metavar="NODE.PARAM=VALUE", help=_("a parameter, for this run only")
-    )
-    run.add_argument("--step", action="store_true", help=_("pause after each level; an empty line continues"))
-    run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
-    run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
-    embeddings_flag(run)
-    run.add_argument("--quote", action="store_true", help=_("only say what it would cost"))
-    run.add_argument(
-        "--decide",
-        action="append",
-        default=[],
-        metavar="NODE=ANSWER",
-        help=_(
-            "answer a question of that node: approve, choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE;"
-            " never a required approval"
-        ),
-    )
-    run.add_argument("--keep", metavar=_("NODE"), help=_("keep the output of this node when the run is done"))
-    run.add_argument("--wait", action="store_true", help=_("with --keep: wait for the memory, and for what it advises"))
-    form = run.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help=_("print events, read commands, one JSON object a line"))
-    form.add_argument("--plain", action="store_true", help=_("plain words without a moving line"))
+    run_arguments(_add(commands, "run", _("run a workflow and print what happens")))
+    run_arguments(_add(commands, "execute", _("the same; the workflow may be a document, which the project then has")))
     keep = _add(commands, "keep", _("keep an output of a run in the book; without a run, list what is kept"))
     _project(keep)
     keep.add_argument("run", nargs="?", metavar=_("RUN"))
@@ -262,7 +223,7 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     simulate.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
     _actions(simulate)
     simulate.add_argument("--simulation", type=path, metavar=_("FILE"), help=_("what actions give: templates by id"))
-    _inputs(simulate)
+    inputs_arguments(simulate)
     simulate.add_argument(
         "--decide",
         action="append",
@@ -350,6 +311,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
         ("status", _("runs, questions, background work and totals")),
         ("chapters", _("the chapters of the book")),
         ("workflows", _("the workflows of a project")),
+        ("actions", _("the actions that a project may use")),
         ("models", _("the models of a project, and what is found here")),
     ):
         command = _add(commands, name, words)
@@ -368,6 +330,8 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
                     names="recursive-polish, five-openings, text-adventure"
                 ),
             )
+        if name == "actions":
+            command.add_argument("--search", default="", metavar=_("TEXT"), help=_("those that fit, best first"))
         if name == "models":
             command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))

@@ -9,11 +9,14 @@ import threading
 from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from flowcabal_tui.cli.adding import stored_document
 from flowcabal_tui.cli.answers import Answers, answer_to
+from flowcabal_tui.cli.documents import SUFFIXES
 from flowcabal_tui.cli.embeddings import settle_embeddings
 from flowcabal_tui.cli.flags import request_of, require_inputs, require_sense
 from flowcabal_tui.cli.knowledge import tell_what_the_server_lacks
@@ -79,6 +82,13 @@ async def run(arguments: Namespace) -> int:
         return await session.follow(RunId(await project.carry_out(command)), arguments.keep, wait=arguments.wait)
     finally:
         await project.close()
+
+
+async def execute(arguments: Namespace) -> int:
+    """`run`, where the workflow may be a document of any form that is read: the project then has it."""
+    if arguments.workflow and not arguments.resume and Path(arguments.workflow).suffix in SUFFIXES:
+        arguments.workflow = await stored_document(arguments, Path(arguments.workflow))
+    return await run(arguments)
 
 
 async def _command_of(project: Project, arguments: Namespace, answers: Answers) -> RunWorkflow | ResumeRun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from dataclasses import asdict
 
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.terminal import say, say_json, say_row
@@ -11,6 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance
 from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.words import AUTHORS, CLASSES, SEARCHED, level_words
@@ -33,6 +35,26 @@ async def search(arguments: Namespace) -> int:
     if not answer.hits:
         say(_("Nothing was found."), file=sys.stderr)
     return 0 if answer.hits else 1
+
+
+async def actions(arguments: Namespace) -> int:
+    """The actions that a project may use, with `--search` those that fit by words and by meaning: 1 when none does."""
+    project = await Project.open(arguments.project, read_only=True)
+    try:
+        rows = await project.workflows.actions(arguments.search)
+    finally:
+        await project.close()
+    if arguments.json:
+        for row in rows:
+            say_json({"type": "action", **asdict(row)})
+    else:
+        for row in rows:
+            gate = _("asks before it is carried out") if row.gated else ""
+            say_row((row.id, row.name, clean_line(row.description)[:_LINE], gate))
+    if arguments.search and not rows:
+        say(_("Nothing was found."), file=sys.stderr)
+        return 1
+    return 0
 
 
 def _print_answer(answer: SearchAnswer) -> None:

@@ -82,6 +82,8 @@ UNKNOWN = [
     ("build {nowhere} wish", "There is no FlowCabal project"),
     ("build {book} wish --offline --template none", "chapter@1"),
     ("update {book} none wish --offline", "chapter"),
+    ("execute {book} none", "chapter@1"),
+    ("actions {nowhere}", "There is no FlowCabal project"),
     ("builds {book} build-99", "There is no build build-99"),
     ("decide {book} build-99 approve", "There is no build build-99"),
     ("bench context {nowhere}", "There is no FlowCabal project"),

@@ -11,6 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from flowcabal_tui.actions.registry import Action
+from flowcabal_tui.agents.builder.build_state import Build
+from flowcabal_tui.agents.builder.builder import AnsweringModel, ModelBuilder, plain_round
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.form_builder import build_by_form
@@ -61,6 +63,25 @@ async def answered(brief: Brief, form: Form | None) -> Json:
     report = await check(built.copied, built.items, SimulatedRuns(brief.known))
     told = [*(each.message for each in report.problems), *report.notes]
     return {"id": brief.id, "workflow": built.copied.document, "question": None, "explanation": " ".join(told)}
+
+
+async def answered_by_model(brief: Brief, model: AnsweringModel) -> Json:
+    """The answer of a model, with what it took. A build that was stopped has none, and says why."""
+    build = Build(brief.wish, brief.language, brief.copied)
+
+    async def keep(_build: Build) -> None:
+        """Only the answer is kept."""
+
+    await ModelBuilder(model, SimulatedRuns(brief.known), keep).build(build)
+    done = build.status == "finished"
+    return {
+        "id": brief.id,
+        "workflow": build.copied.document if done else None,
+        "question": "\n".join(build.questions) if build.status == "asks" else None,
+        "explanation": build.explanation if done else build.stopped,
+        "rounds": [plain_round(each) for each in build.rounds],
+        "tokens": build.tokens,
+    }
 
 
 def _brief(row: Mapping[str, Any]) -> Brief:
