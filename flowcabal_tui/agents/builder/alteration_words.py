@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import Json, all_found, own_params
 from flowcabal_tui.agents.builder.forms import Alteration, Step
-from flowcabal_tui.agents.builder.wish import TEMPERATURE, Wish, places
+from flowcabal_tui.agents.builder.wish import Wish, places
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
@@ -34,7 +34,8 @@ def alterations_of(found: Wish, copied: WorkingCopy, language: str) -> tuple[Alt
     mentions = sorted(_mentions(found, copied, language), key=lambda each: each.at)
     for reading in (_replaced, _models, _conditional, _inserted, _settings, _removed, _paused):
         if made := list(reading(found, copied, mentions)):
-            return tuple(made)
+            sets = reading is _settings and all(each.field == "temperature" for each in made)
+            return (*made, *(_paused(found, copied, mentions) if sets else ()))
     return ()
 
 
@@ -84,7 +85,7 @@ def _conditional(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Itera
 
 def _inserted(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
     """A new step between two nodes, or behind one."""
-    about = next((hit.key for hit in found.hits["about"]), "")
+    about = next(iter(found.abouts()), "")
     taken = {each.at for each in mentions}
     verb: Any = next((hit.key for hit in found.hits["steps"] if hit.start not in taken), "check" if about else "")
     if not (verb and mentions and found.has("insert")):
@@ -97,9 +98,9 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable
 
 def _settings(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
     """Numbers and switches of the node that is named, or of the only one that has such a setting."""
-    told = TEMPERATURE.search(found.text)
+    told = found.temperature
     if told is not None and mentions:
-        return [Alteration(change="set", node=mentions[0].path, field="temperature", to=float(told[1]))]
+        return [Alteration(change="set", node=mentions[0].path, field="temperature", to=told)]
     marks, made = found.marks("to"), []
     number = found.number_after(marks[-1].end) if marks else None
     for place in all_found(copied.document):
@@ -128,6 +129,8 @@ def _paused(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[A
         return ()
     marks = found.marks("before")
     if not marks:
-        return [Alteration(change="pause", node=mentions[0].path)]
+        pause = found.marks("pause", "edit", "approve")[0]
+        ahead = [each for each in mentions if each.at < pause.start]
+        return [Alteration(change="pause", node=(ahead or mentions)[-1 if ahead else 0].path)]
     near = min(mentions, key=lambda each: abs(each.at - marks[0].start))
     return [Alteration(change="pause", before=near.path)]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
 from flowcabal_tui.agents.builder.forms import Choice, Form, Step
-from flowcabal_tui.agents.builder.wish import TEMPERATURE, Hit, Wish
+from flowcabal_tui.agents.builder.wish import Hit, Wish
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
@@ -85,7 +85,7 @@ def _writing(found: Wish, copied: WorkingCopy, language: str) -> list[Step]:
         placed = shape(found, placed, language)
     if flow:
         placed = [each for each in placed if each.step.does in ("plan", "write", "candidates")] + flow
-    told = TEMPERATURE.search(found.text)
+    told = found.temperature
     marks = found.marks("count", "remember")
     if marks:
         key = next((text for text, _at in found.quoted if text.isidentifier()), marks[0].key)
@@ -98,7 +98,7 @@ def _writing(found: Wish, copied: WorkingCopy, language: str) -> list[Step]:
         placed.insert(plans, _Placed(-1, Step(does="write")))
     if told is not None:
         at = next((n for n, each in enumerate(placed) if each.step.does in ("write", "candidates")), 0)
-        placed[at] = placed[at].with_(temperature=min(2.0, float(told[1])))
+        placed[at] = placed[at].with_(temperature=min(2.0, told))
     return [each.step for each in placed]
 
 
@@ -140,12 +140,12 @@ def _plans(placed: _Steps) -> _Steps:
 
 def _readers(found: Wish, placed: _Steps, language: str) -> _Steps:
     """Checks with what they look at; several stand side by side."""
-    abouts = list({hit.key: hit for hit in reversed(found.hits["about"])}.values())[::-1]
+    abouts = found.abouts()
     checks = [each for each in placed if each.step.does == "check"]
     if not checks and not (abouts and found.number_by("people", 2, 8)):
         return placed
-    at = checks[0].at if checks else abouts[0].start
-    steps = tuple(Step(does="check", about=hit.key) for hit in abouts) or (Step(does="check"),)
+    at = checks[0].at if checks else found.hits["about"][0].start
+    steps = tuple(Step(does="check", about=each) for each in abouts) or (Step(does="check"),)
     check = steps[0] if len(steps) == 1 else Step(does="together", steps=steps)
     rest = [each for each in placed if each.step.does not in ("check", "revise", "polish")]
     later = [each for each in placed if each.step.does in ("revise", "polish")]
@@ -186,7 +186,7 @@ def _rounds(found: Wish, placed: _Steps, language: str) -> _Steps:
 
 def _each(found: Wish, placed: _Steps, language: str) -> _Steps:
     """The writing goes through the lines of the plan."""
-    loops = [hit for hit in found.marks("each") if not found.is_denied(hit)]
+    loops = [hit for hit in found.marks("each") if not found.is_denied(hit) and not found.is_followed(hit, "chapter")]
     if not loops or any(each.step.does in ("together", "candidates") for each in placed):
         return placed
     limits = [each for each in found.numbers if 1 < each.value <= 64]
@@ -205,7 +205,8 @@ def _measured(found: Wish, placed: _Steps, language: str) -> _Steps:
         number = found.number_after(hit.end)
         if number is None or number.value < 200:
             continue
-        other = next((each.start for each in found.marks("otherwise") if each.start > number.end), len(found.text))
+        behind = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > number.end]
+        other = behind[0] if behind else len(found.text)
         hits = [each for each in found.hits["steps"] if each.start > number.end and each.key in _TEXT_VERBS]
         then = [each.key for each in hits if each.start < other][:1]
         otherwise = [each.key for each in hits if each.start > other and each.key not in then][:1]

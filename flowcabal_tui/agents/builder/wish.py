@@ -9,10 +9,15 @@ from typing import Any, Final
 
 from flowcabal_tui.agents.builder.words import words
 
-TEMPERATURE: Final = re.compile(r"(?:temperature|温度)\D{0,6}(\d(?:\.\d{1,2})?)", re.IGNORECASE)
+_TEMPERATURE: Final = re.compile(
+    r"(?:temperature|温度)\D{0,24}(\d(?:\.\d{1,2})?)(?:\s?(?:down to|up to|to|->|→|降到|升到|调到|改到|改成|改为|到)\s?"
+    r"(\d(?:\.\d{1,2})?))?",
+    re.IGNORECASE,
+)
 LONGEST: Final = 4000
 """Characters of a wish that are looked at."""
-_DIGITS: Final = re.compile(r"\d{1,7}(?:\.\d{1,4})?")
+_DIGITS: Final = re.compile(r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}(?:\.\d{1,4})?")
+_CLAUSE: Final = re.compile(r"[,.;:!?，。；：！？、\n]|\b(?:and|or|then|but)\b")
 _QUOTED: Final = re.compile(r"[“「『\"]([^“”「」『』\"]{1,80})[”」』\"]")
 _TITLE: Final = re.compile(r"《[^《》]{1,40}》")
 _SINGLE: Final = re.compile(r"(?<![A-Za-z])'([^'\n]{1,60})'(?![A-Za-z])")
@@ -47,8 +52,10 @@ class Wish:
         """Characters between two words that belong together."""
         tables = words(language, "vocabulary")
         self.units: dict[str, list[str]] = tables["units"]
-        self.hits = {name: _hits(self.folded, name, table) for name, table in tables.items() if name != "units"}
-        self.numbers = _numbers(self.folded, tables["numbers"])
+        self.hits = {
+            name: _hits(self.folded, name, table) for name, table in tables.items() if name not in ("units", "times")
+        }
+        self.numbers = _numbers(self.folded, tables["numbers"], tables["times"])
         self.quoted = [(match[1], match.start()) for match in _QUOTED.finditer(self.text)]
         if language != "zh":
             self.quoted += [(match[1], match.start()) for match in _SINGLE.finditer(self.text)]
@@ -77,6 +84,36 @@ class Wish:
         """The first number behind a place."""
         return next((each for each in self.numbers if each.start >= place), None)
 
+    def abouts(self) -> list[str]:
+        """What checks look at: words of the vocabulary, and where a check has none, the words behind it."""
+        told = {hit.start: hit.key for hit in self.hits["about"]}
+        for hit in [each for each in self.hits["steps"] if each.key == "check"]:
+            literal = self.clause_after(hit.end)
+            begin = max((each.end() for each in _CLAUSE.finditer(self.text, 0, hit.start)), default=0)
+            stop = hit.end + len(literal)
+            if len(literal) > 1 and not any(begin <= each.start <= stop for each in self.hits["about"]):
+                told[hit.end] = literal
+        return list(dict.fromkeys(told[at] for at in sorted(told)))
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that is named; of "from 0.7 to 0.4" the second."""
+        named = _TEMPERATURE.search(self.text)
+        return float(named[2] or named[1]) if named else None
+
+    def is_followed(self, hit: Hit, unit: str) -> bool:
+        """Stands one of the words of a unit directly behind it?"""
+        behind = self.folded[hit.end :].lstrip()
+        return any(behind.startswith(each) for each in self.units[unit])
+
+    def clause_after(self, place: int) -> str:
+        """The words from a place to the end of their clause; "" where a mark or a number stands among them."""
+        end = _CLAUSE.search(self.text, place)
+        stop = end.start() if end else len(self.text)
+        taken = [each.start for each in self.hits["marks"]] + [each.start for each in self.numbers]
+        inside = any(place <= each < stop for each in taken)
+        return "" if inside or stop - place > self.reach * 3 else self.text[place:stop].strip()
+
 
 def _begins(behind: str, unit: str) -> bool:
     """Stands the unit next, with at most one other word between?"""
@@ -87,12 +124,31 @@ def _begins(behind: str, unit: str) -> bool:
     return len(between.split()) <= 1 and len(between) <= 12 and "," not in between
 
 
-def _numbers(text: str, table: dict[str, int]) -> list[Number]:
-    found = [Number(float(match[0]), match.start(), match.end()) for match in _DIGITS.finditer(text)]
+def _numbers(text: str, table: dict[str, int], times: dict[str, int]) -> list[Number]:
+    """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand."""
+    found = [Number(float(match[0].replace(",", "")), match.start(), match.end()) for match in _DIGITS.finditer(text)]
     found += [
         Number(table[hit.key], hit.start, hit.end) for hit in _hits(text, "numbers", {key: [key] for key in table})
     ]
-    return sorted(found, key=lambda each: each.start)
+    made: list[Number] = []
+    for each in sorted(found, key=lambda number: number.start):
+        if made and each.start < made[-1].end:
+            continue
+        larger = _multiplied(each, text, times)
+        if made and larger.start == made[-1].end and larger.value < made[-1].value:
+            made[-1] = Number(made[-1].value + larger.value, made[-1].start, larger.end)
+        else:
+            made.append(larger)
+    return made
+
+
+def _multiplied(number: Number, text: str, times: dict[str, int]) -> Number:
+    for word, value in times.items():
+        space = len(text) > number.end and text[number.end] == " " and word.isascii()
+        at = number.end + space
+        if text.startswith(word, at) and not (word.isascii() and _in_word(text, at + len(word))):
+            return Number(number.value * value, number.start, at + len(word))
+    return number
 
 
 def _hits(text: str, table: str, entries: dict[str, Any]) -> list[Hit]:

@@ -1,0 +1,60 @@
+"""What is found in a wish by its vocabulary: numbers in words, temperatures, what a check looks at."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.agents.builder.form_words import form_of
+from flowcabal_tui.agents.builder.wish import Wish
+from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "values"),
+    [
+        ("zh", "四千字", [4000]),
+        ("zh", "三千五百字", [3500]),
+        ("zh", "一万二千", [12000]),
+        ("zh", "二十章", [20]),
+        ("zh", "2万字", [20000]),
+        ("zh", "十二场", [12]),
+        ("zh", "三四步", [3, 4]),
+        ("en", "over 20,000 characters", [20000]),
+        ("en", "three thousand words", [3000]),
+        ("en", "3k words", [3000]),
+        ("en", "3 kings", [3]),
+        ("en", "two, or 2.5", [2, 2.5]),
+    ],
+)
+def test_numbers_are_read_in_digits_and_in_words(language, text, values):
+    assert [each.value for each in Wish(text, language).numbers] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("temperature 0.8", 0.8),
+        ("the temperature from 0.7 down to 0.4", 0.4),
+        ("Lower the temperature of the polish to 0.2", 0.2),
+        ("温度从 0.7 降到 0.4", 0.4),
+        ("温度调到 0.6，写完", 0.6),
+        ("it is 30 degrees", None),
+    ],
+)
+def test_the_temperature_is_the_one_that_is_wanted(text, value):
+    assert Wish(text, "zh" if "温" in text else "en").temperature == value
+
+
+def test_a_check_looks_at_the_words_behind_it_where_the_vocabulary_has_none():
+    assert Wish("Then a step that looks for loose threads and lists them.", "en").abouts() == ["loose threads"]
+    assert Wish("一个查潮汐，一个查人物说话。", "zh").abouts() == ["潮汐", "人物说话像不像本人"]
+    assert Wish("Check the names.", "en").abouts() == ["names"]
+    assert Wish("Then check, and show me the list.", "en").abouts() == []
+
+
+def test_every_chapter_is_no_loop_and_every_scene_is():
+    def kinds(wish: str) -> list[str]:
+        return [step.does for step in form_of(wish, WorkingCopy.of(None, Known()), "en").steps]
+
+    assert kinds("For each chapter plan it, then draft it.") == ["plan", "write"]
+    assert kinds("Plan the scenes, then draft each scene.") == ["plan", "each"]
