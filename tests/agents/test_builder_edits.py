@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flowcabal_tui.agents.builder.build_prompt import user_prompt
+from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.changes import changes_between, with_changes, without_needy
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import (
@@ -244,3 +246,9 @@ def test_the_right_answers_of_the_bench_can_be_made_edit_by_edit(answers: str):
         for edit in edits_between(brief["workflow"], answer["workflow"]):
             copied = copied.with_edit(edit)
         assert plain(copied.document) == plain({"edges": [], **answer["workflow"]}), name
+
+
+def test_a_workflow_that_can_be_called_is_told_to_the_model_once():
+    known = Known(flows=["chapter", "chapter@1", "dialogue@2"])
+    told = user_prompt(Build("a wish", "en", WorkingCopy.of(None, known)))
+    assert "called: chapter, dialogue@2" in told

@@ -101,7 +101,9 @@ def _names(build: Build) -> list[str]:
         parts.append("Actions:\n" + ("\n".join(lines) or "none"))
     flows = known.library if known.library is not None else known.flows
     if flows is not None:
-        parts.append("Workflows that can be called: " + (", ".join(flows) or "none"))
+        plain = {name for name in flows if "@" not in name}
+        called = [name for name in flows if name.partition("@")[0] not in plain or name in plain]
+        parts.append("Workflows that can be called: " + (", ".join(called) or "none"))
     if known.models is not None:
         parts.append("Models: " + (", ".join(known.models) or "none but the project's own"))
     return parts

@@ -97,7 +97,7 @@ class _Rounds:
         usage = error.usage
         self._note("", (), usage.input_tokens if usage else None, usage.output_tokens if usage else None, error.title)
         if error.fault is ModelFault.CONTEXT_LENGTH:
-            self._too_long()
+            self._too_long(_("The build does not fit into the window of the model."))
         elif error.fault is ModelFault.EMPTY:
             self._nothing()
         elif error.fault in _LOST and self._counts["lost"] < _MOST_LOST:
@@ -111,7 +111,7 @@ class _Rounds:
             self._build.remarks = (*self._build.remarks, clean(answer.text.strip())[:_KEPT_ARGUMENTS])
         if answer.finish == "length":
             self._note(answer.text, (), *used, _("The answer was cut off."))
-            self._too_long()
+            self._too_long(_("The answers of the model are cut off at {n} tokens.").format(n=ANSWER_TOKENS))
         elif answer.tool_calls:
             await self._calls(answer, used)
         else:
@@ -187,11 +187,11 @@ class _Rounds:
         if self._counts["empty"] >= _MOST_EMPTY:
             self._build.stop(_("The model gave no answer."))
 
-    def _too_long(self) -> None:
+    def _too_long(self, why: str) -> None:
         """What was said so far is left out once; the state of the copy is told anew from the copy."""
         self._counts["long"] += 1
         if self._counts["long"] > 1:
-            self._build.stop(_("The build does not fit into the window of the model."))
+            self._build.stop(why)
         self._messages = self._does.beginning()
 
     def _note(
