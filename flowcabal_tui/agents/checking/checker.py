@@ -30,7 +30,9 @@ _TASK: Final = "monitor.check"
 _LEAST_SOURCES: Final = 5_000
 _MOST_SOURCES: Final = 12_000
 _SOURCES_A_TOKEN: Final = 2.5
-"""Tokens of sources for a token of the draft."""
+_SOURCES_A_TOKEN_ZH: Final = 1.6
+"""Tokens of sources for a token of the draft. In Chinese more of them brought no further passage into view
+(docs/decisions/0028)."""
 _MOST_NOTES: Final = 1_250
 """Tokens of notes, records and summaries for a question; the rest is for what the chapters say."""
 GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), ("timeline", "world_rules"))
@@ -174,9 +176,10 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
         return None
 
 
-def sources_at_most(draft: int) -> int:
-    """Tokens of the sources of all questions together, for a draft of so many tokens."""
-    return int(min(_MOST_SOURCES, max(_LEAST_SOURCES, _SOURCES_A_TOKEN * draft)))
+def sources_at_most(draft: int, language: str = "") -> int:
+    """Tokens of the sources of all questions together, for a draft of so many tokens; "": in any language."""
+    ratio = _SOURCES_A_TOKEN_ZH if language.startswith("zh") else _SOURCES_A_TOKEN
+    return int(min(_MOST_SOURCES, max(_LEAST_SOURCES, ratio * draft)))
 
 
 def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:

@@ -144,7 +144,8 @@ class Monitor:
                 words[angle] = self._prompts.part(f"monitor.{angle}")
             except SettingsError as error:
                 checks.append(_failed(angle, error))
-        groups, tokens = grouped(tuple(words)), sources_at_most(self._counter.count(text))
+        groups = grouped(tuple(words))
+        tokens = sources_at_most(self._counter.count(text), book.view.language)
         for together in groups:  # in turn: the draft of the second is read from the provider's cache
             part = part_of(together, len(groups), tokens)
             checks += await self._look({angle: words[angle] for angle in together}, goal, model, part)

@@ -77,7 +77,7 @@ async def _sources(draft: str, book: Book) -> list[SourceText]:
     """What both questions of a check of the draft are shown."""
     counter = CountedTokens(TokenEstimator(COUNTED_AS))
     goal = Draft("", "", draft, book, frozenset(), evidence=tuple(await evidence_for(book, draft)))
-    tokens = sources_at_most(counter.count(draft))
+    tokens = sources_at_most(counter.count(draft), book.view.language)
     return [
         each for group in GROUPS for each in await sources_of(group, goal, counter, part_of(group, len(GROUPS), tokens))
     ]
