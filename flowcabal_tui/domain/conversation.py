@@ -43,7 +43,8 @@ class Scope:
 class Chip:
     """Something of the book that the writer sends with a question.
 
-    A chapter (its summary, or `whole`), a name, or the characters from `start` up to `end` of a chapter.
+    A chapter (its summary, or `whole`), a name, or the characters from `start` up to `end` of a chapter; `text` are
+    those that the writer sees, when they are not saved.
     """
 
     kind: ChipKind
@@ -51,6 +52,7 @@ class Chip:
     start: int = 0
     end: int = 0
     whole: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, change, endpoint, make, opened
+from tests.trusting import confirmed
 
 Json = dict[str, Any]
 FERRY = "Ines Marlow pushed the ferry off the bank. Tobias Crane watched her go, one blue glove in his hand."
@@ -96,12 +97,19 @@ _BASE: list[Path] = []
 """The book that every test copies: making it takes longer than most of the tests."""
 
 
-async def made(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> Path:
-    """A book of two chapters with an outline, of which no agent works in the background."""
+async def book(folder: Path) -> Path:
+    """A book of two chapters with an outline, of the offline model."""
     if not _BASE:
         _BASE.append(await _base(Path(tempfile.mkdtemp(prefix="talking-")) / "book"))
         atexit.register(shutil.rmtree, _BASE[0].parent, ignore_errors=True)
     shutil.copytree(_BASE[0], folder)
+    confirmed(folder)
+    return folder
+
+
+async def made(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> Path:
+    """The same with a scripted server in both roles; no agent works in the background."""
+    await book(folder)
     model = endpoint(server, provider, **fields)
     change(folder, "models", user=model, agent=model)
     return folder

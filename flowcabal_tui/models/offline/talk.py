@@ -18,6 +18,8 @@ _NAMES: Final = re.compile(r"<names>\n([^<>]*)\n</names>")
 _FOUND: Final = re.compile(r'<found chapter="(\d{1,6})" title="[^"<>]*">([^<>]*)</found>')
 _QUOTED: Final = re.compile(r"[“「『]([^“”「」『』\n]{1,200})[”」』]")
 _LONGEST: Final = 200
+_TELLING: Final = 120
+"""Characters: of two sentences the longer one tells more, up to these."""
 _MOST_SEARCHES: Final = 3
 Said = tuple[str, tuple[ToolCall, ...]]
 
@@ -70,7 +72,8 @@ def _answer(question: str, found: Sequence[tuple[int, str]]) -> str:
     scores = [len(wanted & terms(sentence, chinese)) for _number, sentence in sentences]
     if not any(scores):
         return words_of(chinese).said["unsaid"]
-    number, sentence = sentences[scores.index(max(scores))]
+    _score, _length, at = max((score, min(len(sentences[at][1]), _TELLING), -at) for at, score in enumerate(scores))
+    number, sentence = sentences[-at]
     sentence = sentence.replace("[", "").replace("]", "")
     return f"{sentence} [[{number}|{sentence[:_LONGEST]}]]"
 

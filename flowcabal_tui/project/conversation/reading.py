@@ -127,7 +127,7 @@ class ProjectBook:
             raise _gone()
         title, text = chapter_label(chapter.position, chapter.title, self.language), await self.text(chapter.id)
         if chip.kind == "selection":
-            return SentChip(chip, title, text[chip.start : chip.end])
+            return SentChip(chip, title, chip.text or text[chip.start : chip.end])
         summary = "" if chip.whole else await self._parts.memory.sources.summary(f"manuscript/{chapter.id}")
         return SentChip(chip, title, text if chip.whole else summary or text[:_SUMMARY])
 

@@ -227,6 +227,11 @@ class FlowCabalApp(App[int]):
         if not isinstance(self.screen, NoticesScreen):
             self.push_screen(NoticesScreen(tuple(self.announcer.notices.listed)))
 
+    def action_conversation(self) -> None:
+        """Opens the conversation with the book over the screen on top, or closes it."""
+        if (workspace := self.departure.workspace) is not None:
+            workspace.talk.toggle()
+
     def on_resize(self, event: Resize) -> None:
         """Too small: a notice over everything, gone when there is room again."""
         self._notice_size(event.size)

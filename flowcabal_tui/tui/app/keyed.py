@@ -17,6 +17,8 @@ from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.replace import ReplaceScreen
 from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.conversation.chips import ChipPicker
+from flowcabal_tui.tui.conversation.screen import ConversationScreen
 from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
@@ -111,6 +113,8 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Difference, inside"), DiffView),
     (mark("Changed outside"), OutsideScreen),
     (mark("Text to read"), StreamView),
+    (mark("Conversation"), ConversationScreen),
+    (mark("What is sent with a question"), ChipPicker),
     (mark("Lists"), PickList),
     (mark("Trees"), PickTree),
     (mark("Help"), HelpScreen),

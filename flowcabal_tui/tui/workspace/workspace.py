@@ -17,11 +17,13 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
+from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.tui.book.browser_controller import BrowserController
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search_controller import SearchController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
+from flowcabal_tui.tui.conversation.controller import ConversationController
 from flowcabal_tui.tui.decisions.controller import DecisionController
 from flowcabal_tui.tui.memory.controller import MemoryController
 from flowcabal_tui.tui.memory.queue_controller import QueueController
@@ -105,6 +107,9 @@ class WorkspaceScreen(Screen[None]):
             self, workbench, view, self.book, self.upkeep, self.navigation.open_at, self.receipts.origin
         )
         self.story = StoryController(self, workbench, view, self.navigation.open_at, now)
+        self.talk = ConversationController(
+            self, workbench, view, self.navigation.open_at, self._selection, self._workflow_id
+        )
         self.graph = GraphController(self, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node)
         self.builds = BuildController(self, workbench, self.document, self.runs.show_template)
         self.library = LibraryController(self, workbench, self.document, self.runs.show_template, self.builds.build)
@@ -112,12 +117,22 @@ class WorkspaceScreen(Screen[None]):
         self._subscriptions.add(
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
             self.book, self.book.drafts, self.book.reading, self.browser, self.search, self.upkeep, self.navigation,
-            self.memory, self.background, self.models, self.story, self.builds, self.library, EngineNotices(self),
+            self.memory, self.background, self.models, self.story, self.talk, self.builds, self.library,
+            EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
         """The panes in their columns."""
         yield from self._columns.compose()
+
+    def _workflow_id(self) -> str:
+        return self.document.workflow.id if self.document.workflow else ""
+
+    def _selection(self) -> Chip | None:
+        """The passage that is selected in the editor."""
+        pane, chapter = self.query_one(ManuscriptPane), self.view.chapter
+        span = pane.selected_span
+        return Chip("selection", chapter, *span, text=pane.text[slice(*span)]) if chapter and span else None
 
     def again(self) -> WorkspaceScreen:
         """A new screen of the same project, in the language that is now in use."""

@@ -1,0 +1,129 @@
+"""What the screen of a conversation asks of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.conversation import (
+    AskQuote,
+    Chip,
+    Conversation,
+    ConversationId,
+    ConversationLevel,
+    PermissionOption,
+    Scope,
+    Turn,
+)
+from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import OutlineEdit, Proposal, ProposalId, TextEdit
+from flowcabal_tui.protocol.conversations import (
+    AnswerPermission,
+    AskBook,
+    DeleteConversation,
+    SendWaiting,
+    SetLevel,
+    StartConversation,
+    StopAnswer,
+)
+from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+
+class ConversationAccess:
+    """Questions and commands of one project, for one conversation at a time."""
+
+    def __init__(self, workbench: Project) -> None:
+        self._workbench = workbench
+
+    async def last(self) -> ConversationId:
+        """The conversation that was used last, or a new one."""
+        known = await self._workbench.conversations.conversations()
+        return known[0].id if known else await self.new()
+
+    async def known(self, identity: ConversationId | None) -> ConversationId:
+        """This one while it is there, else the last one."""
+        if identity is None:
+            return await self.last()
+        try:
+            return (await self.conversation(identity)).id
+        except Gone:
+            return await self.last()
+
+    async def new(self) -> ConversationId:
+        """A new one."""
+        return ConversationId(await self._workbench.carry_out(StartConversation()))
+
+    async def found(self, words: str = "") -> tuple[Conversation, ...]:
+        """Those with these words, the last one first."""
+        return await self._workbench.conversations.conversations(words)
+
+    async def conversation(self, identity: ConversationId) -> Conversation:
+        """One with its present level."""
+        return await self._workbench.conversations.conversation(identity)
+
+    async def turns(self, identity: ConversationId) -> tuple[Turn, ...]:
+        """Its turns."""
+        return await self._workbench.conversations.turns(identity)
+
+    async def cards(self, turns: Sequence[Turn]) -> dict[ProposalId, Proposal]:
+        """The proposals that the turns have raised, as they are now; those that are gone are left out."""
+        found: dict[ProposalId, Proposal] = {}
+        for identity in (each for turn in turns for used in turn.used for each in used.proposals):
+            try:
+                found[identity] = await self._workbench.story.proposal(identity)
+            except Gone:
+                continue
+        return found
+
+    async def quote(self, identity: ConversationId, text: str, chips: Sequence[Chip]) -> AskQuote:
+        """What a question would take."""
+        return await self._workbench.conversations.ask_quote(text, chips, identity)
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        """In story order."""
+        return await self._workbench.book.chapters()
+
+    async def entities(self) -> tuple[Entity, ...]:
+        """All names."""
+        return await self._workbench.story.entities()
+
+    async def ask(self, identity: ConversationId, text: str, chips: Sequence[Chip]) -> None:
+        """Asks, and returns when it is answered."""
+        await self._workbench.carry_out(AskBook(identity, text, tuple(chips)))
+
+    async def send_waiting(self, identity: ConversationId, turn: int) -> None:
+        """Sends a question that waits, or again."""
+        await self._workbench.carry_out(SendWaiting(identity, turn))
+
+    def stop(self, identity: ConversationId) -> None:
+        """Stops the answer at once."""
+        self._workbench.send(StopAnswer(identity))
+
+    async def set_level(self, identity: ConversationId, level: ConversationLevel, scope: Scope | None) -> None:
+        """From the next question on."""
+        await self._workbench.carry_out(SetLevel(identity, level, scope))
+
+    async def permit(self, turn: Turn, call: str, option: PermissionOption) -> None:
+        """Answers what a call asks for."""
+        await self._workbench.carry_out(AnswerPermission(turn.conversation, turn.number, call, option))
+
+    async def decide(self, card: ProposalId, *, accept: bool) -> None:
+        """Accepts or refuses a card."""
+        await self._workbench.carry_out(DecideProposals((card,), "confirm" if accept else "drop"))
+
+    async def correct(self, card: ProposalId, edit: TextEdit | OutlineEdit) -> None:
+        """Accepts a card with the writer's words."""
+        await self._workbench.carry_out(CorrectProposal(card, edit))
+
+    async def undo(self, card: ProposalId) -> None:
+        """Takes the decision on a card back."""
+        await self._workbench.carry_out(UndoDecision(card))
+
+    async def delete(self, identity: ConversationId) -> None:
+        """Deletes a conversation."""
+        await self._workbench.carry_out(DeleteConversation(identity))

@@ -1,0 +1,91 @@
+"""Opens the conversation beside any screen, and gives it what the engine tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.conversation import Chip, Citation, ConversationId
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.subscriptions import on_event
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.tui.conversation.screen import ConversationScreen, Typed
+
+OpenAt = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
+
+
+class ConversationController:
+    """The panel is loaded when it is opened for the first time: a project is on the screen sooner."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Project,
+        view: View,
+        open_at: OpenAt,
+        selection: Callable[[], Chip | None],
+        workflow: Callable[[], str],
+    ) -> None:
+        """`open_at` opens a chapter at characters of its text; `selection` and `workflow` are those in view."""
+        self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
+        self._selection, self._workflow = selection, workflow
+        self._identity: ConversationId | None = None
+        self._typed: Typed | None = None
+
+    def toggle(self) -> None:
+        """Opens the panel over the screen on top, or closes it."""
+        if (shown := self._shown()) is not None:
+            if self._screen.app.screen is shown:
+                shown.action_close()
+            return
+        attempt(self._screen, self._open(), group="talk", exclusive=True)
+
+    async def _open(self) -> None:
+        from flowcabal_tui.tui.conversation.access import ConversationAccess
+        from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
+
+        access = ConversationAccess(self._workbench)
+        identity = await access.known(self._identity)
+        typed = self._typed = self._typed or Typed()
+        in_view = InView(self._view.chapter, self._selection(), self._workflow())
+        panel = ConversationScreen(access, identity, in_view, typed)
+
+        def closed(place: Citation | None) -> None:
+            self._identity = panel.identity
+            if place is not None:
+                attempt(self._screen, self._go_to(place))
+
+        self._screen.app.push_screen(panel, closed)
+
+    async def _go_to(self, place: Citation) -> None:
+        """In the workspace the chapter itself; over another screen the text beside it."""
+        if self._screen.app.screen is self._screen:
+            await self._open_at(place.chapter, place.at, place.until)
+        else:
+            uri = f"manuscript/{place.chapter}"
+            found = await self._workbench.memory.source(uri, place.at, place.until)
+            self._screen.app.push_screen(SourceScreen(found))
+
+    def _shown(self) -> ConversationScreen | None:
+        from flowcabal_tui.tui.conversation.screen import ConversationScreen
+
+        screens = self._screen.app.screen_stack
+        return next((each for each in screens if isinstance(each, ConversationScreen)), None)
+
+    @on_event
+    def _heard(self, event: AnswerStreaming) -> None:
+        if self._typed is not None and (shown := self._shown()) is not None:
+            shown.heard(event)
+
+    @on_event
+    def _changed(self, event: TurnChanged) -> None:
+        if self._typed is not None and (shown := self._shown()) is not None:
+            shown.changed(event)

@@ -1,0 +1,158 @@
+"""The rows of a conversation: questions, statements, cards, what is asked for, and how a turn ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual.visual import Visual
+
+from flowcabal_tui.agents.conversation.places import shown_while_it_arrives, statements
+from flowcabal_tui.domain.conversation import (
+    Citation,
+    ConversationLevel,
+    Permission,
+    Scope,
+    Statement,
+    StopReason,
+    Turn,
+    UsedTool,
+)
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.proposals import OPEN_STATES, Proposal, ProposalId
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, reason, said
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
+
+LEVELS: Final[Mapping[ConversationLevel, str]] = {
+    "ask": mark("Ask: reads only"),
+    "suggest": mark("Suggest: proposes, you decide"),
+    "do": mark("Do: changes {scope} at once"),
+}
+_STOPS: Final[Mapping[StopReason, str]] = {
+    "end_turn": "",
+    "max_tokens": mark("cut off at a limit"),
+    "max_turn_requests": mark("the limit of calls is reached"),
+    "refusal": mark("the provider refused"),
+    "cancelled": mark("stopped; what came is kept"),
+    "error": mark("failed"),
+}
+_SHOWN: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class TalkRow:
+    """One row with what its keys act on."""
+
+    id: str
+    drawn: Visual
+    turn: Turn
+    place: Citation | None = None
+    card: Proposal | None = None
+    call: UsedTool | None = None
+
+    @property
+    def permission(self) -> Permission | None:
+        """What it asks for."""
+        return self.call.permission if self.call else None
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The words for chapters and names."""
+
+    positions: Mapping[ChapterId, int]
+    names: Mapping[EntityId, str]
+
+    def chapter(self, chapter: ChapterId) -> str:
+        """The number of a chapter, or a question mark."""
+        return str(self.positions.get(chapter, "?"))
+
+    def name(self, entity: EntityId) -> str:
+        """The name of an entity."""
+        return self.names.get(entity, entity)
+
+
+def level_words(level: ConversationLevel, scope: Scope | None, title_of: Callable[[Scope], str]) -> str:
+    """The level as the head line says it."""
+    return _(LEVELS[level]).format(scope=title_of(scope) if scope else "")
+
+
+def rows_of(turns: Sequence[Turn], cards: Mapping[ProposalId, Proposal], names: Names) -> list[TalkRow]:
+    """All rows of a conversation."""
+    return [row for turn in turns for row in _turn_rows(turn, cards, names)]
+
+
+def _turn_rows(turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names) -> Iterator[TalkRow]:
+    start = f"t{turn.number}"
+    waits = "  " + _("not sent: s sends it") if turn.state == "pending" else ""
+    yield TalkRow(f"{start}.q", HangingRow("> ", one_line(turn.asked, 2_000), waits), turn)
+    tools = list(dict.fromkeys(each.name for each in turn.used))
+    if tools:
+        yield TalkRow(f"{start}.tools", HangingRow("  ", "", f"· {', '.join(tools)}"), turn)
+    if turn.state == "in_progress":
+        yield live_row(turn)
+    else:
+        found = statements(turn.answer, turn.citations)
+        yield from (
+            _statement(f"{start}.s{at}", turn, each, names) for at, each in enumerate(found) if each.text.strip()
+        )
+    for used in turn.used:
+        if used.permission is not None:
+            yield _asked(f"{start}.p{used.id}", turn, used, used.permission, names)
+        for identity in used.proposals:
+            if identity in cards:
+                yield _card(f"{start}.c{identity}", turn, used, cards[identity], names)
+    if turn.state in ("completed", "failed"):
+        yield TalkRow(f"{start}.e", HangingRow("  ", "", _end(turn)), turn)
+
+
+def live_row(turn: Turn) -> TalkRow:
+    """The answer that arrives, without its marks."""
+    shown = shown_while_it_arrives(turn.answer).strip()
+    words = " ".join(clean(shown).split()) or "…"
+    return TalkRow(f"t{turn.number}.live", HangingRow("  ", words), turn)
+
+
+def _statement(identity: str, turn: Turn, statement: Statement, names: Names) -> TalkRow:
+    """One with a place has its number behind it; one without is dim."""
+    words = " ".join(clean(statement.text).split())
+    if not statement.places:
+        return TalkRow(identity, HangingRow("  ", "", words), turn)
+    numbers = dict.fromkeys(names.chapter(each.chapter) for each in statement.places)
+    return TalkRow(identity, HangingRow("  ", f"{words} ", f"[{', '.join(numbers)}]"), turn, place=statement.places[0])
+
+
+def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Names) -> TalkRow:
+    at = f" {names.chapter(card.place.chapter)}" if card.place else ""
+    before = changed(card, names.name)
+    words = " · ".join(filter(None, (f"{_(KINDS[card.kind])}{at}: {one_line(said(card, names.name), _SHOWN)}",
+                                     one_line(before, _SHOWN), one_line(reason(card), _SHOWN))))  # fmt: skip
+    sign = "± " if card.state in OPEN_STATES else "= "
+    applied = _("applied") + " · " if used.applied else ""
+    state = f"  [{applied}{_(STATES[card.state])}]"
+    return TalkRow(identity, HangingRow(sign, words, state), turn, card=card, call=used)
+
+
+def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: Names) -> TalkRow:
+    what = _("Run {workflow}") if asked.kind == "run" else _("Have {workflow} built")
+    where = f" · {names.chapter(asked.chapter)}" if asked.chapter else ""
+    words = what.format(workflow=one_line(asked.workflow) or _("a new workflow")) + where
+    if asked.words:
+        words += f" · {one_line(asked.words, _SHOWN)}"
+    state = {
+        "": _("waits for you: a allows, x refuses"), "allow_once": _("allowed"), "reject_once": _("refused"),
+    }.get(asked.answer, asked.answer)  # fmt: skip
+    return TalkRow(
+        identity, HangingRow("? ", f"{words} · {one_line(asked.price, _SHOWN)}", f"  [{state}]"), turn, call=used
+    )
+
+
+def _end(turn: Turn) -> str:
+    tokens = turn.input_tokens + turn.output_tokens
+    counted = _("{n} tokens").format(n=f"{tokens:,}") if tokens else ""
+    stop = _(_STOPS[turn.stop]) if turn.stop and _STOPS[turn.stop] else ""
+    return " · ".join(filter(None, (stop, one_line(turn.error, _SHOWN), counted))) or "·"

@@ -1,0 +1,384 @@
+"""The conversation: a panel on the right of whatever is on the screen, all of it where there is little room."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+
+from flowcabal_tui.domain.conversation import (
+    AskQuote,
+    Chip,
+    Citation,
+    Conversation,
+    ConversationId,
+    ConversationLevel,
+    PermissionOption,
+    Scope,
+    Turn,
+)
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposals import DECIDED, OPEN_STATES, OutlineEdit, TextEdit
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.proposal_words import KINDS
+from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
+from flowcabal_tui.tui.conversation.access import ConversationAccess
+from flowcabal_tui.tui.conversation.chips import SIGN, ChipPicker, NamedChip, offered, still_named
+from flowcabal_tui.tui.conversation.rows import Names, TalkRow, level_words, live_row, rows_of
+from flowcabal_tui.tui.conversation.turn_list import TurnList
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+NEW, FIND = "new", "find"
+
+
+@dataclass(frozen=True, slots=True)
+class InView:
+    """What the writer looks at beside the conversation: for `@selection`, and for the scopes of "do"."""
+
+    chapter: ChapterId | None = None
+    selection: Chip | None = None
+    workflow: str = ""
+
+
+@dataclass
+class Typed:
+    """What was typed and not sent, kept while the panel is closed."""
+
+    text: str = ""
+    chips: tuple[NamedChip, ...] = ()
+
+
+class ConversationScreen(ModalScreen[Citation | None]):
+    """Gives back a place to open, or None."""
+
+    help = HelpData(
+        mark("Conversation"),
+        mark("Ask about the book; Enter sends. `@` adds a chapter, a name or the selection: what goes out and its "
+             "price stand below. Statements with a place end with the number of the chapter: Enter on one opens it; "
+             "statements without a place are dim. A card (±) is a proposal: `a` accepts it, `x` refuses it, `e` edits "
+             "it, `u` takes your decision back, Enter shows the difference. F7 sets what the conversation may do. F9 "
+             "stops the answer and keeps what came; what you send meanwhile waits. F3 opens other conversations."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ConversationScreen { background: transparent; align: right top; }
+    ConversationScreen > Vertical {
+        width: 50%; height: 100%; background: $background; border-left: solid $primary; padding: 0;
+    }
+    ConversationScreen.-narrow > Vertical { width: 100%; border-left: none; }
+    ConversationScreen .head { height: 1; padding: 0 1; text-style: bold reverse; text-wrap: nowrap;
+        text-overflow: ellipsis; }
+    ConversationScreen TurnList { height: 1fr; padding: 0 1; }
+    ConversationScreen Input, ConversationScreen Input:focus {
+        height: 1; border: none; padding: 0 1; background: $boost;
+    }
+    ConversationScreen .cost { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", mark("Close"), priority=True, id="talk.close"),
+        Binding("f7", "level", mark("Mode"), priority=True, tooltip=mark("What the conversation may do."),
+                id="talk.level"),
+        Binding("f9", "stop", mark("Stop"), priority=True, tooltip=mark("Stop the answer; what came is kept."),
+                id="talk.stop"),
+        Binding("f3", "others", mark("Others"), priority=True, tooltip=mark("Other conversations, or a new one."),
+                id="talk.others"),
+        Binding("tab", "switch", mark("List / line"), show=False, priority=True, id="talk.switch"),
+        Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow what is asked for."),
+                id="talk.accept"),
+        Binding("x", "refuse", mark("Refuse"), tooltip=mark("Refuse the card, or what is asked for."),
+                id="talk.refuse"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Accept the card with other words."), id="talk.edit"),
+        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the decision on the card back."), id="talk.undo"),
+        Binding("s", "send", mark("Send"), show=False, tooltip=mark("Send a question that waits, or again."),
+                id="talk.send"),
+        Binding("D", "delete", mark("Delete"), show=False, tooltip=mark("Delete this conversation."),
+                id="talk.delete"),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, access: ConversationAccess, identity: ConversationId, in_view: InView, typed: Typed) -> None:
+        super().__init__()
+        self.access, self.identity = access, identity
+        self._in_view, self._typed = in_view, typed
+        self._talk: Conversation | None = None
+        self._turns: tuple[Turn, ...] = ()
+        self._offers: tuple[NamedChip, ...] = ()
+        self._words = Names({}, {})
+
+    @property
+    def rows(self) -> TurnList:
+        """The turns."""
+        return self.query_one(TurnList)
+
+    @property
+    def line(self) -> Input:
+        """The line to type in."""
+        return self.query_one(Input)
+
+    def compose(self) -> ComposeResult:
+        """What it is and may do, the turns, the line, what a question would take."""
+        with Vertical():
+            yield Static(markup=False, classes="head")
+            yield TurnList()
+            yield Input(self._typed.text, placeholder=_("Ask about the book. @ adds a chapter or a name"))
+            yield Static(markup=False, classes="cost")
+            yield HintLine()
+
+    def on_mount(self) -> None:
+        """Type at once."""
+        self.line.focus()
+        self.work(self.reload(to_end=True), exclusive=True)
+
+    def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False, group: str = "talk") -> None:
+        """Starts work whose errors are shown."""
+        attempt(self, work, group=group, exclusive=exclusive)
+
+    async def reload(self, *, to_end: bool = False) -> None:
+        """Reads the conversation, its cards, and who is called what."""
+        chapters, entities = await self.access.chapters(), await self.access.entities()
+        self._words = Names({each.id: each.position for each in chapters}, {each.id: each.name for each in entities})
+        self._offers = offered(chapters, entities, self._in_view.selection)
+        await self._read_turns(to_end=to_end)
+        self._show_quote(None)
+
+    async def _read_turns(self, *, to_end: bool = False) -> None:
+        self._talk = await self.access.conversation(self.identity)
+        self._turns = await self.access.turns(self.identity)
+        cards = await self.access.cards(self._turns)
+        if not self.is_attached:
+            return
+        self.rows.show_rows(rows_of(self._turns, cards, self._words), to_end=to_end)
+        self._show_head()
+
+    def _show_head(self) -> None:
+        if (talk := self._talk) is not None:
+            level = level_words(talk.level, talk.scope, self._scope_title)
+            title = one_line(talk.title, 60) or _("A new conversation")
+            self.query_one(".head", Static).update(f"{level} · {title}")
+
+    def _scope_title(self, scope: Scope) -> str:
+        if scope.kind == "chapter":
+            return _("chapter {n}").format(n=self._words.chapter(ChapterId(scope.target)))
+        return _("the lore") if scope.kind == "lore" else _("the workflow {name}").format(name=one_line(scope.target))
+
+    # What arrives
+
+    def heard(self, event: AnswerStreaming) -> None:
+        """A piece of the answer."""
+        for at, turn in enumerate(self._turns):
+            if event.conversation == self.identity and turn.number == event.turn and turn.state == "in_progress":
+                known = turn.answer[: event.offset]
+                grown = replace(turn, answer=known + event.chunk)
+                self._turns = (*self._turns[:at], grown, *self._turns[at + 1 :])
+                self.rows.show_live(live_row(grown))
+
+    def changed(self, event: TurnChanged) -> None:
+        """A turn began, did something or ended."""
+        if event.conversation == self.identity:
+            self.work(self.reload() if event.turn == 0 else self._read_turns(), exclusive=True, group="talk-read")
+
+    # The line
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        """`@` opens the list of what can be sent; the price follows the words."""
+        event.stop()
+        text = event.value
+        if len(text) > len(self._typed.text) and text[: self.line.cursor_position].endswith(SIGN) and self._offers:
+            self.app.push_screen(ChipPicker(self._offers), self._named)
+        chips = still_named(self._typed.chips, text)
+        if chips != self._typed.chips or bool(text) != bool(self._typed.text):
+            self.set_timer(0.3, self._quote_again)
+        self._typed.text, self._typed.chips = text, chips
+
+    def _named(self, chosen: NamedChip | None) -> None:
+        if chosen is None:
+            return
+        line, at = self.line, self.line.cursor_position
+        before = line.value[:at].removesuffix(SIGN)
+        self._typed.chips = (*self._typed.chips, chosen)
+        line.value = f"{before}{chosen.name} {line.value[at:]}"
+        line.cursor_position = len(before) + len(chosen.name) + 1
+        self._quote_again()
+
+    def _quote_again(self) -> None:
+        if self.is_attached:
+            self.work(self._quote(), exclusive=True, group="talk-quote")
+
+    async def _quote(self) -> None:
+        if not self._typed.text.strip():
+            self._show_quote(None)
+            return
+        chips = [each.chip for each in self._typed.chips]
+        self._show_quote(await self.access.quote(self.identity, self._typed.text, chips))
+
+    def _show_quote(self, quote: AskQuote | None) -> None:
+        if not self.is_attached:
+            return
+        words = ""
+        if quote is not None:
+            parts = [f"{one_line(each.title, 30)} {each.tokens:,}" for each in quote.chips]
+            price = _("at most {price}").format(price=quote.price) if quote.price else _("price not known")
+            total = _("{n} tokens, {price} for the first call").format(n=f"{quote.tokens:,}", price=price)
+            words = " · ".join((*parts, total))
+        self.query_one(".cost", Static).update(words)
+
+    @on(Input.Submitted)
+    def ask(self, event: Input.Submitted) -> None:
+        """Enter sends; while an answer arrives the question waits for its turn."""
+        event.stop()
+        text, chips = clean(event.value).strip(), [each.chip for each in self._typed.chips]
+        if text:
+            self._typed.text, self._typed.chips = "", ()
+            self.line.value = ""
+            self._show_quote(None)
+            self.rows.follow()
+            self.work(self.access.ask(self.identity, text, chips), group="talk-ask")
+
+    # The list
+
+    @on(OptionList.OptionSelected)
+    def open_row(self, event: OptionList.OptionSelected) -> None:
+        """A place in its chapter, or the difference of a card."""
+        event.stop()
+        row = self.rows.row
+        if row is not None and row.place is not None:
+            self.dismiss(row.place)
+        elif row is not None and row.card is not None:
+            after = row.card.difference.after
+            if isinstance(after, TextEdit | OutlineEdit):
+                self.app.push_screen(DiffScreen(_(KINDS[row.card.kind]), after.before, after.after))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of the list are letters of the line."""
+        if action in ("accept", "refuse", "edit", "undo", "send", "delete"):
+            return not self.line.has_focus
+        return True
+
+    def action_switch(self) -> None:
+        """From the line to the list, and back."""
+        (self.rows if self.line.has_focus else self.line).focus()
+
+    def action_accept(self) -> None:
+        """Accept the card, or allow what is asked for."""
+        self._decide(accept=True)
+
+    def action_refuse(self) -> None:
+        """Refuse it."""
+        self._decide(accept=False)
+
+    def _decide(self, *, accept: bool) -> None:
+        row = self.rows.row
+        if row is None or row.call is None:
+            return
+        if row.card is not None and row.card.state in OPEN_STATES:
+            self.work(self._then_read(self.access.decide(row.card.id, accept=accept)))
+        elif row.card is None and row.permission is not None and not row.permission.answer:
+            option: PermissionOption = "allow_once" if accept else "reject_once"
+            self.work(self._then_read(self.access.permit(row.turn, row.call.id, option)))
+
+    async def _then_read(self, work: Coroutine[Any, Any, None]) -> None:
+        await work
+        await self._read_turns()
+
+    def action_edit(self) -> None:
+        """Accept the card with other words."""
+        row = self.rows.row
+        if row is not None and row.card is not None and row.card.state in OPEN_STATES:
+            self.work(self._edit(row))
+
+    async def _edit(self, row: TalkRow) -> None:
+        assert row.card is not None
+        edit = row.card.difference.after
+        if not isinstance(edit, TextEdit | OutlineEdit):
+            self.notify(_("Edit it in the list of proposals."), markup=False)
+            return
+        text: str | None = await self.app.push_screen_wait(ProseScreen(_(KINDS[row.card.kind]), edit.after))
+        if text is not None:
+            await self._then_read(self.access.correct(row.card.id, replace(edit, after=text)))
+
+    def action_undo(self) -> None:
+        """Take the decision on the card back."""
+        row = self.rows.row
+        if row is not None and row.card is not None and row.card.state in DECIDED:
+            self.work(self._then_read(self.access.undo(row.card.id)))
+
+    def action_send(self) -> None:
+        """Send a question that waits, or again one whose answer was cut off."""
+        row = self.rows.row
+        if row is not None and row.turn.state != "in_progress" and row.turn.stop != "end_turn":
+            self.work(self.access.send_waiting(self.identity, row.turn.number), group="talk-ask")
+
+    # The conversation
+
+    def action_stop(self) -> None:
+        """Stop the answer; what came is kept."""
+        self.access.stop(self.identity)
+
+    def action_close(self) -> None:
+        """Back; an answer under way goes on."""
+        self.dismiss(None)
+
+    def action_level(self) -> None:
+        """Ask what the conversation may do."""
+        self.work(self._level())
+
+    async def _level(self) -> None:
+        scopes = {"ask": None, "suggest": None} | {f"do-{at}": scope for at, scope in enumerate(self._scopes())}
+        rows = tuple((key, level_words(_level_of(key), scope, self._scope_title)) for key, scope in scopes.items())
+        chosen = await self.app.push_screen_wait(ChooseScreen(_("What may the conversation do?"), rows))
+        if chosen is not None:
+            await self.access.set_level(self.identity, _level_of(chosen), scopes[chosen])
+            await self.reload()
+
+    def _scopes(self) -> list[Scope]:
+        view = self._in_view
+        found = [Scope("chapter", view.chapter)] if view.chapter else []
+        found.append(Scope("lore"))
+        return [*found, *([Scope("workflow", view.workflow)] if view.workflow else [])]
+
+    def action_others(self) -> None:
+        """Another conversation, a new one, or those with some words."""
+        self.work(self._others())
+
+    async def _others(self, words: str = "") -> None:
+        known = await self.access.found(words)
+        rows = [(NEW, _("A new conversation")), (FIND, _("Find words in all conversations"))]
+        rows += [(each.id, f"{one_line(each.title, 70) or '…'}  ({each.turns})") for each in known]
+        chosen = await self.app.push_screen_wait(ChooseScreen(_("Conversations"), tuple(rows)))
+        if chosen == FIND:
+            if sought := await self.app.push_screen_wait(PromptLine(_("Find"))):
+                await self._others(sought)
+        elif chosen is not None:
+            self.identity = await self.access.new() if chosen == NEW else ConversationId(chosen)
+            await self.reload(to_end=True)
+
+    def action_delete(self) -> None:
+        """Delete the conversation, after a question."""
+        self.work(self._delete())
+
+    async def _delete(self) -> None:
+        words = _("It goes with all its questions and answers. What was accepted stays in the book.")
+        if await self.app.push_screen_wait(ConfirmScreen(_("Delete this conversation?"), words)):
+            await self.access.delete(self.identity)
+            self.identity = await self.access.last()
+            await self.reload(to_end=True)
+
+
+def _level_of(key: str) -> ConversationLevel:
+    return "do" if key.startswith("do-") else "suggest" if key == "suggest" else "ask"

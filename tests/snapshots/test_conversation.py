@@ -1,0 +1,27 @@
+"""Pictures of the conversation: a panel at the right, all of the screen where there is little room."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
+from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
+from tests.snapshots.test_shell import app
+from tests.tui import fake_books as books
+from tests.tui.fake_conversation import TALK, FakeAccess
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch):
+    """The same number of looks at the feed everywhere; English again afterwards."""
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    yield
+    use_language("en")
+
+
+@EVERY_SIZE
+@BOTH
+def test_an_answer_with_a_place_a_card_and_a_run_that_asks(snap_compare, size, language):
+    panel = ConversationScreen(FakeAccess(language), TALK, InView(books.chapter_id(2)), Typed())
+    assert snap_compare(app(language, opened=True), terminal_size=size, run_before=on_top(panel))

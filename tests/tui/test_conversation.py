@@ -1,0 +1,264 @@
+"""The panel of the conversation: places that open, cards by keys, chips with their price, streaming, levels."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from flowcabal_tui.domain.conversation import Chip, Scope, Turn
+from flowcabal_tui.domain.proposals import TextEdit
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
+from flowcabal_tui.settings.screen import ScreenSettings
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.conversation.chips import ChipPicker
+from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from tests.project.talking import book
+from tests.tui import fake_books as books
+from tests.tui.fake_conversation import TALK, FakeAccess
+from tests.tui.hosts import HOSTILE, Host, shown
+from tests.tui.try_out import invented_access
+from tests.tui.waiting import settled, until
+
+VIEW = InView(books.chapter_id(2), Chip("selection", books.chapter_id(2), 0, 4, text="Mara"), "chapter")
+
+
+@asynccontextmanager
+async def opened(access: FakeAccess, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Pilot[None]]:
+    """The panel over an empty app; `answers` of the app are what it gave back."""
+    app = Host()
+    async with app.run_test(size=size) as pilot:
+        app.answers = []  # type: ignore[attr-defined]
+        app.push_screen(ConversationScreen(access, TALK, VIEW, Typed()), app.answers.append)  # type: ignore[attr-defined]
+        await settled(pilot)
+        yield pilot
+
+
+def panel(pilot: Pilot[None]) -> ConversationScreen:
+    found = pilot.app.screen
+    assert isinstance(found, ConversationScreen)
+    return found
+
+
+def text(pilot: Pilot[None]) -> str:
+    return "\n".join(shown(pilot.app))
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot)
+
+
+async def pick(pilot: Pilot[None], row: str) -> None:
+    """The cursor on a row of the list."""
+    if panel(pilot).line.has_focus:
+        await press(pilot, "tab")
+    panel(pilot).rows.pick(row)
+    await settled(pilot)
+
+
+async def test_a_statement_with_a_place_shows_its_chapter_and_enter_opens_it_one_without_is_dim():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        assert "She counts them. [2]" in text(pilot) and "[[" not in text(pilot)
+        rows = {row.id: row for row in panel(pilot).rows.listed}
+        assert rows["t1.s0"].place is not None and rows["t1.s1"].place is None
+        assert rows["t1.s1"].drawn._dim == "It is a lonely habit."
+        await pick(pilot, "t1.s1")
+        await press(pilot, "enter")
+        assert panel(pilot)
+        await pick(pilot, "t1.s0")
+        await press(pilot, "enter")
+        (place,) = pilot.app.answers
+        assert (place.chapter, place.quotation) == (books.chapter_id(2), access.quoted)
+
+
+async def test_a_card_is_accepted_taken_back_refused_and_its_difference_shown():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await pick(pilot, "t2.cp1")
+        await press(pilot, "a")
+        assert access.sent[-1] == ("decide", "p1", True) and "confirmed" in text(pilot)
+        await press(pilot, "a")  # it is decided
+        assert len(access.sent) == 1
+        await press(pilot, "u", "x")
+        assert access.sent[1:] == [("undo", "p1"), ("decide", "p1", False)]
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, DiffScreen)
+
+
+async def test_a_card_is_accepted_with_the_writers_words():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await pick(pilot, "t2.cp1")
+        await press(pilot, "e")
+        assert isinstance(pilot.app.screen, ProseScreen)
+        pilot.app.screen.query_one(ProseArea).load_text("She sat.")
+        await press(pilot, "ctrl+s")
+        assert access.sent == [("correct", "p1", TextEdit("e1", books.chapter_id(2), access.quoted, "She sat."))]
+
+
+async def test_what_asks_is_allowed_or_refused_by_a_key():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        assert "At most: 0.02 USD" in text(pilot)
+        await pick(pilot, "t2.p1.2")
+        await press(pilot, "a")
+        await press(pilot, "x")
+        assert access.sent == [("permit", "1.2", "allow_once"), ("permit", "1.2", "reject_once")]
+
+
+async def test_letters_are_typed_in_the_line_and_enter_sends_them():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await press(pilot, *"axeusD")
+        assert panel(pilot).line.value == "axeusD"
+        await press(pilot, "enter")
+        assert access.sent == [("ask", "axeusD", ())]
+        assert panel(pilot).line.value == ""
+        await press(pilot, "enter")
+        assert len(access.sent) == 1
+
+
+async def test_an_at_opens_the_picker_and_tokens_and_price_are_told_before_sending():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await press(pilot, *"Who ", "at")
+        assert isinstance(pilot.app.screen, ChipPicker)
+        await press(pilot, *"mara", "enter")
+        assert panel(pilot).line.value == "Who @Mara "
+        await until(pilot, lambda: "7,263" in text(pilot))
+        assert "0.0021" in text(pilot) and "224" in text(pilot)
+        assert "\x1b" not in text(pilot) and HOSTILE not in text(pilot)
+        await press(pilot, "at")
+        await press(pilot, "f2")
+        (_mara, first) = panel(pilot)._typed.chips
+        assert first.chip.kind == "selection"
+        await press(pilot, "at", "down", "f2")
+        whole = panel(pilot)._typed.chips[-1]
+        assert whole.chip.whole and whole.name.endswith("!")
+        await press(pilot, "enter")
+        (_ask, said, chips) = access.sent[-1]
+        assert "@Mara" in said and [each.kind for each in chips] == ["name", "selection", "chapter"]
+
+
+async def test_a_chip_goes_with_its_name():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await press(pilot, "at", *"mara", "enter")
+        panel(pilot).line.value = "Who?"
+        await settled(pilot)
+        await press(pilot, "enter")
+        assert access.sent[-1] == ("ask", "Who?", ())
+
+
+async def test_an_answer_grows_without_its_marks_and_stops_by_a_key():
+    access = FakeAccess()
+    access.known.append(Turn(TALK, 3, "And then?", books.NOW, state="in_progress"))
+    async with opened(access) as pilot:
+        assert "…" in text(pilot)
+        panel(pilot).heard(AnswerStreaming(TALK, 3, 0, "She waits. [[2|salt on the"))
+        await settled(pilot)
+        assert "She waits." in text(pilot) and "salt on" not in text(pilot)
+        await press(pilot, "f9")
+        assert access.sent == [("stop",)]
+        access.known[-1] = replace(access.known[-1], state="completed", stop="cancelled", answer="She waits.")
+        panel(pilot).changed(TurnChanged(TALK, 3))
+        await settled(pilot)
+        assert "stopped; what came is kept" in text(pilot)
+        await pick(pilot, "t3.q")
+        await press(pilot, "s")
+        assert access.sent[-1] == ("send", 3)
+
+
+async def test_the_level_is_in_sight_and_do_names_what_it_may_change():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        assert "Suggest" in text(pilot)
+        await press(pilot, "f7")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        pilot.app.screen.query_one(PickList).pick("do-0")
+        await press(pilot, "enter")
+        assert access.sent == [("level", "do", Scope("chapter", books.chapter_id(2)))]
+        assert "Do: changes chapter 2 at once" in text(pilot)
+
+
+async def test_a_hostile_answer_is_text():
+    access = FakeAccess()
+    access.known.append(Turn(TALK, 3, HOSTILE, books.NOW, state="failed", stop="error", answer=HOSTILE, error=HOSTILE))
+    async with opened(access) as pilot:
+        assert "[b]bold[/b]" in text(pilot) and "\x1b" not in text(pilot) and "\u202e" not in text(pilot)
+
+
+async def test_what_was_typed_is_there_when_the_panel_is_opened_again():
+    access, typed = FakeAccess(), Typed()
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.push_screen(ConversationScreen(access, TALK, VIEW, typed))
+        await settled(pilot)
+        await press(pilot, *"Who", "escape")
+        app.push_screen(ConversationScreen(access, TALK, VIEW, typed))
+        await settled(pilot)
+        assert app.screen.query_one(Input).value == "Who"
+
+
+def app_over_project(folder: Path, projects: list[Project], state: Path) -> FlowCabalApp:
+    async def opener(folder: Path, read_only: bool) -> Project:
+        projects.append(await Project.open(folder, read_only=read_only, knowledge=False, pace=0.0))
+        return projects[-1]
+
+    access = replace(invented_access("en"), opener=opener)
+    settings = ScreenSettings(language="en", wizard_done=True)
+    return FlowCabalApp(access, settings, path=folder, state_folder=state, clock=lambda: books.NOW)
+
+
+async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_the_chapter(tmp_path: Path):
+    folder = await book(tmp_path / "novel")
+    opened_projects: list[Project] = []
+    app = app_over_project(folder, opened_projects, tmp_path)
+    try:
+        async with app.run_test(size=(140, 40)) as pilot:
+            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+            await settled(pilot)
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen._offers)
+            assert "Chapters" in "\n".join(shown(app))  # beside, not instead
+            for key in "ledger":
+                await pilot.press(key)
+            await pilot.press("enter")
+            talk = app.screen
+            assert isinstance(talk, ConversationScreen)
+            await until(pilot, lambda: any(row.place for row in talk.rows.listed))
+            await pilot.press("tab")
+            talk.rows.pick(next(row.id for row in talk.rows.listed if row.place))
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and app.screen.view.position == 2)
+            assert "ledger" in app.screen.query_one(ManuscriptPane).text
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+    finally:
+        for project in opened_projects:
+            await project.close()
+
+
+@pytest.fixture(autouse=True)
+def english():
+    yield
+    use_language("en")
