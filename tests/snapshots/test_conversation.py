@@ -24,4 +24,4 @@ def at_home(monkeypatch):
 @BOTH
 def test_an_answer_with_a_place_a_card_and_a_run_that_asks(snap_compare, size, language):
     panel = ConversationScreen(FakeAccess(language), TALK, InView(books.chapter_id(2)), Typed())
-    assert snap_compare(app(language, opened=True), terminal_size=size, run_before=on_top(panel))
+    assert snap_compare(app(language), terminal_size=size, run_before=on_top(panel))
