@@ -134,6 +134,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import building
 
         return {"build": building.build, "update": building.update, "builds": building.builds}[command]
+    if command == "ask":
+        from flowcabal_tui.cli.asking import ask
+
+        return ask
     if command == "session":
         from flowcabal_tui.cli.session.command import session
 

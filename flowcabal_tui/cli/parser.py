@@ -7,6 +7,7 @@ from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
+from flowcabal_tui.cli.asking_arguments import ask_arguments
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
@@ -32,6 +33,7 @@ COMMANDS = [
     "build",
     "update",
     "builds",
+    "ask",
     "keep",
     "decide",
     "runs",
@@ -77,6 +79,7 @@ TRUSTING = (
         "execute",
         "build",
         "update",
+        "ask",
         "decide",
         "keep",
         "import",
@@ -192,6 +195,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
     build_arguments(_add(commands, "build", _("make a workflow of a wish, for you to accept")), updates=False)
     build_arguments(_add(commands, "update", _("change a workflow by a wish, for you to accept")), updates=True)
+    ask_arguments(_add(commands, "ask", _("ask about the book; the answer names its places; changes nothing")))
     builds_arguments(_add(commands, "builds", _("list the builds of workflows; show one with its rounds")))
     decide = _add(commands, "decide", _("answer a waiting question; the run continues here"))
     _project(decide)

@@ -15,12 +15,14 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
+from flowcabal_tui.domain.conversation import ConversationId
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelEvent, ModelRequest
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.project import Project, create_demo
 from flowcabal_tui.protocol.book import PersistOutput, RewriteSelection
+from flowcabal_tui.protocol.conversations import AskBook, StartConversation
 from flowcabal_tui.protocol.runs import Decide, RunWorkflow
 from flowcabal_tui.settings.project_file import load_project, save_project
 from tests.bench.projects import own_folders
@@ -30,6 +32,8 @@ FOLDER: Final = Path(__file__).parents[2] / "docs" / "prompts"
 LANGUAGES: Final = ("en", "zh")
 WISHES: Final = {"en": "Shorter, and only what he sees.", "zh": "写短一些，只写他看见的。"}
 """What the writer asks for when a passage is rewritten."""
+ASKED: Final = {"en": "Who knows that the lamp was put out on purpose?", "zh": "谁知道灯是故意熄灭的？"}
+"""What the writer asks in a conversation."""
 FENCE: Final = "~~~~"
 TOLD: Final = {
     "plan": "The plan of a chapter",
@@ -44,6 +48,7 @@ TOLD: Final = {
     "reading": "The reading of a kept chapter",
     "profiles": "The profiles that a kept chapter makes due",
     "outline": "The outline of the book",
+    "conversation": "A question about the book",
 }
 """The prompts, in the order of the files."""
 LONGER: Final = {"en": "About 900 words.", "zh": "约一千五百字。"}
@@ -135,6 +140,9 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
     await project.carry_out(RewriteSelection(target, start, end, text[start:end], WISHES[language]))
     await project.memory.settled()
     found["rewrite"] = recorder.of("rewrite")[0]
+    talk = ConversationId(await project.carry_out(StartConversation()))
+    await project.carry_out(AskBook(talk, ASKED[language]))
+    found["conversation"] = recorder.of("conversation")[0]
     return {name: found[name] for name in TOLD}
 
 

@@ -93,6 +93,7 @@ async def test_tools_read_the_book(talk: Talking):
     assert [each.status for each in turn.used] == ["completed"] * 7 + ["failed"]
     assert "There is no run" in told[7]
     assert turn.answer == "Read."
+    assert all("tool_choice" not in body for body in talk.sent())  # no tool is forced on the model
 
 
 async def test_earlier_turns_are_sent_with_the_next_question(talk: Talking):

@@ -89,6 +89,8 @@ async def test_f08_the_same_call_for_ever_is_told_once_and_stopped(talk: Talking
 async def test_f09_different_calls_for_ever_end_at_the_limit_of_rounds(talk: Talking):
     turn = await holds(talk, *(calls(call("read_chapter", chapter=1, start=number)) for number in range(20)))
     assert turn.stop == "max_turn_requests" and "12 rounds" in turn.error
+    assert "Answer now" in json.dumps(talk.sent()[-1]["messages"])
+    assert talk.sent()[-1]["tool_choice"] in ("none", {"type": "none"})
 
 
 async def test_f10_giant_arguments_are_refused_unread(talk: Talking):
@@ -189,7 +191,7 @@ async def test_f24_errors_of_the_service_are_said_and_what_was_made_is_kept(talk
 
 async def test_what_is_refused_by_the_provider_is_a_refusal(talk: Talking):
     turn = await holds(talk, says("", finish="content_filter"))
-    assert turn.stop in ("refusal", "error") and turn.error
+    assert turn.stop in ("refusal", "error") and turn.error and turn.used == ()
 
 
 ORDER = (

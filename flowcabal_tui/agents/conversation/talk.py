@@ -90,10 +90,11 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
 
     async def reason(self, goal: Asked, seen: Exchange, hints: tuple[str, ...]) -> Answer | ModelError | BudgetExceeded:
         """One call of the model. What it raises is thought about like an answer."""
-        messages = (*seen.messages, *(Message("user", _NO_MORE) for _last in range(self._is_last_call)))
-        request = ModelRequest(
-            messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools_at(self.turn.level), tool_choice="auto"
-        )
+        tools = tools_at(self.turn.level)
+        request = ModelRequest(seen.messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools)
+        if self._is_last_call:
+            messages = (*seen.messages, Message("user", _NO_MORE))
+            request = replace(request, messages=messages, tool_choice="none")
         self._fresh = True
         try:
             answer = await self._model.answer(request, self._hear)

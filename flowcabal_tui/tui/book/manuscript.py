@@ -147,12 +147,6 @@ class ManuscriptPane(Vertical):
             return self.query_one(ProseArea).text
         return self._known.text if self._known else ""
 
-    @property
-    def selected_span(self) -> tuple[int, int] | None:
-        """The characters that are selected in the editor; None: none are."""
-        start, end = self.query_one(ProseArea).selected_span if self.face == "edit" else (0, 0)
-        return (start, end) if start < end else None
-
     def show(
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
         *, is_changed_outside: bool = False,

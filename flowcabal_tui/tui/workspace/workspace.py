@@ -42,6 +42,7 @@ from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.story.controller import StoryController
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workflows.builds_controller import BuildController
 from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
@@ -131,8 +132,8 @@ class WorkspaceScreen(Screen[None]):
     def _selection(self) -> Chip | None:
         """The passage that is selected in the editor."""
         pane, chapter = self.query_one(ManuscriptPane), self.view.chapter
-        span = pane.selected_span
-        return Chip("selection", chapter, *span, text=pane.text[slice(*span)]) if chapter and span else None
+        start, end = pane.query_one(ProseArea).selected_span if pane.face == "edit" else (0, 0)
+        return Chip("selection", chapter, start, end, text=pane.text[start:end]) if chapter and start < end else None
 
     def again(self) -> WorkspaceScreen:
         """A new screen of the same project, in the language that is now in use."""
