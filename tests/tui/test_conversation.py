@@ -235,7 +235,7 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
         async with app.run_test(size=(140, 40)) as pilot:
             await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
             await settled(pilot)
-            await pilot.press("ctrl+t")
+            await pilot.press("ctrl+backslash")
             await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen._offers)
             assert "Chapters" in "\n".join(shown(app))  # beside, not instead
             for key in "ledger":
@@ -249,9 +249,9 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and app.screen.view.position == 2)
             assert "ledger" in app.screen.query_one(ManuscriptPane).text
-            await pilot.press("ctrl+t")
+            await pilot.press("ctrl+backslash")
             await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
-            await pilot.press("ctrl+t")
+            await pilot.press("ctrl+backslash")
             await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
     finally:
         for project in opened_projects:

@@ -43,7 +43,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "app", "jump", wins=True),
     Action("app.notices", "ctrl+b", mark("Notices"), mark("Every notice since the program was started."),
            "app", "notices", wins=True),
-    Action("app.conversation", "ctrl+t", mark("Conversation"),
+    Action("app.conversation", "ctrl+backslash", mark("Conversation"),
            mark("Ask about the book, beside whatever is on the screen; the same key closes it."),
            "app", "conversation", wins=True),
     Action("app.theme", "f12", mark("Theme"), mark("Choose the colours of the screen."), "app", "change_theme"),
@@ -165,7 +165,7 @@ def bindings(where: Where) -> list[BindingType]:
 
 
 _SIGNS: Final[dict[str, str]] = {
-    "question_mark": "?", "slash": "/", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
+    "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 
@@ -191,4 +191,4 @@ def shown_key(key: str) -> str:
 
 
 def _title(part: str) -> str:
-    return part if len(part) == 1 else part.capitalize()
+    return part if len(part) == 1 else _SIGNS.get(part, part.capitalize())
