@@ -198,3 +198,18 @@ def test_a_build_is_purged(book: Path, call: Call) -> None:
     assert "heron" in call("purge", book, "build-1", "--dry-run").out
     assert call("purge", book, "build-1", "--yes").code == 0
     assert call("builds", book).out == ""
+
+
+def test_a_model_starts_from_an_example_and_it_is_accepted_as_a_new_workflow(
+    project: Make, server: FaultServer, call: Call
+) -> None:
+    folder = project(both(endpoint(server)))
+    before = workflows(call, folder)
+    start, fewer = tool("start_from", template="five-openings"), tool("set_meta", field="name", value="My openings")
+    server.push({"tool_calls": [start, fewer, *END]})
+    ended = call("build", folder, "Five openings, mixed; I pick one.", "--yes", "--json")
+    assert ended.code == 3, ended.err
+    prompt = next(each for each in server.log if "messages" in (each["body"] or {}))["body"]["messages"][1]["content"]
+    assert prompt.partition("nearest first:\n")[2].startswith("- five-openings")
+    assert call("decide", folder, "build-1", "approve:all").code == 0
+    assert {*workflows(call, folder)} - {*before} == {"workflow@1"}

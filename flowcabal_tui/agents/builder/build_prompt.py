@@ -9,6 +9,7 @@ from typing import Final
 
 from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.templates import nearest_templates, points_of
 from flowcabal_tui.domain.prompt_parts import escaped
 from flowcabal_tui.nodes.registry import kinds
 
@@ -81,11 +82,13 @@ def user_prompt(build: Build) -> str:
     if document.get("nodes"):
         parts.append(f"<workflow>\n{_document(document)}\n</workflow>")
     elif build.templates:
+        near = nearest_templates(points_of(build.wish), build.templates, build.language)
+        shown = [(each.name, build.templates[each.name]) for each in near[:MOST_TEMPLATES]]
         lines = [
             f"- {name}: {_line(str(each.get('name')))}: {_line(str(each.get('description', '')))}"
-            for name, each in build.templates.items()
+            for name, each in shown
         ]
-        parts.append("Templates:\n" + "\n".join(lines[:MOST_TEMPLATES]))
+        parts.append("Templates, the nearest first:\n" + "\n".join(lines))
     return "\n\n".join(parts)
 
 

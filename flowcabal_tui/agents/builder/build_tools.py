@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
@@ -15,6 +16,7 @@ from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.checks import Item, check
 from flowcabal_tui.agents.builder.edits import EDITS, Edit
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
+from flowcabal_tui.agents.builder.templates import named, nearest_templates
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.agents.tool_calls import (
@@ -33,6 +35,7 @@ from flowcabal_tui.nodes.schema import help_text
 MOST_ARGUMENTS: Final = 100_000
 """Characters of the arguments of one call; longer ones are refused unread."""
 MOST_ITEMS: Final = 12
+_MOST_NEAR: Final = 3
 
 
 class _Item(Arguments):
@@ -149,7 +152,16 @@ class BuildTools:
     async def _checklist(self, arguments: Checklist) -> str:
         self._build.items = tuple(Item(each.id, each.what, each.needs, each.done_when) for each in arguments.items)
         self._build.assumptions = tuple(arguments.assumptions)
-        return "Kept."
+        return f"Kept.{self._nearest()}"
+
+    def _nearest(self) -> str:
+        """The templates that cover most of the checklist, while one can still be taken."""
+        build = self._build
+        if build.copied.base is not None or build.copied.made or not build.templates:
+            return ""
+        points = {each.id: each.what for each in build.items}
+        near = [each for each in nearest_templates(points, build.templates, build.language) if each.covers]
+        return f" Nearest templates, with the points that they cover:\n{named(near[:_MOST_NEAR])}" if near else ""
 
     async def _start(self, arguments: StartFrom) -> str:
         build = self._build
@@ -157,9 +169,8 @@ class BuildTools:
             raise EditRefused("A template can be taken only before the first edit of a new workflow.")
         if arguments.template not in build.templates:
             raise unknown("There is no such template.", arguments.template, build.templates)
-        template = {**build.templates[arguments.template], "version": 1}
-        build.copied = WorkingCopy.of(template, build.copied.known)
-        build.copied = WorkingCopy(build.copied.document, None, build.copied.known)
+        template = {**build.templates[arguments.template], "id": build.copied.document["id"], "version": 1}
+        build.copied = WorkingCopy(copy.deepcopy(template), None, build.copied.known)
         return json.dumps(template, ensure_ascii=False)[:MOST_SAID]
 
     async def _describe(self, arguments: DescribeKind) -> str:

@@ -25,6 +25,7 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.builder.decisions import BuildDecisions
@@ -99,7 +100,11 @@ class Builds:
         return WorkingCopy.of(base, await self._known(()), language=self._language())
 
     async def _templates(self, workflow: str) -> dict[str, Json]:
-        return {} if workflow else {each.id: plain(each) for each in await self._store.workflows.list()}
+        """What a new workflow can start from: the project's, ours among them, and the examples."""
+        if workflow:
+            return {}
+        examples = (example(name, self._language()) for name in NAMES)
+        return {each.id: plain(each) for each in (*examples, *await self._store.workflows.list())}
 
     # Builds
 
