@@ -36,6 +36,7 @@ NAMES = (
     "files",
     "names",
     "outline",
+    "findings",
     "prompts",
     "check-rules",
     "drill",

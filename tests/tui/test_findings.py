@@ -35,6 +35,7 @@ from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE
 from tests.tui.test_names import opened, press, screen
 from tests.tui.test_workspace import settled, workspace
+from tests.tui.waiting import until
 
 ONE, TWO, THREE = (books.chapter_id(n) for n in (1, 2, 3))
 
@@ -63,7 +64,7 @@ def told(pilot) -> str:
 
 def passages(pilot) -> list[str]:
     shown = pilot.app.screen.query_one(Passages).query(Static)
-    return [str(each.content) for each in shown if not each.has_class("-empty")]
+    return [words for each in shown if (words := str(each.content))]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
@@ -198,8 +199,7 @@ async def test_the_status_line_counts_new_findings(tmp_path: Path) -> None:
         assert "8 findings: L" in screen(pilot)
         workbench.findings.rows = workbench.findings.rows[:1]
         workbench.emit(FindingsChanged())
-        await settled(pilot)
-        assert "1 finding: L" in screen(pilot)
+        await until(pilot, lambda: "1 finding: L" in screen(pilot))
 
 
 async def test_words_of_a_text_are_no_markup() -> None:

@@ -29,21 +29,33 @@ from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
 from flowcabal_tui.store.rows.proposals import FIELDS, decide, next_decision, proposal_of
 
-_HERE: Final = """here AS (SELECT chapter, position FROM place WHERE NOT deleted
+_HERE: Final = """here AS MATERIALIZED (SELECT chapter, position FROM place WHERE NOT deleted
     AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter))"""
-_FITTING: Final = """kind='finding' AND (proposal.chapter='' OR position IS NOT NULL)
-    AND (against='' OR against IN (SELECT chapter FROM here))
-    AND (:checks='[]' OR origin ->> '$[1]' IN (SELECT value FROM json_each(:checks)))
-    AND (:chapters='[]' OR proposal.chapter IN (SELECT value FROM json_each(:chapters)))
-    AND (:words='' OR instr(lower(quotation || ' ' || body), :words))"""
-_LISTED: Final = f"""WITH {_HERE}, listed AS (SELECT number, position, at, row_number() OVER chapters AS rank,
-    count(*) OVER (PARTITION BY proposal.chapter) AS every
-    FROM proposal LEFT JOIN here ON here.chapter=proposal.chapter
-    WHERE {_FITTING} AND (:states='[]' OR state IN (SELECT value FROM json_each(:states)))
-    WINDOW chapters AS (PARTITION BY proposal.chapter ORDER BY sure DESC, number))"""
+_IN_BOOK: Final = """proposal LEFT JOIN here ON here.chapter=proposal.chapter
+    WHERE kind='finding' AND (proposal.chapter='' OR position IS NOT NULL)
+    AND (against='' OR against IN (SELECT chapter FROM here))"""
+_OF_STATES: Final = " AND state IN (SELECT value FROM json_each(:states))"
 _UNFOLDED: Final = f"(:folded OR rank<={SHOWN})"
-_STORY_ORDER: Final = "position IS NULL, listed.position, rank"
-_NEWEST: Final = "listed.at DESC, listed.position, rank"
+_STORY_ORDER: Final = "position IS NULL, position, rank"
+_NEWEST: Final = "at DESC, position, rank"
+
+
+def _fitting(wish: FindingWish) -> str:
+    """Conditions of a wish but for its states: none is named that is not needed, so that an index has it all."""
+    parts = (
+        " AND origin ->> '$[1]' IN (SELECT value FROM json_each(:checks))" if wish.checks else "",
+        " AND proposal.chapter IN (SELECT value FROM json_each(:chapters))" if wish.chapters else "",
+        " AND instr(lower(quotation || ' ' || body), :words)" if wish.words.strip() else "",
+    )
+    return "".join(parts)
+
+
+def _listed(wish: FindingWish) -> str:
+    """Numbers of the rows that fit, with their places in their chapters."""
+    return f"""WITH {_HERE}, listed AS MATERIALIZED (SELECT number, position, {"at," if wish.newest else ""}
+        row_number() OVER (PARTITION BY proposal.chapter ORDER BY sure DESC, number) AS rank,
+        count(*) OVER (PARTITION BY proposal.chapter) AS every
+        FROM {_IN_BOOK}{_fitting(wish)}{_OF_STATES if wish.states else ""})"""
 
 
 class Findings:
@@ -63,21 +75,21 @@ class Findings:
             "limit": limit,
             "offset": offset,
         }
+        order = _NEWEST if wish.newest else _STORY_ORDER
         rows = await self._database.rows(
-            f"{_LISTED} SELECT {_of_proposal()}, proposal.at, word, rank, every"
-            f" FROM listed JOIN proposal USING (number) WHERE {_UNFOLDED}"
-            f" ORDER BY {_NEWEST if wish.newest else _STORY_ORDER} LIMIT :limit OFFSET :offset",
+            f"{_listed(wish)}, shown AS (SELECT * FROM listed WHERE {_UNFOLDED} ORDER BY {order}"
+            " LIMIT :limit OFFSET :offset)"
+            f" SELECT {_of_proposal()}, proposal.at, word, rank, every FROM shown JOIN proposal USING (number)"
+            f" ORDER BY {order.replace('at ', 'shown.at ')}",
             wanted,
         )
-        found = await self._database.rows(
-            f"{_LISTED} SELECT coalesce(sum({_UNFOLDED}), 0), count(*) FROM listed", wanted
+        totals = await self._database.rows(
+            f"{_listed(wish)} SELECT coalesce(sum({_UNFOLDED}), 0), count(*) FROM listed", wanted
         )
         counts = await self._database.rows(
-            f"WITH {_HERE} SELECT state, count(*) FROM proposal LEFT JOIN here ON here.chapter=proposal.chapter"
-            f" WHERE {_FITTING} GROUP BY state",
-            wanted,
+            f"WITH {_HERE} SELECT state, count(*) FROM {_IN_BOOK}{_fitting(wish)} GROUP BY state", wanted
         )
-        total, every = found[0]
+        total, every = totals[0]
         return FindingPage(tuple(_row(row, wish.folded) for row in rows), offset, total, every - total, dict(counts))
 
     async def raise_all(

@@ -1,4 +1,4 @@
-"""The keys and tabs of the list of findings."""
+"""The keys, tabs and style of the list of findings."""
 
 from __future__ import annotations
 
@@ -68,3 +68,12 @@ KEYS: Final[list[BindingType]] = [
     *(Binding(digit, f"states('{name}')", words, show=False, id=f"findings.{name}")
       for digit, name, words in TABS),
 ]  # fmt: skip
+STYLE: Final = """
+FindingsScreen { background: $background; }
+FindingsScreen > Input, FindingsScreen > Input:focus {
+    height: 1; border: none; padding: 0 1; background: $boost;
+}
+FindingsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+FindingsScreen > FindingList { height: 1fr; min-height: 4; }
+FindingsScreen > .told { height: 4; padding: 0 1; border-top: solid $panel; }
+"""

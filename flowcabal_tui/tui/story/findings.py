@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -33,7 +33,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.check_questions import agrees_to_switch, chosen_check
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, TABS
+from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, STYLE, TABS
 from flowcabal_tui.tui.story.finding_keys import STATES as STATES_SHOWN
 from flowcabal_tui.tui.story.finding_lines import PassageReader, finding_lines, place_of, report_lines, said_in
 from flowcabal_tui.tui.story.finding_list import FindingList
@@ -47,15 +47,7 @@ class FindingsScreen(FilteredPage):
     """A list, and below it the finding under the cursor with both passages."""
 
     help = HELP
-    DEFAULT_CSS = """
-    FindingsScreen { background: $background; }
-    FindingsScreen > Input, FindingsScreen > Input:focus {
-        height: 1; border: none; padding: 0 1; background: $boost;
-    }
-    FindingsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
-    FindingsScreen > FindingList { height: 1fr; min-height: 4; }
-    FindingsScreen > .told { height: auto; max-height: 4; padding: 0 1; border-top: solid $panel; }
-    """
+    DEFAULT_CSS = STYLE
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(
@@ -72,6 +64,8 @@ class FindingsScreen(FilteredPage):
         self._cursor_wanted = cursor
         self._passages = PassageReader(access)
         self._report: CheckReport | None = None
+        self._page_shown: FindingPage | None = None
+        self._row_told: FindingRow | None = None
         self._checking: tuple[int, int] | None = None
 
     @property
@@ -90,11 +84,15 @@ class FindingsScreen(FilteredPage):
         yield HintLine()
 
     async def reload(self) -> None:
-        """Reads who is called what, and the rows."""
-        self.cast, self._report = await self.access.people(), await self.access.finding_report()
+        """Reads who is called what, and the rows; then what was read."""
+        self.cast = await self.access.people()
         self._passages.forget()
         if self.is_attached:
             await self.show_cast(self.cast)
+        self._report = await self.access.finding_report()
+        if self.is_attached:
+            self._show_head()
+            self.tell()
 
     async def show_cast(self, cast: Cast) -> None:
         """As many rows as were listed."""
@@ -103,8 +101,13 @@ class FindingsScreen(FilteredPage):
         page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
         self.query_one(PaneTabs).show(self._states_shown)
         self.rows.show_findings(page.rows, page.total, cast, self._now(), cursor)
-        self.query_one(".head", Static).update(self._head(page))
+        self._page_shown = page
+        self._show_head()
         self.tell()
+
+    def _show_head(self) -> None:
+        if self._page_shown is not None:
+            self.query_one(".head", Static).update(self._head(self._page_shown))
 
     def refill(self) -> None:
         """Of other words, states or another chapter."""
@@ -150,18 +153,15 @@ class FindingsScreen(FilteredPage):
         row, cast = self.rows.row, self.cast
         told = self.query_one(".told", Static)
         if row is None or cast is None:
-            told.update("\n".join(self._nothing()))
+            self._row_told = None
+            read = report_words(self._report) if self._report is not None else ""
+            told.update(_("Nothing is listed here.") + "\n" + read, layout=False)
             self.query_one(Passages).show(None, None)
             return
-        told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))))
-        self.query_one(Passages).show(*self._passages.of(row, cast))
-        self.work(self._read_passages(row, cast))
-
-    def _nothing(self) -> Iterator[str]:
-        """Where nothing is listed, what was read and what was not."""
-        yield _("Nothing is listed here.")
-        if self._report is not None:
-            yield report_words(self._report)
+        told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))), layout=False)
+        if row is not self._row_told:
+            self._row_told = row
+            self.work(self._read_passages(row, cast))
 
     async def _read_passages(self, row: FindingRow, cast: Cast) -> None:
         await self._passages.read(row, cast)

@@ -48,11 +48,10 @@ class Passages(Container):
     """Shows two passages, or one."""
 
     DEFAULT_CSS = """
-    Passages { height: auto; max-height: 40%; layout: horizontal; border-top: solid $panel; }
-    Passages > Static { width: 1fr; height: auto; max-height: 100%; padding: 0 1; }
-    Passages > .-empty { display: none; }
-    Passages.-stacked { layout: vertical; max-height: 50%; }
-    Passages.-stacked > Static { width: 100%; max-height: 5; }
+    Passages { height: 9; layout: horizontal; border-top: solid $panel; }
+    Passages > Static { width: 1fr; height: 1fr; padding: 0 1; }
+    Passages.-stacked { layout: vertical; height: 11; }
+    Passages.-stacked > Static { width: 100%; }
     """
 
     def compose(self) -> ComposeResult:
@@ -67,9 +66,8 @@ class Passages(Container):
     def show(self, here: Passage | None, there: Passage | None) -> None:
         """Shows these; None: nothing."""
         for name, passage in (("#here", here), ("#there", there)):
-            shown = self.query_one(name, Static)
-            shown.set_class(passage is None, "-empty")
-            shown.update(passage.shown() if passage is not None else "")
+            shown = passage.shown() if passage is not None else ""
+            self.query_one(name, Static).update(shown, layout=False)
 
 
 def _joined(text: str) -> str:
