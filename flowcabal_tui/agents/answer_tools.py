@@ -12,13 +12,14 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.shapes.curation import ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Tool
 
 _NAMES: Final[Mapping[type[BaseModel], str]] = {
     Claims: "give_findings",
+    Readings: "give_readings",
     StoryAnswer: "give_story",
     ProfilesAnswer: "give_profiles",
 }

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from statistics import mean, median, quantiles
 
 from flowcabal_tui.cli.bench_context import write_lines
-from flowcabal_tui.cli.terminal import say, say_json
+from flowcabal_tui.cli.terminal import json_text, say, say_json
+from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.model_calls import ModelPort, Role
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.registry import make_model
 from flowcabal_tui.project.bench.check_bench import CheckAnswer, check_answers
 from flowcabal_tui.project.bench.check_rows import CheckRow, read_rows
 from flowcabal_tui.project.bench.context_bench import imported
+from flowcabal_tui.project.bench.judge_bench import Judged, about_tokens, figures, judged_rows
+from flowcabal_tui.project.bench.scripted_judge import read_gold
+from flowcabal_tui.settings.secrets import find_key
+from flowcabal_tui.settings.user_file import load_user
 
 
 async def check(arguments: Namespace) -> int:
-    """Writes one line a row to `--out`; prints sizes and times."""
+    """Writes one line a row to `--out`; prints sizes and times, or with a judge the table of what it found."""
     by_novel: dict[str, list[CheckRow]] = {}
     for row in read_rows(arguments.rows, arguments.novels):
         by_novel.setdefault(row.novel, []).append(row)
+    if not arguments.rules_only:
+        return await _judged(arguments, by_novel)
     found: list[CheckAnswer] = []
     for name, rows in by_novel.items():
         novel = arguments.novels / name
@@ -41,6 +51,46 @@ async def check(arguments: Namespace) -> int:
             )
         )
     return 0
+
+
+async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow]]) -> int:
+    """With a judge: your model, which is paid for, or one that errs by chance."""
+    gold = read_gold(arguments.rows)
+    model = None if arguments.model is None else _model(arguments.model)
+    if model is not None and not arguments.yes:
+        tokens = about_tokens(by_novel, arguments.novels, inside=arguments.inside)
+        words = _("{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.")
+        say(words.format(n=sum(map(len, by_novel.values())), tokens=tokens, model=model.endpoint.model))
+        return 0
+    found: list[Judged] = []
+    for name, rows in by_novel.items():
+        novel = arguments.novels / name
+        book = await imported(novel, rows[0].language, fresh=arguments.fresh)
+        asked = judged_rows(book, novel, rows, gold, inside=arguments.inside, seed=arguments.erring or 0, model=model)
+        found += [each async for each in asked]
+        say(_("{novel}: {n} rows").format(novel=name, n=len(rows)), file=sys.stderr)
+    write_lines(
+        arguments.out,
+        (json_text({"id": each.row.id, "shown": [], "findings": each.findings}) for each in found),
+    )
+    table = figures(found, gold)
+    if arguments.json:
+        say_json(table)
+    else:
+        for key, value in table.items():
+            say(f"{key:24} {value}")
+    return 0
+
+
+def _model(role: Role) -> ModelPort:
+    """The model of the user's settings. Raises ModelError when there is none, or its key may not be sent there."""
+    endpoint = load_user().models.of(role)
+    if endpoint is None:
+        raise ModelError(ModelFault.NOT_CONFIGURED, _("No model is set for this role."))
+    key = find_key(endpoint)
+    if key is not None and endpoint.address.startswith("http://") and not endpoint.is_local:
+        raise ModelError(ModelFault.NOT_CONFIRMED, _("The key would go over plain http to another machine."))
+    return make_model(endpoint, key)
 
 
 def _figures(found: list[CheckAnswer]) -> dict[str, int]:

@@ -90,6 +90,8 @@ class CheckFinding:
     source: Quotation
     confidence: float
     rule: RuleName | Literal[""] = ""
+    question: str = ""
+    """What the writer has to say: which of the two holds, or why both do."""
 
     @property
     def signature(self) -> tuple[str, str]:

@@ -155,6 +155,10 @@ class MonitorPort(Protocol):
         """Tokens of one of the questions about a draft of so many, with its tools and without the draft, at most."""
         ...
 
+    def defence_tokens(self, endpoint: Endpoint) -> int:
+        """Tokens of a question about the doubts that a check leaves, without the draft, at most."""
+        ...
+
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
         """In how many parts a draft of so many tokens is checked at most."""
         ...

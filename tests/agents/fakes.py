@@ -254,3 +254,21 @@ class FakeModel:
 
 def person(name: str, *aliases: str, note: str = "", kind: Any = "character") -> Entity:
     return Entity(EntityId(f"e-{name}"), kind, name, aliases, note, "hand", 1)
+
+
+_IDS = re.compile(r'<(?:statement|doubt) id="(\w+)"')
+
+
+def as_checker(
+    reply: Callable[[ModelRequest], Any], confidence: float = 0.9, verdict: str = "contradiction"
+) -> Callable[[ModelRequest], Any]:
+    """A checker that calls all pairs compatible beside what `reply` finds, and finds no other reading of that."""
+
+    def answer(request: ModelRequest) -> Any:
+        ids = _IDS.findall(request.messages[1].content)
+        if request.purpose == "monitor.defence":
+            return {"readings": [{"doubt": each, "verdict": verdict, "confidence": confidence} for each in ids]}
+        said = reply(request)
+        return {"verdicts": [], "compatible": ids, **said} if isinstance(said, dict) else said
+
+    return answer

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import ModelRequest
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 TEXT = (
     "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。\n\n"
@@ -142,7 +142,7 @@ def four_dimensions(request: ModelRequest) -> Any:
     if request.purpose == "curator.keep":
         good = {"passed": True, "detail": "好。"}
         return {"prevents_errors": good, "reusable": good, "self_contained": {"passed": False}, "new": good}
-    return {"findings": []}
+    return as_checker(lambda _request: {"findings": []})(request)
 
 
 async def test_advice_on_what_is_kept_has_checks_and_four_dimensions() -> None:

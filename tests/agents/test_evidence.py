@@ -9,17 +9,21 @@ from collections.abc import Sequence
 
 import pytest
 
-from flowcabal_tui.agents.checking.checker import Draft, sources_at_most, sources_of
+from flowcabal_tui.agents.checking.checker import material_of, sources_at_most
 from flowcabal_tui.agents.checking.evidence.reading import Reader, stem
 from flowcabal_tui.agents.checking.evidence.search import evidence_for, read_statements
+from flowcabal_tui.agents.checking.judged import Draft
 from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.agents.checking.pairs import Pairs
+from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import MetaName
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+from flowcabal_tui.domain.workflow import Angle
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 LIN, SU = person("林远"), person("苏九")
 FILLER = "林远走过长街，听见远处有人说话。他停下来，又慢慢往前走。苏九在后面跟着，一路无话。"
@@ -37,11 +41,23 @@ def book(*facts: tuple[int, str], meta: tuple[tuple[MetaName, str], ...] = ()) -
     return FakeBook(chapters(*facts), (LIN, SU), meta, passage_size=60)
 
 
+OF_PEOPLE: tuple[Angle, ...] = ("character_state", "echoes")
+OF_THE_WORLD: tuple[Angle, ...] = ("timeline", "world_rules")
+
+
+async def question(
+    story: FakeBook, draft: str, at: int = 11, budget: int = 600, angles: tuple[Angle, ...] = OF_PEOPLE
+) -> tuple[list[SourceText], Pairs]:
+    seen = await read_book(story.before(at))
+    evidence = tuple(await evidence_for(seen, draft))
+    goal = Draft("", "", draft, seen, frozenset(), evidence=evidence, statements=statements_in(draft, "zh"))
+    return await material_of(angles, goal, FakeTokens(), budget)
+
+
 async def sources(story: FakeBook, draft: str, at: int = 11, budget: int = 600) -> list[SourceText]:
     """What the question about people is shown."""
-    seen = await read_book(story.before(at))
-    goal = Draft("", "", draft, seen, frozenset(), evidence=tuple(await evidence_for(seen, draft)))
-    return await sources_of(("character_state", "echoes"), goal, FakeTokens(), budget)
+    notes, pairs = await question(story, draft, at, budget)
+    return [*notes, *(each.source for each in pairs.passages)]
 
 
 def texts(found: Sequence[SourceText]) -> str:
@@ -91,30 +107,33 @@ async def test_nothing_later_is_shown() -> None:
     assert SCAR not in texts(await sources(book((11, SCAR), (12, SCAR)), SCAR))
 
 
-async def test_what_is_shown_stays_within_the_budget_and_in_the_order_of_the_story() -> None:
+async def test_pairs_stay_within_the_budget_and_in_the_order_of_the_draft_and_the_story() -> None:
     story = book((7, SCAR), (2, LAMP), (5, "林远的右手少了一根手指。"))
-    for budget in (60, 300, 2_000):
-        found = await sources(story, "林远面上有疤，手指俱全，提着苏九的铜灯。", budget=budget)
-        assert FakeTokens().count(fenced_sources(found).text) <= budget
-        places = [(int(each.uri.rpartition("c")[2]), each.start) for each in found]
-        assert found and places == sorted(places)
-        numbers = list(dict.fromkeys(each.id for each in found))
-        assert numbers == [f"s{n}" for n in range(1, len(numbers) + 1)]
-    for each in found:
+    draft = "林远面上有疤，手指俱全，这是人人都看得见的事情。\n他提着苏九的铜灯，在长街上走了很久，没有遇见一个人。"
+    for budget in (80, 300, 2_000):
+        _notes, pairs = await question(story, draft, budget=budget)
+        assert FakeTokens().count(pairs.fenced.text) <= budget
+        order = [(each.statement.start, each.passage.position, each.passage.source.start) for each in pairs.all]
+        assert order and order == sorted(order)
+        assert [each.id for each in pairs.passages] == [f"p{n}" for n in range(1, len(pairs.passages) + 1)]
+    for each in (passage.source for passage in pairs.passages):
         whole = story.texts[int(each.uri.rpartition("c")[2]) - 1][1]
         assert whole[each.start : each.start + len(each.text)] == each.text
+    wide = await question(story, draft, budget=2_000)
+    assert len(wide[1].statements) == 2
+    shown = wide[1].fenced.text
+    assert all(shown.count(f"\n{each.id} [") == 1 for each in wide[1].passages), "a passage is shown once"
 
 
 async def test_the_plan_stands_apart_from_what_is_told_of_people() -> None:
     moved = "林远的家在河的南岸，离城三十里。"
     story = book((2, SCAR), (3, moved), meta=(("outline", "林远脸上没有疤。"),))
-    seen = await read_book(story.before(11))
     draft = "林远面皮光滑，没有疤。\n林远住在城北，离城十里路。"
-    goal = Draft("", "", draft, seen, frozenset(), evidence=tuple(await evidence_for(seen, draft)))
-    people = await sources_of(("character_state", "echoes"), goal, FakeTokens(), 600)
-    world = await sources_of(("timeline", "world_rules"), goal, FakeTokens(), 600)
-    assert SCAR in texts(people) and "meta/outline" not in {each.uri for each in people}
-    assert "meta/outline" in {each.uri for each in world} and SCAR not in texts(world)
+    notes, people = await question(story, draft)
+    plan, world = await question(story, draft, angles=OF_THE_WORLD)
+    told = [texts([each.source for each in pairs.passages]) for pairs in (people, world)]
+    assert SCAR in told[0] and "meta/outline" not in {each.uri for each in notes}
+    assert "meta/outline" in {each.uri for each in plan} and SCAR not in told[1]
 
 
 def test_pieces_of_a_chapter_are_one_source_and_say_who_they_speak_of() -> None:
@@ -138,7 +157,7 @@ async def test_where_the_search_fails_nothing_was_checked() -> None:
     async def dead(*_work: object) -> object:
         raise HelperFailed("died", "The helper process ended.")
 
-    paid = PaidOnce(FakeModel(lambda _request: {"findings": []}), FakeAnswers())
+    paid = PaidOnce(FakeModel(as_checker(lambda _request: {"findings": []})), FakeAnswers())
     monitor = Monitor(book(), lambda: paid, FakeTokens(), helper=dead)
     checks = await monitor.check_text("林远来了。", "manuscript/c11", "", ChapterId("c11"), Generation(1))
     assert {check.outcome for check in checks} == {"not checked"}

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 FIRST = "林远的左臂在白鹭渡受了伤。\n三年前的冬天，他离开北城。\n渡口的人都说，铜铃只能响一次。"
 DRAFT = "林远举起右臂，旧伤正是在右臂。\n他说：“我离开北城，已有十年。”"
@@ -49,8 +49,9 @@ async def evaluate(
     attempt: int = 1,
     book: FakeBook | None = None,
     draft: str = DRAFT,
+    confidence: float = 0.9,
 ) -> Evaluation:
-    paid = PaidOnce(FakeModel(reply), FakeAnswers())
+    paid = PaidOnce(FakeModel(as_checker(reply, confidence)), FakeAnswers())
     monitor = Monitor(book or make_book(), lambda: paid, FakeTokens())
     return await monitor.evaluate(NODE, PromptParams(angles=angles), draft, ChapterId("c2"), Generation(1), attempt)
 
@@ -119,8 +120,8 @@ async def test_a_finding_carries_both_quotations_with_their_places() -> None:
     ("confidence", "attempt", "verdict"), [(0.8, 1, "retry"), (0.8, 2, "retry"), (0.95, 3, "ask"), (0.79, 1, "ask")]
 )
 async def test_a_sure_finding_is_tried_again_three_times_in_all(confidence: float, attempt: int, verdict: str) -> None:
-    reply = only("character_state", {**WOUND, "confidence": confidence})
-    assert (await evaluate(reply, attempt=attempt)).verdict == verdict
+    reply = only("character_state", {**WOUND, "source_quote": "左臂有旧伤"})
+    assert (await evaluate(reply, attempt=attempt, confidence=confidence)).verdict == verdict
 
 
 async def test_a_finding_without_verbatim_quotations_is_left_out_and_counted() -> None:
@@ -202,7 +203,7 @@ async def test_the_same_finding_from_two_angles_counts_once_with_the_surer_one()
         }
 
     evaluation = await evaluate(reply)
-    assert [(finding.angle, finding.confidence) for finding in evaluation.findings] == [("echoes", 0.95)]
+    assert [(finding.angle, finding.confidence) for finding in evaluation.findings] == [("echoes", 0.79)]
 
 
 async def test_the_name_before_a_piece_is_no_part_of_a_quotation() -> None:
@@ -329,7 +330,7 @@ async def test_questions_are_asked_in_turn_so_that_the_second_finds_the_draft_in
             under_way -= 1
             return await super().structured(request, shape)
 
-    paid = PaidOnce(Watched(reply), FakeAnswers())
+    paid = PaidOnce(Watched(as_checker(reply)), FakeAnswers())
     monitor = Monitor(make_book(), lambda: paid, FakeTokens())
     await monitor.evaluate(NODE, PromptParams(angles=ANGLES), DRAFT, ChapterId("c2"), Generation(1), 1)
     one, other = (request.messages for request in asked)
@@ -372,7 +373,7 @@ async def test_words_of_the_writer_are_of_one_angle_alone(tmp_path: Any, text: s
         systems.append(request.messages[-1].content)
         return {"findings": []}
 
-    paid = PaidOnce(FakeModel(reply), FakeAnswers())
+    paid = PaidOnce(FakeModel(as_checker(reply)), FakeAnswers())
     monitor = Monitor(make_book(), lambda: paid, FakeTokens(), PromptLibrary(tmp_path))
     evaluation = await monitor.evaluate(NODE, PromptParams(angles=ANGLES), DRAFT, ChapterId("c2"), Generation(1), 1)
     assert [check.outcome for check in evaluation.checks] == [outcome, "passed", "passed", "passed"]

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest, StructuredMode
 from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 ZH = "".join(f"第{n}夜，林远在渡口数到第{n}盏灯，然后把灯一盏一盏地吹灭了。\n" for n in range(200))
 EN = "".join(f"On night {n} Ines counted lamp {n} at the ferry, and then she put them out.\n\n" for n in range(200))
@@ -133,7 +133,7 @@ def test_what_only_a_reader_of_all_can_say_is_left_open() -> None:
 
 
 async def evaluate(reply: Callable[[ModelRequest], Any], draft: str, window: int | None = WINDOW) -> Any:
-    model, fake = paid(reply, window)
+    model, fake = paid(as_checker(reply), window)
     monitor = Monitor(FakeBook([("渡口", "林远怕火。他从不点灯。"), ("灯", "")], (LIN,)), lambda: model, FakeTokens())
     node, params = Node(id=NodeId("draft")), PromptParams(angles=ANGLES)
     return await monitor.evaluate(node, params, draft, ChapterId("c2"), Generation(1), 1), fake

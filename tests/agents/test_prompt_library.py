@@ -10,7 +10,8 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fence
 from flowcabal_tui.domain.errors import SettingsError
 
 TASKS = {
-    "monitor.check", "curator.l0", "curator.l1", "curator.story", "curator.profile", "curator.profiles", "curator.arc",
+    "monitor.check", "monitor.defence", "curator.l0", "curator.l1", "curator.story", "curator.profile",
+    "curator.profiles", "curator.arc",
     "curator.keep",
     "context.inquiry",
     "context.scene",
@@ -81,6 +82,7 @@ def test_hostile_text_cannot_close_a_tag_and_comes_back_whole() -> None:
                 "names": "",
                 "title": hostile,
                 "sources": fenced_sources([SourceText("s1", "meta/notes", hostile, hostile)]),
+                "statements": "",
                 "draft": hostile,
             }
         )

@@ -12,7 +12,7 @@ from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
 from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 TEXT = "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。"
 HOSTED = Endpoint(model="writer", base_url="https://models.example/v1")
@@ -26,7 +26,7 @@ async def questions(endpoint: Endpoint) -> list[ModelRequest]:
     book = FakeBook(
         [("旧事", "林远离了家。老周在白鹭渡。"), ("渡口", TEXT)], people, meta=(("rules", "渡船逢五才开。"),)
     )
-    model = FakeModel(lambda request: dict[str, Any].fromkeys(KINDS, []), endpoint)
+    model = FakeModel(as_checker(lambda request: dict[str, Any].fromkeys(KINDS, [])), endpoint)
     paid = PaidOnce(model, FakeAnswers())
     params = PromptParams(angles=ANGLES)
     await Monitor(book, lambda: paid, FakeTokens()).evaluate(NODE, params, TEXT, ChapterId("c2"), Generation(1), 1)
@@ -47,7 +47,12 @@ async def test_a_check_and_the_reading_share_tools_system_text_and_chapter() -> 
     assert str(beginning(reading)[-1]).endswith(f"{TEXT}\n")
     assert (bool(first.messages[1].stable), reading.messages[1].stable) == (True, ())
     assert [each.tool_choice for each in (first, second, reading)] == ["give_findings", "give_findings", "give_story"]
-    assert {tool.name for tool in reading.tools} == {"give_findings", "give_story"}
+    assert {tool.name for tool in reading.tools} == {
+        "give_findings",
+        "give_profiles",
+        "give_readings",
+        "give_story",
+    }
 
 
 async def test_a_small_window_is_not_filled_with_tools_that_are_not_needed() -> None:

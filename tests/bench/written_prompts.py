@@ -45,6 +45,7 @@ TOLD: Final = {
     "rewrite": "A selection is rewritten",
     "check-1": "The first question of a check",
     "check-2": "The second question of a check",
+    "defence": "The defence: the question about the doubts that a check leaves",
     "reading": "The reading of a kept chapter",
     "profiles": "The profiles that a kept chapter makes due",
     "outline": "The outline of the book",
@@ -130,6 +131,7 @@ async def _requests(project: Project, recorder: Recorder, language: str) -> dict
     found |= {name: recorder.of(f"node:{name}")[0] for name in ("plan", "draft", "polish")}
     found["retry"] = recorder.of("node:polish")[1]
     found["check-1"], found["check-2"] = recorder.of("monitor.check")[:2]
+    found["defence"] = recorder.of("monitor.defence")[0]
     recorder.asked.clear()
     await project.carry_out(PersistOutput(run, NodeId("polish")))
     await project.memory.settled()

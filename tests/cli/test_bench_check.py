@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.settings.paths import cache_folder
+from flowcabal_tui.settings.paths import cache_folder, user_file
 from tests.cli.conftest import Call
 
 FILLER = "日色将暮，山风渐紧，四下里并无人声，只有流水潺潺。\n\n" * 6
@@ -67,3 +67,36 @@ def test_a_bad_line_is_named_and_nothing_is_imported(call: Call, novels: Path, t
     assert "outside the draft" in done.err
     assert not out.exists()
     assert not (cache_folder() / "bench").exists()
+
+
+def test_a_judge_that_errs_goes_through_the_whole_check_and_its_table_is_told(
+    call: Call, novels: Path, tmp_path: Path
+) -> None:
+    draft = "老周回过头来，右颊上那道刀疤在灯下发亮，人人都看得见。"
+    at = (novels / "ferry" / "002.txt").read_text("utf-8").index(FACT)
+    source = {"chapter": 2, "start": at, "end": at + len(FACT)}
+    wrong = [{"id": f"a{n}", "draft": draft, "span": [7, 14], "source": source} for n in range(8)]
+    out = tmp_path / "run.jsonl"
+    rows = rows_of(tmp_path, *wrong, {"id": "c", "kind": "clean", "chapter": 4})
+    words = ("bench", "check", "--novels", novels, "--rows", rows, "--erring", "1", "--out", out, "--json")
+    done = call(*words)
+    assert done.code == 0, done.err
+    table = json.loads(done.out)
+    assert (table["rows"], table["clean"], table["angles_not_checked"]) == (8, 1, 0)
+    assert table["seen_by_first_question"] > 0.5 and table["calls_a_clean_chapter"] >= 1
+    run = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    found = [each for row in run for each in row["findings"]]
+    assert found and {each["by"] for each in found} == {"model"}
+    assert any(each["source"]["chapter"] == 2 and each["source"]["start"] <= at for each in found)
+    assert call(*words).out == done.out, "the seed decides"
+
+
+def test_a_model_is_asked_only_when_the_price_was_seen(call: Call, novels: Path, tmp_path: Path) -> None:
+    rows, out = rows_of(tmp_path, {"id": "a", "draft": "老周回过头来。"}), tmp_path / "run.jsonl"
+    words = ("bench", "check", "--novels", novels, "--rows", rows, "--model", "agent", "--out", out)
+    assert call(*words).code != 0
+    file = user_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[models.user]\nmodel = "writer"\nbase_url = "http://127.0.0.1:9/v1"\n', "utf-8")
+    done = call(*words)
+    assert done.code == 0 and "1 rows would send about" in done.out and "--yes" in done.out and not out.exists()

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeTokens, person
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeTokens, as_checker, person
 from tests.agents.fakes import FakeModel as Agent
 from tests.runner.fakes import Bench, FakeModel
 
@@ -84,8 +84,12 @@ async def checked(finding: Mapping[str, Any] | None) -> Evaluation:
         quoted = {"draft_quote": DRAFT, "source_id": "s1", "source_quote": TEXT, "explanation": ""}
         return {"findings": [{"subtype": "duration", **quoted, **finding}]}
 
-    book = FakeBook([("第1章", TEXT), ("第2章", "")], (person("林远"),))
-    monitor = Monitor(book, lambda: PaidOnce(Agent(reply), FakeAnswers()), FakeTokens())
+    book = FakeBook([("第1章", TEXT), ("第2章", "")], (person("林远"),), (("notes", TEXT),))
+    monitor = Monitor(
+        book,
+        lambda: PaidOnce(Agent(as_checker(reply, (finding or {}).get("confidence", 0.9))), FakeAnswers()),
+        FakeTokens(),
+    )
     node, params = Node(id=NodeId("a")), PromptParams(angles=("timeline",))
     return await monitor.evaluate(node, params, DRAFT, ChapterId("c2"), Generation(1), 1)
 

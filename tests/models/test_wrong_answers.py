@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.checking.checker import Claims
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
+from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.shapes.curation import KeepAnswer, Line, Overview, ProfileAnswer, ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import LONGEST_NAME, StoryAnswer
 from flowcabal_tui.domain.answer_schema import answer_schema
@@ -30,6 +30,8 @@ OTHERS: tuple[Any, ...] = (None, 7, "words", [], {}, [3], [[]], {"error": "busy"
 
 def example(annotation: Any, name: str, number: int) -> Any:
     """A value of a field, told apart by `number`."""
+    if get_origin(annotation) is Annotated:
+        return example(get_args(annotation)[0], name, number)
     if get_origin(annotation) is list:
         return [example(get_args(annotation)[0], name, number + each) for each in (1, 2)]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -132,7 +134,7 @@ def said(mode: StructuredMode, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", [Claims, StoryAnswer, SceneAnswer], ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("shape", [Claims, Readings, StoryAnswer, SceneAnswer], ids=lambda shape: shape.__name__)
 async def test_no_wrong_answer_passes_over_the_wire(
     server: FaultServer, make: MakeModel, provider: Provider, mode: StructuredMode, shape: type[StructuredAnswer]
 ) -> None:
@@ -164,12 +166,12 @@ async def test_unread_parts_are_asked_for_again_and_joined(server: FaultServer, 
 
 
 async def test_a_cut_answer_goes_on_in_smaller_parts(server: FaultServer, make: MakeModel) -> None:
-    whole = good(Claims)
+    whole = good(Readings)
     text = json.dumps(whole)
-    second = json.dumps({"findings": whole["findings"][1:]})
+    second = json.dumps({"readings": whole["readings"][1:]})
     server.push({"content": text[: len(text) * 6 // 10], "finish": "length"}, {"content": second})
-    value, answer = await make("openai", structured="prompted").structured(REQUEST, Claims)
-    assert value == Claims.model_validate(whole) and answer.whole
+    value, answer = await make("openai", structured="prompted").structured(REQUEST, Readings)
+    assert value == Readings.model_validate(whole) and answer.whole
     asked = json.dumps(server.log[1]["body"]["messages"])
     assert "cut off at its length limit" in asked and "at most 1 further items" in asked
 
@@ -230,8 +232,8 @@ def _lengthened(value: Any) -> Any:
 
 
 async def test_an_error_in_a_repair_loses_nothing_that_was_read(server: FaultServer, make: MakeModel) -> None:
-    whole = good(Claims)
-    server.push(said("tool", json.dumps({"findings": [whole["findings"][0], {"angle": "echoes"}]})), {"status": 401})
-    value, answer = await make("openai", structured="tool").structured(REQUEST, Claims)
-    assert [claim.draft_quote for claim in value.findings] == [whole["findings"][0]["draft_quote"]]
-    assert value.unread == ("findings[1]",) and not answer.whole
+    whole = good(Readings)
+    server.push(said("tool", json.dumps({"readings": [whole["readings"][0], {"angle": "echoes"}]})), {"status": 401})
+    value, answer = await make("openai", structured="tool").structured(REQUEST, Readings)
+    assert [each.draft_quote for each in value.readings] == [whole["readings"][0]["draft_quote"]]
+    assert value.unread == ("readings[1]",) and not answer.whole

@@ -118,6 +118,7 @@ class Desk:
             "language": self.book.language,
             "names": html.escape(name_lines(self.book.entities)),
             "subtypes": "",
+            "statements": "",
             "sources": fenced_sources(self.sources()).text,
             "title": "",
             "limit": "50",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ from flowcabal_tui.settings.project_file import ModelsSettings, load_project, sa
 from tests.faultserver import FaultServer
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
+
+NO_FINDINGS = json.dumps({"verdicts": [], "compatible": [f"c{n}" for n in range(1, 60)], "findings": []})
+"""A checker's answer: all statements of a short draft go with the book."""
 
 E = TypeVar("E", bound=Event)
 Answer = Callable[[Question], Decision | None]

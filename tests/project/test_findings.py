@@ -26,7 +26,7 @@ from flowcabal_tui.protocol.runs import NodeEvaluated
 from flowcabal_tui.protocol.story import DecideProposals, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, make, make_one, opened, write_chapters
+from tests.project.desk import NO_FINDINGS, Desk, both, endpoint, make, make_one, opened, write_chapters
 
 ANY = FindingWish(states=(), folded=True)
 FIRST = "Mara Quill was thirty years old when she came to the harbour. The lamp in her window was green."
@@ -144,7 +144,7 @@ async def test_findings_of_a_draft_are_stored_before_it_is_shown_and_follow_it_i
         await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
         await desk.project.carry_out(AddChapter("Chapter 4"))
         await desk.settled()
-        server.push({"content": SECOND}, {"content": '{"findings": []}', "times": -1})
+        server.push({"content": SECOND}, {"content": NO_FINDINGS, "times": -1})
         run = await desk.run("quick-draft", 4)
         assert desk.told(NodeEvaluated)
         (before,) = [row.proposal for row in await rows(desk) if row.proposal.origin.maker == "leftovers"]

@@ -20,13 +20,13 @@ from flowcabal_tui.protocol.memory import Rebuild
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, change, endpoint, make, opened, write_chapters
+from tests.project.desk import NO_FINDINGS, Desk, both, change, endpoint, make, opened, write_chapters
 from tests.project.test_main_job import DRAFT, PEOPLE
 from tests.trusting import confirmed
 
 NOTHING: dict[str, Any] = {
-    kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels")
-}
+    kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels", "verdicts")
+} | {"compatible": [f"c{number}" for number in range(1, 60)]}
 """An answer to a check and to the reading of a chapter."""
 
 
@@ -60,7 +60,7 @@ async def keep_a_chapter(
     for name in PEOPLE:
         await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
     await desk.settled()
-    nothing = {"content": '{"findings": []}'}
+    nothing = {"content": NO_FINDINGS}
     server.push({"content": "1. She ties up."}, *[{"content": DRAFT}] * 2, *[nothing] * 2)
     run = await desk.run("chapter", 4)
     if after is not None:

@@ -74,15 +74,27 @@ class Priced:
         if self._worst and (take_over := BEFORE_REPEATING.get()):
             for _try in range(REPAIRS):
                 await take_over(usage)
-        value = shape.model_validate(self._claims(request) if "findings" in shape.model_fields else {})
+        value = shape.model_validate(self._said(request, shape))
         return value, Answer(value.model_dump_json(), "stop", usage, self.endpoint.model)
+
+    def _said(self, request: ModelRequest, shape: type[BaseModel]) -> dict[str, Any]:
+        text = request.messages[1].content
+        if "readings" in shape.model_fields:
+            said = {"verdict": "contradiction", "confidence": 0.9, "explanation": "x" * 200}
+            return {"readings": [{"doubt": each, **said} for each in re.findall(r'<doubt id="(\w+)"', text)]}
+        if "findings" not in shape.model_fields:
+            return {}
+        judged = re.findall(r'<statement id="(\w+)"', text) if not self._worst or len(request.messages) > 2 else []
+        return {"verdicts": [], "compatible": judged, **self._claims(request)}
 
     def _claims(self, request: ModelRequest) -> dict[str, Any]:
         """A contradiction between the first words of the draft and of a source, quoted wrongly at first."""
         if not self._worst:
             return {"findings": []}
         words = html.unescape(request.messages[1].content)
-        source = re.search(r'<source id="(\w+)"[^>]*>(.{12})', words, re.DOTALL)
+        source = re.search(r'<source id="(\w+)"[^>]*>(.{12})', words, re.DOTALL) or re.search(
+            r"^(p\d+) \[[^\]]*\] (.{12})", words, re.MULTILINE
+        )
         draft = re.search(r"<draft[^>]*>\s*(.{12})", words, re.DOTALL)
         assert source and draft, words[:2_000]
         right = len(request.messages) > 2

@@ -18,9 +18,9 @@ from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, OutputChecked
-from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
+from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 from tests.faultserver import FaultServer
-from tests.project.desk import both, change, endpoint, make, opened, write_chapters
+from tests.project.desk import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
 
 DEATH = "那夜沈知微病故，众人举哀。"
 DRAFT = "沈知微走进院子，她的绿眼睛亮了。作为一个AI，我不能再写。"
@@ -86,7 +86,7 @@ def _none() -> PaidOnce:
 
 @pytest.mark.parametrize("model", ["answers", "none"])
 async def test_a_draft_is_checked_by_rule_with_and_without_a_model(workshop: Workshop, model: str) -> None:
-    paid = PaidOnce(FakeModel(lambda _request: {"findings": []}), FakeAnswers())
+    paid = PaidOnce(FakeModel(as_checker(lambda _request: {"findings": []})), FakeAnswers())
     monitor = Monitor(
         book(),
         _none if model == "none" else lambda: paid,
@@ -111,7 +111,7 @@ async def test_a_kept_chapter_is_checked_by_rule(folder: Path, tmp_path: Path, s
         await desk.project.carry_out(AddChapter("Chapter 4"))
         await desk.settled()
         said = {"content": "The lamp died. As an AI language model, I cannot go on."}
-        server.push(said, {"content": '{"findings": []}', "times": -1})
+        server.push(said, {"content": NO_FINDINGS, "times": -1})
         run = await desk.run("quick-draft", 4)
         await desk.keep(run, "draft")
         await desk.settled()

@@ -196,6 +196,9 @@ class FakeMonitor:
     def question_tokens(self, endpoint: Endpoint, draft: int, questions: int) -> int:
         return 100
 
+    def defence_tokens(self, endpoint: Endpoint) -> int:
+        return 100
+
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
         return 1
 

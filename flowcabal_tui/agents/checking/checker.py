@@ -1,19 +1,18 @@
-"""One checker of the Monitor: a few angles, their sources, and findings that two verbatim quotations show."""
+"""One question of the Monitor: how what a draft states goes with the book and with notes, from a few angles."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.check_sources import notes_for
-from flowcabal_tui.agents.checking.evidence.ranking import Sentence
-from flowcabal_tui.agents.checking.evidence.shown import shown
+from flowcabal_tui.agents.checking.judged import Doubt, Draft, Judgement, angle_of, judged_pairs, of_pair
+from flowcabal_tui.agents.checking.pairs import Pairs, pairs_of
 from flowcabal_tui.agents.checking.quotes import VerbatimText
-from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
-from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.names.called import as_called_here
@@ -21,10 +20,9 @@ from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.shapes.claims import Claim, Claims
 from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Angle
-from flowcabal_tui.locale import _, ngettext
 
 _TASK: Final = "monitor.check"
 _LEAST_SOURCES: Final = 5_000
@@ -49,35 +47,19 @@ _ABOUT: Final = re.compile(r"^\s*\[[^\]\n]*\]\s*")
 _NAMES: Final = 30
 NAMES_TOKENS: Final = _NAMES * 40
 """Of the names of the cast with their aliases, at most."""
-Judged = list[tuple[Claim, CheckFinding | None]]
-"""Claims, each with the finding that it is if its quotations stand in the texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What is checked, against which book. `uri` is where the draft's quotations point."""
-
-    uri: str
-    title: str
-    text: str
-    book: Book
-    waived: frozenset[tuple[str, str]]
-    start: int = 0
-    """The offset of `text` in the whole draft, of which it is a part."""
-    evidence: tuple[Sentence, ...] = ()
-    """What the chapters say of the same, those that fit best first; `draft` counts in the whole draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The sources and the messages that show them."""
+    """Notes and pairs, and the messages that show them."""
 
-    sources: tuple[SourceText, ...]
+    notes: tuple[SourceText, ...]
+    pairs: Pairs
     messages: tuple[Message, ...]
 
 
-class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
-    """Checks a draft from a few angles at once. Two rounds: a model that quoted inexactly is told so once."""
+class Checker(Agent[Draft, Material, Claims, Judgement]):
+    """Judges a draft from a few angles at once. Two rounds: what it left out or quoted inexactly is asked once more."""
 
     rounds = 2
     shape: Final = Claims
@@ -93,85 +75,92 @@ class Checker(Agent[Draft, Material, Claims, tuple[AngleCheck, ...]]):
         """`angles` come with the words that tell the model what they look at."""
         self._source_tokens = source_tokens
         self._angles, self._model, self._prompts, self._counter = angles, model, prompts, counter
+        self._answers: list[Claims] = []
 
     async def observe(self, goal: Draft) -> Material:
         """Raises SettingsError when the writer's own prompt does not fit."""
-        sources = await sources_of(tuple(self._angles), goal, self._counter, self._source_tokens)
+        self._answers = []
+        notes, pairs = await material_of(tuple(self._angles), goal, self._counter, self._source_tokens)
+        return Material(tuple(notes), pairs, await self.messages(goal, notes, pairs))
+
+    async def messages(self, goal: Draft, notes: Sequence[SourceText], pairs: Pairs) -> tuple[Message, ...]:
+        """The question about a draft, these notes and these pairs."""
         cast = named_in(goal.text, goal.book.entities)
-        messages = self._prompts.get(_TASK).fill(
+        return self._prompts.get(_TASK).fill(
             {
                 "language": goal.book.view.language,
                 "wanted": Fenced("\n".join(f"- `{angle}`: {words}" for angle, words in self._angles.items())),
                 "subtypes": "\n".join(f"{angle}: {', '.join(BY_ANGLE[angle])}" for angle in self._angles),
                 "names": name_lines(await as_called_here(goal.book.view, cast[:_NAMES])),
-                "sources": fenced_sources(sources),
+                "sources": fenced_sources(notes),
+                "statements": pairs.fenced,
                 "title": goal.title,
                 "draft": goal.text,
             }
         )
-        return Material(tuple(sources), messages)
 
     async def reason(self, goal: Draft, seen: Material, hints: tuple[str, ...]) -> Claims:
         """Asks the model; nothing to compare with needs no call. Raises ModelError."""
-        if not seen.sources:
-            return Claims(findings=[])
+        if not seen.notes and not seen.pairs.all:
+            return Claims(verdicts=[], compatible=[], findings=[])
         messages = (*seen.messages, *(Message("user", hint) for hint in hints))
         request = with_tools(ModelRequest(messages, purpose=_TASK), Claims, self._model.endpoint)
         return await self._model.structured(request, Claims)
 
-    async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> tuple[AngleCheck, ...] | Again:
-        """Keeps the findings whose quotations stand in draft and source, word for word."""
-        if not seen.sources:
-            nothing = _("There is nothing yet to compare with.")
-            return tuple(AngleCheck(angle, "passed", nothing) for angle in self._angles)
-        draft = VerbatimText(goal.text)
-        sources = [(source, VerbatimText(source.text)) for source in seen.sources]
-        judged: dict[Angle, Judged] = {angle: [] for angle in self._angles}
-        for claim in thought.findings:
-            angle = self._angle_of(claim)
-            judged[angle].append((claim, self._verified(claim, angle, goal, draft, sources)))
-        unfounded = [claim for said in judged.values() if _only_unfounded(said) for claim, _finding in said]
-        if unfounded and not last:
-            return Again(_correction(unfounded))
-        return tuple(_check(angle, said, goal.waived, len(thought.unread)) for angle, said in judged.items())
+    async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> Judgement | Again:
+        """Keeps the pairs that are called contradictions, and findings whose quotations are verbatim."""
+        if not seen.notes and not seen.pairs.all:
+            return Judgement(tuple(self._angles), goal, is_empty=True)
+        self._answers.append(thought)
+        clashing, missing = judged_pairs(self._answers, seen.pairs)
+        sources = (*seen.notes, *(each.source for each in seen.pairs.passages))
+        against = [self._against(claim, goal, sources) for claim in thought.findings]
+        unfounded = [claim for claim, doubt in zip(thought.findings, against, strict=True) if doubt is None]
+        hopeless = [claim for claim in unfounded if self._is_alone(claim, thought.findings, against)]
+        if (missing or hopeless) and not last:
+            return Again(_correction(hopeless, missing))
+        said = [claim for answer in self._answers for claim in answer.findings]
+        founded = [doubt for claim in said if (doubt := self._against(claim, goal, sources))]
+        doubts = [*(of_pair(pair, goal, tuple(self._angles)) for pair in clashing), *founded]
+        return Judgement(
+            tuple(self._angles),
+            goal,
+            tuple({each.signature: each for each in sorted(doubts, key=lambda each: each.confidence)}.values()),
+            seen.pairs,
+            tuple(seen.pairs.statements[each].text for each in missing),
+            sum(place.startswith("findings") for place in thought.unread),
+            tuple(self._angle_of(claim) for claim in unfounded),
+        )
+
+    def _is_alone(self, claim: Claim, claims: Sequence[Claim], found: Sequence[Doubt | None]) -> bool:
+        """Has no claim of the same angle two quotations?"""
+        angle = self._angle_of(claim)
+        return not any(doubt for other, doubt in zip(claims, found, strict=True) if self._angle_of(other) == angle)
 
     def _angle_of(self, claim: Claim) -> Angle:
-        """The angle that the model names; else one that looks for the subtype, or the first."""
-        named = re.sub(r"[^a-z]+", "_", claim.angle.strip().lower())
-        fitting = (angle for angle in self._angles if claim.subtype in BY_ANGLE[angle])
-        return next((angle for angle in self._angles if angle == named), next(fitting, next(iter(self._angles))))
+        return angle_of(claim.angle, claim.subtype, tuple(self._angles))
 
-    def _verified(
-        self,
-        claim: Claim,
-        angle: Angle,
-        goal: Draft,
-        draft: VerbatimText,
-        sources: Sequence[tuple[SourceText, VerbatimText]],
-    ) -> CheckFinding | None:
-        in_draft = draft.find(claim.draft_quote)
+    def _against(self, claim: Claim, goal: Draft, sources: Sequence[SourceText]) -> Doubt | None:
+        """The doubt that a claim is if its quotations are verbatim: of a note, or of a passage."""
         quote = _ABOUT.sub("", claim.source_quote)
-        for source, text in sorted(sources, key=lambda each: each[0].id != claim.source_id):
-            if in_draft and (in_source := text.find(quote)):
-                return CheckFinding(
-                    angle,
-                    subtype_of(claim.subtype, angle),
-                    clean(claim.explanation).strip(),
+        in_draft = VerbatimText(goal.text).find(claim.draft_quote)
+        if in_draft is None:
+            return None
+        for source in sorted(sources, key=lambda each: each.id != claim.source_id):
+            if in_source := VerbatimText(source.text).find(quote):
+                start, end = in_source.start, in_source.end
+                return Doubt(
+                    tuple(self._angles),
+                    goal.quoted(in_draft.start, in_draft.end),
                     Quotation(
-                        draft.words(in_draft),
-                        goal.uri,
-                        goal.start + in_draft.start,
-                        goal.start + in_draft.end,
-                        goal.title,
+                        source.text[start:end], source.uri, source.start + start, source.start + end, source.title
                     ),
-                    Quotation(
-                        text.words(in_source),
-                        source.uri,
-                        source.start + in_source.start,
-                        source.start + in_source.end,
-                        source.title,
-                    ),
-                    claim.confidence,
+                    source,
+                    angle=self._angle_of(claim),
+                    subtype=claim.subtype,
+                    explanation=clean(claim.explanation).strip(),
+                    confidence=claim.confidence,
+                    strong=not source.uri.startswith("manuscript/"),
                 )
         return None
 
@@ -189,8 +178,10 @@ def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:
     return int(tokens * (_PART if set(group) <= set(GROUPS[0]) else 1 - _PART))
 
 
-async def sources_of(angles: Sequence[Angle], goal: Draft, counter: TokenCounter, budget: int) -> list[SourceText]:
-    """What was noted, then what the chapters say of the same as the draft, within `budget` tokens with the tags."""
+async def material_of(
+    angles: Sequence[Angle], goal: Draft, counter: TokenCounter, budget: int
+) -> tuple[list[SourceText], Pairs]:
+    """What was noted, and statements with what the chapters say of the same, within `budget` tokens with the tags."""
     notes = await notes_for(angles, goal.book, goal.text, counter, min(_MOST_NOTES, budget // 2))
     here = [each for each in goal.evidence if goal.start <= each.draft < goal.start + len(goal.text)]
     of_people = set(angles) <= set(GROUPS[0])
@@ -198,7 +189,7 @@ async def sources_of(angles: Sequence[Angle], goal: Draft, counter: TokenCounter
     if not notes and not fitting:
         fitting = here  # there is no plan beside it
     room = budget - counter.count(fenced_sources(notes).text)
-    return [*notes, *await shown(goal.book, fitting, counter, room, len(notes))]
+    return notes, await pairs_of(goal.book, fitting, goal.statements, counter, room)
 
 
 def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
@@ -207,70 +198,17 @@ def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
     return tuple(group for group in groups if group)
 
 
-def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
-    """What one angle says of a draft that was read in parts: it passed only where every part did."""
-    findings = tuple({each.signature: each for check in checks for each in check.findings}.values())
-    details = " ".join(dict.fromkeys(check.detail for check in checks if check.detail))
-    outcomes = {check.outcome for check in checks}
-    outcome = next(each for each in ("found", "not checked", "passed") if each in outcomes)
-    return AngleCheck(checks[0].angle, outcome, details, findings)
-
-
-def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:
-    """The same finding from two angles stays with the surer one, or the first; others lose it."""
-    best: dict[tuple[str, str], tuple[float, int]] = {}
-    for place, check in enumerate(checks):
-        for finding in check.findings:
-            known = best.get(finding.signature)
-            if known is None or finding.confidence > known[0]:
-                best[finding.signature] = (finding.confidence, place)
-    kept = []
-    for place, check in enumerate(checks):
-        once = {finding.signature: finding for finding in reversed(check.findings)}
-        findings = tuple(each for each in reversed(once.values()) if best[each.signature][1] == place)
-        if check.findings and not findings:
-            kept.append(replace(check, outcome="passed", detail=_("Found from another angle too."), findings=()))
-        else:
-            kept.append(replace(check, findings=findings))
-    return tuple(kept)
-
-
-def _only_unfounded(said: Judged) -> bool:
-    return bool(said) and all(finding is None for _claim, finding in said)
-
-
-def _check(angle: Angle, said: Judged, waived: frozenset[tuple[str, str]], unread: int) -> AngleCheck:
-    """The result of an angle. It was not checked where no claim can be shown, or where one of the answer is unread."""
-    if _only_unfounded(said):
-        return AngleCheck(angle, "not checked", _("Only findings whose quotations are not in the text."))
-    found = tuple(finding for _claim, finding in said if finding is not None)
-    kept = tuple(each for each in found if each.signature not in waived)
-    detail = _detail(len(said) - len(found), len(found) - len(kept), unread)
-    return AngleCheck(angle, "found" if kept else "not checked" if unread else "passed", detail, kept)
-
-
-def _detail(unfounded: int, waived: int, unread: int) -> str:
+def _correction(unfounded: Sequence[Claim], missing: Sequence[str]) -> str:
+    """What the second round is told."""
     parts = []
-    if unread:
-        parts.append(
-            ngettext(
-                "{n} part of the model's answer could not be read.",
-                "{n} parts of the model's answer could not be read.",
-                unread,
-            ).format(n=unread)
-        )
+    if missing:
+        parts.append(f"These statements have no readable verdict: {', '.join(missing)}. Give them one now.")
     if unfounded:
-        parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
-    if waived:
-        parts.append(_("{n} findings are marked as intended.").format(n=waived))
-    return " ".join(parts)
-
-
-def _correction(unfounded: list[Claim]) -> str:
-    quotes = "\n".join(
-        f"- draft: {claim.draft_quote}\n  {claim.source_id}: {claim.source_quote}" for claim in unfounded
-    )
-    return (
-        "These quotations do not stand in the draft and the source character by character:\n"
-        f"{quotes}\nAnswer again. Copy exactly, or leave the finding out."
-    )
+        quotes = "\n".join(
+            f"- draft: {claim.draft_quote}\n  {claim.source_id}: {claim.source_quote}" for claim in unfounded
+        )
+        parts.append(
+            "These quotations do not stand in the draft and the source character by character:\n"
+            f"{quotes}\nAnswer again. Copy exactly, or leave the finding out."
+        )
+    return "\n\n".join(parts)

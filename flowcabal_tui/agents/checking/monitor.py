@@ -11,20 +11,21 @@ from flowcabal_tui.agents.checking.checker import (
     GROUPS,
     NAMES_TOKENS,
     Checker,
-    Draft,
     grouped,
-    merged,
-    of_parts,
     part_of,
     sources_at_most,
 )
+from flowcabal_tui.agents.checking.defence import DOUBTS_TOKENS, SURE, Defence, Settled
 from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, in_thread
+from flowcabal_tui.agents.checking.judged import Draft, Judgement
+from flowcabal_tui.agents.checking.outcome import checks_of, merged, of_parts
+from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, room_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryPort, RulesPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
-from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
@@ -35,8 +36,6 @@ from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
 from flowcabal_tui.locale import _, ngettext
 
-SURE: Final = 0.8
-"""From this confidence on a finding is told to the model and the node tried again."""
 ATTEMPTS: Final = 3
 _FEEDBACK: Final = {
     "zh": (
@@ -108,6 +107,17 @@ class Monitor:
         question = ModelRequest((Message("user", "\n".join(words)),))
         return NAMES_TOKENS + tokens_of(with_tools(question, Claims, endpoint), Claims, self._counter, endpoint)
 
+    def defence_tokens(self, endpoint: Endpoint) -> int:
+        """Tokens of a question about the doubts that a check leaves, at most; the draft is not counted."""
+        return self._defence_tokens(endpoint, "") + DOUBTS_TOKENS
+
+    def _defence_tokens(self, endpoint: Endpoint, draft: str) -> int:
+        try:
+            question = ModelRequest((Message("user", self._prompts.text("monitor.defence") + draft),))
+        except SettingsError:
+            return 0
+        return tokens_of(with_tools(question, Readings, endpoint), Readings, self._counter, endpoint)
+
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
         """In how many parts a draft of so many tokens is checked at most; the sources leave two thirds of the room."""
         room = room_of(endpoint)
@@ -136,7 +146,8 @@ class Monitor:
             evidence = tuple(await evidence_for(book, text, self._helper))
         except HelperFailed as error:
             return tuple(_failed(angle, error) for angle in angles)
-        goal = Draft(uri, title, text, book, await book.view.waived(), evidence=evidence)
+        statements = statements_in(text, book.view.language)
+        goal = Draft(uri, title, text, book, await book.view.waived(), evidence=evidence, statements=statements)
         words: dict[Angle, str] = {}
         checks: list[AngleCheck] = []
         for angle in angles:
@@ -146,30 +157,50 @@ class Monitor:
                 checks.append(_failed(angle, error))
         groups = grouped(tuple(words))
         tokens = sources_at_most(self._counter.count(text), book.view.language)
+        judged: list[Judgement] = []
         for together in groups:  # in turn: the draft of the second is read from the provider's cache
             part = part_of(together, len(groups), tokens)
-            checks += await self._look({angle: words[angle] for angle in together}, goal, model, part)
-        return merged(sorted(checks, key=lambda check: angles.index(check.angle)))
+            judged += await self._look({angle: words[angle] for angle in together}, goal, model, part)
+        checks += await self._settled(judged, words, model)
+        of_angle = {angle: [check for check in checks if check.angle == angle] for angle in angles}
+        return merged([of_parts(each) for each in of_angle.values()])
 
-    async def _look(
-        self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int
-    ) -> tuple[AngleCheck, ...]:
+    async def _settled(
+        self, judged: Sequence[Judgement], words: Mapping[Angle, str], model: PaidOnce
+    ) -> list[AngleCheck]:
+        """What is left of the doubts when innocent readings were looked for, part by part of the draft."""
+        parts: dict[tuple[int, int], Settled] = {}
+        checks: list[AngleCheck] = []
+        for each in judged:
+            goal, settled = each.goal, Settled()
+            if goal is not None and not each.is_empty:
+                key = (goal.start, len(goal.text))
+                if key not in parts:
+                    doubts = [doubt for other in judged if other.covers(key) for doubt in other.doubts]
+                    room = room_of(model.endpoint)
+                    left = DOUBTS_TOKENS if room is None else room - self._defence_tokens(model.endpoint, goal.text)
+                    defence = Defence(words, model, self._prompts, self._counter, left)
+                    parts[key] = await defence.settle(goal, doubts) if doubts else Settled()
+                settled = parts[key]
+            checks += checks_of(each, settled)
+        return checks
+
+    async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int) -> list[Judgement]:
         """What these angles say; a draft that does not fit the model's window is read in parts."""
         for shrink in SHRINKS:
             try:
                 return await self._read(angles, goal, model if shrink == 1 else self._model(), tokens, shrink)
             except FlowCabalError as error:
                 if not (isinstance(error, ModelError) and is_too_long(error)) or shrink == SHRINKS[-1]:
-                    return tuple(_failed(angle, error) for angle in angles)
+                    return [Judgement(tuple(angles), None, problem=_words(error))]
         raise AssertionError("unreachable")
 
     async def _read(
         self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int, shrink: float
-    ) -> tuple[AngleCheck, ...]:
+    ) -> list[Judgement]:
         sources, drafts = self._fitting(angles, goal, model.endpoint, tokens, shrink)
         checker = Checker(angles, model, self._prompts, self._counter, sources)
-        found = [await checker.pursue(part) for part in drafts]
-        return tuple(of_parts([each[place] for each in found]) for place in range(len(angles)))
+        return [await checker.pursue(part) for part in drafts]
 
     def _fitting(
         self, angles: Mapping[Angle, str], goal: Draft, endpoint: Endpoint, tokens: int, shrink: float
@@ -217,7 +248,11 @@ def _why(finding: CheckFinding) -> str:
 
 
 def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:
-    return AngleCheck(angle, "not checked", " ".join(part for part in (error.title, error.detail) if part))
+    return AngleCheck(angle, "not checked", _words(error))
+
+
+def _words(error: FlowCabalError) -> str:
+    return " ".join(part for part in (error.title, error.detail) if part)
 
 
 def _verdict(

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
 
 from flowcabal_tui.domain.answer_schema import short_text
 from flowcabal_tui.domain.model_calls import StructuredAnswer
 
 
+def _plain(word: Any) -> Any:
+    """`Somebody else` as `somebody_else`."""
+    return re.sub(r"\W+", "_", word.strip().lower()).strip("_") if isinstance(word, str) else word
+
+
+def _id(**how: Any) -> Any:
+    """The name of something that a question shows; a longer one is read as well."""
+    return Field(**how, json_schema_extra={"maxLength": 12})
+
+
+Verdict = Annotated[
+    Literal["contradiction", "changed", "somebody_else", "speech_or_belief", "compatible", "unsure"],
+    BeforeValidator(_plain),
+]
+"""How a statement of a draft and a passage of the book go together; all but the first and the last are innocent."""
+
+
+class PairVerdict(BaseModel):
+    """How one statement and one passage go together."""
+
+    statement: str = _id()
+    passage: str = _id(default="")
+    verdict: Verdict
+
+
 class Claim(BaseModel):
-    """One finding as the model gives it."""
+    """A contradiction between the draft and a note, as the model gives it."""
 
     angle: str = short_text(default="")
     subtype: str = short_text(default="")
@@ -21,6 +49,28 @@ class Claim(BaseModel):
 
 
 class Claims(StructuredAnswer):
-    """The answer of a checker."""
+    """The answer of a checker. A statement that stands in neither of the first two lists was not judged."""
 
+    verdicts: list[PairVerdict]
+    compatible: list[Annotated[str, _id()]]
     findings: list[Claim] = Field(json_schema_extra={"maxItems": 12})
+
+
+class Reading(BaseModel):
+    """What became of one doubt: a reading in which both texts are true, with the words that show it, or none."""
+
+    doubt: str = _id()
+    verdict: Verdict
+    reading_quote: str = short_text(default="")
+    subtype: str = short_text(default="")
+    draft_quote: str = short_text(default="")
+    source_quote: str = short_text(default="")
+    explanation: str = short_text(default="")
+    question: str = short_text(default="")
+    confidence: float = Field(0.5, ge=0, le=1)
+
+
+class Readings(StructuredAnswer):
+    """The answer to the defence."""
+
+    readings: list[Reading]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
@@ -21,6 +22,7 @@ _LEAST: Final = 8
 """Characters; 魏长河说。 tells nothing of him."""
 _MARKS: Final = '“”"「」'
 _CONFIDENCE: Final = 0.7
+_PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.MULTILINE)
 
 
 def _short(found: Iterable[Line], asked: Asked) -> str:
@@ -145,14 +147,18 @@ def scene(asked: Asked) -> Row:
 
 
 def findings(asked: Asked) -> Row:
-    """`monitor.check`: contradictions that belong to the angles, each with its two sentences."""
+    """`monitor.check`: contradictions that belong to the angles, each with its two sentences.
+
+    They are given as quotations: which statement a passage is shown under does not matter here.
+    """
     listed = (line.partition(":") for line in asked.part("subtypes").splitlines())
     subtypes = {angle.strip(): [each.strip() for each in offered.split(",")] for angle, _colon, offered in listed}
-    told = [
-        (fact, source.attributes.get("id", ""))
-        for source in asked.all("source")
-        for fact in facts_in(source.text, asked.names, asked.chinese, source.attributes.get("title", ""))
+    sources = [
+        (each.attributes.get("id", ""), each.text, each.attributes.get("title", "")) for each in asked.all("source")
     ]
+    passages = sorted(_PASSAGE.findall(asked.part("statements")), key=lambda each: int(each[1]))
+    sources += [(id_, f"[{about}] {text}" if about else text, "") for id_, _chapter, about, text in passages]
+    told = [(fact, id_) for id_, text, title in sources for fact in facts_in(text, asked.names, asked.chinese, title)]
     draft = facts_in(asked.part("draft"), asked.names, asked.chinese)
     found = clashes([fact for fact in draft if fact.row.angle in subtypes], [fact for fact, _id in told])
     rows = [
@@ -171,7 +177,17 @@ def findings(asked: Asked) -> Row:
         }
         for here, there in found
     ]
-    return {"findings": list({(row["draft_quote"], row["source_quote"]): row for row in rows}.values())}
+    return {
+        "verdicts": [],
+        "compatible": [each.attributes.get("id", "") for each in asked.all("statement")],
+        "findings": list({(row["draft_quote"], row["source_quote"]): row for row in rows}.values()),
+    }
+
+
+def defence(asked: Asked) -> Row:
+    """`monitor.defence`: what states contradict each other in a table of states has no other reading."""
+    doubts = [each.attributes.get("id", "") for each in asked.all("doubt")]
+    return {"readings": [{"doubt": each, "verdict": "contradiction", "confidence": _CONFIDENCE} for each in doubts]}
 
 
 ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
@@ -183,5 +199,6 @@ ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
     "curator.arc": arc,
     "curator.keep": keeping,
     "monitor.check": findings,
+    "monitor.defence": defence,
     "context.scene": scene,
 }

@@ -10,11 +10,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from flowcabal_tui.agents.checking.checker import GROUPS, Draft, part_of, sources_at_most, sources_of
+from flowcabal_tui.agents.checking.checker import GROUPS, material_of, part_of, sources_at_most
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
+from flowcabal_tui.agents.checking.judged import Draft
 from flowcabal_tui.agents.checking.rules.finding import Level
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.registry import check
+from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.tokens import CountedTokens
@@ -76,11 +78,15 @@ async def check_answers(
 async def _sources(draft: str, book: Book) -> list[SourceText]:
     """What both questions of a check of the draft are shown."""
     counter = CountedTokens(TokenEstimator(COUNTED_AS))
-    goal = Draft("", "", draft, book, frozenset(), evidence=tuple(await evidence_for(book, draft)))
-    tokens = sources_at_most(counter.count(draft), book.view.language)
-    return [
-        each for group in GROUPS for each in await sources_of(group, goal, counter, part_of(group, len(GROUPS), tokens))
-    ]
+    evidence = tuple(await evidence_for(book, draft))
+    goal = Draft(
+        "", "", draft, book, frozenset(), evidence=evidence, statements=statements_in(draft, book.view.language)
+    )
+    tokens, found = sources_at_most(counter.count(draft), book.view.language), list[SourceText]()
+    for group in GROUPS:
+        notes, pairs = await material_of(group, goal, counter, part_of(group, len(GROUPS), tokens))
+        found += [*notes, *(each.source for each in pairs.passages)]
+    return found
 
 
 async def _shown(

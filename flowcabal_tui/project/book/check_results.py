@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from flowcabal_tui.agents.checking.monitor import SURE
+from flowcabal_tui.agents.checking.defence import SURE
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -73,7 +73,8 @@ def _proposal(
     words = clean(found.draft.text)
     about = tuple(entity.id for entity in named_in(f"{words}\n{found.source.text}", entities))
     sure = found.confidence >= (_SURE_BY_RULE if found.rule else SURE)
-    finding = Finding(found.subtype, found.explanation, found.source, found.confidence, sure, about, draft)
+    said = f"{found.explanation} {found.question}".strip()
+    finding = Finding(found.subtype, said, found.source, found.confidence, sure, about, draft)
     place = ProposalPlace(chapter, start, start + len(words)) if chapter else None
     origin = Origin("rule" if found.rule else "agent", found.rule or found.angle)
     return Proposal("finding", place, words, Difference(finding), origin=origin)

@@ -9,7 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.checking.checker import Checker, grouped
+from flowcabal_tui.agents.checking.defence import AGREEMENTS
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
+from flowcabal_tui.agents.shapes.claims import Readings
 from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
@@ -292,7 +294,9 @@ def count_checks(
     draft: Length,
     attempts: int = 1,
 ) -> None:
-    """The questions of a check of a draft, each in two rounds, each round in several tries, of every attempt."""
+    """The questions of a check of a draft, each in two rounds, each round in several tries, of every attempt.
+
+    Then the questions about the doubts that they leave, one after the other."""
     limit = output_bound(endpoint, None)
     question = monitor.question_tokens(endpoint, draft.most, groups)
     again = structured_extra(counter, endpoint, Checker.shape) + limit + FINDING_TOKENS
@@ -303,6 +307,10 @@ def count_checks(
     usually = monitor.question_tokens(endpoint, draft.likely, groups)
     likely = Calls(groups * usual, usually + draft.likely, AGENT_TOKENS)
     tally.call("checks", endpoint, likely, Calls(tries, longest, limit))
+    doubted = with_margin(counter, monitor.defence_tokens(endpoint)) + round(draft.most * ESCAPED)
+    doubted += structured_extra(counter, endpoint, Readings) + limit
+    tries = attempts * (1 + AGREEMENTS) * (1 + REPAIRS) * (1 + endpoint.retries) * parts
+    tally.call("checks", endpoint, Calls(0, 0, 0), Calls(tries, max(longest, doubted), limit))
 
 
 class Quoter:

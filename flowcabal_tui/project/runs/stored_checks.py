@@ -34,6 +34,10 @@ class StoredChecks:
         """See `MonitorPort`."""
         return self._monitor.question_tokens(endpoint, draft, questions)
 
+    def defence_tokens(self, endpoint: Endpoint) -> int:
+        """See `MonitorPort`."""
+        return self._monitor.defence_tokens(endpoint)
+
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
         """See `MonitorPort`."""
         return self._monitor.parts_at_most(endpoint, draft)

@@ -70,6 +70,8 @@ class Weights:
     subjects: Mapping[EntityId, float]
     words: Mapping[str, float]
     kinds: Mapping[str, float]
+    rarest: float = 1.0
+    """What a word weighs that one passage of the book has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ class Sentence:
     score: float
     kinds: frozenset[str]
     about: tuple[EntityId, ...]
+    strength: float = 0.0
+    """The score in words that one passage of the book has: the same measure for short books and long ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
         {each: _NAME * _rarity(len(at), index.total) for each, at in places.subjects.items()},
         {each: _rarity(len(at), index.total) ** _POWER for each, at in places.words.items()},
         {each: _KIND * _rarity(len(at), index.total) for each, at in places.kinds.items()},
+        _rarity(1, max(2, index.total)) ** _POWER,
     )
     lookup = _Lookup(places, weights, index.total)
     count = max(_PASSAGES, _PAIRS // (2 * max(1, len(statements))))
@@ -218,13 +223,13 @@ def ranked(
         scored = ((_fit(statement, unit, shortlist.weights), at, unit) for at in places for unit in units[at])
         best = nlargest(2 * len(places), scored, key=lambda each: (each[0], each[1], each[2].start))
         found += [
-            _sentence(statement, passages[at].place, unit, score / (1 + rank) ** _DECAY)
+            _sentence(statement, passages[at].place, unit, score / (1 + rank) ** _DECAY, shortlist.weights.rarest)
             for rank, (score, at, unit) in enumerate(best)
         ]
     return sorted(found, key=lambda each: (-each.score, each.position, each.start, each.draft))
 
 
-def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: float) -> Sentence:
+def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: float, rarest: float) -> Sentence:
     only_near = sorted(statement.subjects.keys() & (unit.near - unit.subjects))
     about = sorted(only_near, key=lambda each: -statement.subjects[each])
     return Sentence(
@@ -236,6 +241,7 @@ def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: flo
         score,
         statement.kinds & unit.kinds,
         () if unit.subjects & statement.subjects.keys() else tuple(about),
+        score / rarest,
     )
 
 

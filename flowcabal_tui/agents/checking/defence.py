@@ -1,0 +1,224 @@
+"""The second question: is there a reading in which both are true? And a third, whether it is seen again otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.agents.answer_tools import with_tools
+from flowcabal_tui.agents.checking.checker import Checker
+from flowcabal_tui.agents.checking.judged import Doubt, Draft, angle_of, judged_pairs
+from flowcabal_tui.agents.checking.pairs import Pairs, statement_tag
+from flowcabal_tui.agents.checking.quotes import VerbatimText
+from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary
+from flowcabal_tui.agents.shapes.claims import Claims, Reading, Readings
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
+from flowcabal_tui.domain.run import CheckFinding, Quotation
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.workflow import Angle
+
+TASK: Final = "monitor.defence"
+SURE: Final = 0.8
+"""From this confidence on a finding is told to the model and the node tried again."""
+_UNSURE: Final = 0.79
+DOUBTS_TOKENS: Final = 6_000
+"""Of all doubts that are asked about, at most."""
+_AROUND: Final = {"zh": 60, "en": 200}
+"""Characters of the book before and after the words in doubt."""
+_BETWEEN: Final = 2
+"""Sentences between the two places that speak of the same, at most."""
+AGREEMENTS: Final = 3
+"""So often strong doubts are judged again before they are shown as sure; weak ones once before they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of doubts: findings, and how many could not be asked about or had no readable answer."""
+
+    findings: tuple[CheckFinding, ...] = ()
+    unasked: int = 0
+    explained: int = 0
+    problem: str = ""
+
+
+class Defence:
+    """Looks for innocent readings of the doubts about one draft. What it cannot ask stays, as less than sure."""
+
+    def __init__(
+        self, words: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter, room: int
+    ) -> None:
+        """`room`: tokens that the doubts may take beside the draft."""
+        self._words, self._model, self._prompts, self._counter = words, model, prompts, counter
+        self._room = min(room, DOUBTS_TOKENS)
+
+    async def settle(self, goal: Draft, doubts: Sequence[Doubt]) -> Settled:
+        """The findings of a draft with their classes, quotations and confidence. Never raises for a failing model."""
+        asked, tags = await self._asked(goal, doubts)
+        readings: dict[int, Reading] = {}
+        problem = ""
+        try:
+            if asked:
+                readings = await self._readings(goal, tags, {angle for each in asked for angle in each.angles})
+        except FlowCabalError as error:
+            problem = " ".join(part for part in (error.title, error.detail) if part)
+        texts = VerbatimText("\n".join([goal.text, *tags.values()]))
+        said = {each.signature: readings.get(asked.index(each)) if each in asked else None for each in doubts}
+        findings = {each.signature: _finding(each, said[each.signature]) for each in doubts}
+        explained = [each for each in doubts if _explains(said[each.signature], texts)]
+        open_ = [each for each in doubts if (reading := said[each.signature]) and reading.verdict == "contradiction"]
+        again = [each for each in doubts if each in open_ or (each in explained and not each.strong)]
+        seen, agreed = await self._seen_again(goal, again, [each for each in open_ if each.strong], findings)
+        gone = [
+            each
+            for each in again
+            if not each.strong and (each not in seen or (each.pair is None and each in explained))
+        ]
+        return Settled(
+            tuple(
+                findings[each.signature] if each in agreed else _doubtful(findings[each.signature])
+                for each in doubts
+                if each not in gone
+            ),
+            len(doubts) - len(readings),
+            len(gone),
+            problem,
+        )
+
+    async def _asked(self, goal: Draft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
+        """Those that fit the room, strong ones first, and their texts, by number, the last of the draft first."""
+        left, asked, tags = self._room, list[Doubt](), dict[int, str]()
+        for doubt in sorted(doubts, key=lambda each: (not each.strong, -each.draft.start)):
+            tag = await self._tag(goal, doubt, len(asked))
+            tokens = self._counter.count(tag) + 1
+            if tokens <= left:
+                left -= tokens
+                tags[len(asked)] = tag
+                asked.append(doubt)
+        return asked, tags
+
+    async def _tag(self, goal: Draft, doubt: Doubt, number: int) -> str:
+        """The book first, with the sentences around its words; then what stands between; then the draft."""
+        place = ChapterId(doubt.source.uri.removeprefix("manuscript/"))
+        position = goal.book.places.get(place)
+        where = f'title="{in_attribute(doubt.source.title)}"' if position is None else f'chapter="{position}"'
+        book = doubt.source.text
+        if position is not None:
+            text = (await goal.book.view.chapter_texts((place,)))[place]
+            reach = _AROUND["zh" if goal.book.view.language.startswith("zh") else "en"]
+            book = text[max(0, doubt.source.start - reach) : doubt.source.end + reach]
+        between = await self._between(goal, doubt, position or 0)
+        said = doubt.pair.statement if doubt.pair else None
+        statement = statement_tag(said) if said else f"<statement>{escaped(_line(doubt.draft.text))}</statement>"
+        lines = (f"<book {where}>{escaped(_line(book))}</book>", *between, statement)
+        return "\n".join((f'<doubt id="d{number + 1}">', *lines, "</doubt>"))
+
+    async def _between(self, goal: Draft, doubt: Doubt, position: int) -> list[str]:
+        """What later chapters say of the same, the nearest to the draft's words by rule."""
+        if doubt.pair is None or not position:
+            return []
+        start = doubt.pair.statement.start
+        fitting = [each for each in goal.evidence if each.draft == start and each.position > position][:_BETWEEN]
+        texts = await goal.book.view.chapter_texts(tuple({each.chapter: None for each in fitting}))
+        return [
+            f'<between chapter="{each.position}">{escaped(_line(texts[each.chapter][each.start : each.end]))}</between>'
+            for each in sorted(fitting, key=lambda each: (each.position, each.start))
+        ]
+
+    async def _readings(self, goal: Draft, tags: Mapping[int, str], angles: set[Angle]) -> dict[int, Reading]:
+        """The readable answers by the number of their doubt. Raises ModelError, SettingsError."""
+        in_order = [angle for angle in self._words if angle in angles]
+        messages = self._prompts.get(TASK).fill(
+            {
+                "language": goal.book.view.language,
+                "subtypes": "\n".join(f"{angle}: {', '.join(BY_ANGLE[angle])}" for angle in in_order),
+                "doubts": Fenced("\n".join(tags.values())),
+                "title": goal.title,
+                "draft": goal.text,
+            }
+        )
+        request = with_tools(ModelRequest(messages, purpose=TASK), Readings, self._model.endpoint)
+        answer = await self._model.structured(request, Readings)
+        numbers = {f"d{number + 1}": number for number in tags}
+        return {numbers[said]: each for each in answer.readings if (said := each.doubt.strip().lower()) in numbers}
+
+    async def _seen_again(
+        self,
+        goal: Draft,
+        doubts: Sequence[Doubt],
+        strong: Sequence[Doubt],
+        findings: Mapping[tuple[str, str], CheckFinding],
+    ) -> tuple[list[Doubt], list[Doubt]]:
+        """Those whose pair is called a contradiction when it is judged again, and the strong ones that always are.
+
+        Each time in another order. A doubt without a pair, and all where the model fails, count as seen and not as
+        sure; a sure one is one of which the model is sure.
+        """
+        seen, sure = list(doubts), [each for each in strong if findings[each.signature].confidence >= SURE]
+        for time in range(AGREEMENTS):
+            asked = [each for each in (sure if time else seen) if each.pair is not None]
+            pairs = tuple(each.pair for each in asked if each.pair is not None)
+            if not pairs:
+                break
+            shown = Pairs(pairs[::-1] if time % 2 == 0 else (*pairs[1::2], *pairs[::2]))
+            try:
+                clashing, _missing = judged_pairs([await self._judged_again(goal, shown, time)], shown)
+            except FlowCabalError:
+                return seen, [each for each in sure if each.pair is None]
+            keys = {each.key for each in clashing}
+            gone = [each for each in asked if each.pair is not None and each.pair.key not in keys]
+            seen = seen if time else [each for each in seen if each not in gone]
+            sure = [each for each in sure if each not in gone]
+        return seen, sure
+
+    async def _judged_again(self, goal: Draft, pairs: Pairs, time: int) -> Claims:
+        checker = Checker(self._words, self._model, self._prompts, self._counter)
+        messages = await checker.messages(goal, (), pairs)
+        request = with_tools(ModelRequest(messages, purpose="monitor.check"), Claims, self._model.endpoint)
+        return await self._model.structured(request, Claims, sample=time)
+
+
+def _explains(reading: Reading | None, texts: VerbatimText) -> bool:
+    """An innocent reading, shown by words that stand in the texts."""
+    innocent = reading is not None and reading.verdict not in ("contradiction", "unsure")
+    return innocent and reading is not None and texts.find(reading.reading_quote) is not None
+
+
+def _finding(doubt: Doubt, reading: Reading | None) -> CheckFinding:
+    """With what the second question says of it; an innocent reading makes it doubtful."""
+    subtype = (reading and reading.subtype) or doubt.subtype
+    angle = doubt.angle or angle_of("", subtype, doubt.angles)
+    confidence = doubt.confidence
+    if reading is not None:
+        confidence = reading.confidence if reading.verdict == "contradiction" else min(reading.confidence, 0.5)
+    return CheckFinding(
+        angle,
+        subtype_of(subtype, angle),
+        clean((reading and reading.explanation) or doubt.explanation).strip(),
+        _narrowed(doubt.draft, reading.draft_quote if reading else ""),
+        _narrowed(doubt.source, reading.source_quote if reading else ""),
+        confidence,
+        question=clean(reading.question).strip() if reading else "",
+    )
+
+
+def _doubtful(finding: CheckFinding) -> CheckFinding:
+    return replace(finding, confidence=min(finding.confidence, _UNSURE))
+
+
+def _narrowed(whole: Quotation, quote: str) -> Quotation:
+    """The words within it that a model quotes; the whole where they do not stand in it."""
+    text = VerbatimText(whole.text)
+    span = text.find(quote) if quote else None
+    if span is None:
+        return whole
+    return replace(whole, text=text.words(span), start=whole.start + span.start, end=whole.start + span.end)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

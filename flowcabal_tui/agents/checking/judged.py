@@ -1,0 +1,127 @@
+"""What a question about a draft leaves: doubts that a second question looks at, and what was not judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from flowcabal_tui.agents.checking.evidence.ranking import Sentence
+from flowcabal_tui.agents.checking.pairs import Pair, Pairs
+from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
+from flowcabal_tui.agents.checking.voices import DraftStatement
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.prompt_library import SourceText
+from flowcabal_tui.agents.shapes.claims import Claims
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.workflow import Angle
+
+_STATEMENT: Final = re.compile(r"\bc\d{1,5}\b")
+_PASSAGE: Final = re.compile(r"\bp\d{1,5}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is checked, against which book. `uri` is where the draft's quotations point."""
+
+    uri: str
+    title: str
+    text: str
+    book: Book
+    waived: frozenset[tuple[str, str]]
+    start: int = 0
+    """The offset of `text` in the whole draft, of which it is a part."""
+    evidence: tuple[Sentence, ...] = ()
+    """What the chapters say of the same, those that fit best first; `draft` counts in the whole draft."""
+    statements: Mapping[int, DraftStatement] = field(default_factory=dict)
+    """Of the whole draft, by where they start."""
+
+    def quoted(self, start: int, end: int) -> Quotation:
+        """Words of this part by their offsets in it."""
+        return Quotation(self.text[start:end], self.uri, self.start + start, self.start + end, self.title)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Words of a draft and of the book of which a judge says that they contradict each other.
+
+    A strong one may be shown as sure. One that no `pair` led to is the model's own find.
+    """
+
+    angles: tuple[Angle, ...]
+    draft: Quotation
+    source: Quotation
+    shown: SourceText
+    pair: Pair | None = None
+    angle: Angle | None = None
+    subtype: str = ""
+    explanation: str = ""
+    confidence: float = 0.5
+    strong: bool = False
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        return self.draft.text, self.source.text
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The answer to one question about a draft, or about a part of it.
+
+    `unjudged` are statements without a readable verdict, `unread` findings that could not be read, and `unfounded` the
+    angles of findings without verbatim quotations. `problem` is why nothing was checked.
+    """
+
+    angles: tuple[Angle, ...]
+    goal: Draft | None
+    doubts: tuple[Doubt, ...] = ()
+    pairs: Pairs = Pairs()
+    unjudged: tuple[str, ...] = ()
+    unread: int = 0
+    unfounded: tuple[Angle, ...] = ()
+    is_empty: bool = False
+    problem: str = ""
+
+    def covers(self, part: tuple[int, int]) -> bool:
+        """Is it about the part of the draft that starts here and is so long?"""
+        return self.goal is not None and (self.goal.start, len(self.goal.text)) == part
+
+
+def judged_pairs(answers: Sequence[Claims], pairs: Pairs) -> tuple[list[Pair], tuple[str, ...]]:
+    """The pairs that are called contradictions, and the statements without a readable verdict. A later answer adds."""
+    by_key = {pair.key: pair for pair in pairs.all}
+    passages: dict[str, list[str]] = {}
+    for statement, passage in by_key:
+        passages.setdefault(statement, []).append(passage)
+    clashing: dict[tuple[str, str], Pair] = {}
+    judged: set[str] = set()
+    for answer in answers:
+        judged.update(each for said in answer.compatible for each in _STATEMENT.findall(said))
+        for verdict in answer.verdicts:
+            for statement in _STATEMENT.findall(verdict.statement):
+                named = _PASSAGE.findall(verdict.passage)
+                if verdict.verdict != "contradiction":
+                    judged.add(statement)
+                    continue
+                known = passages.get(statement, [])
+                for passage in named or (known if len(known) == 1 else ()):
+                    if (statement, passage) in by_key:
+                        clashing[statement, passage] = by_key[statement, passage]
+                        judged.add(statement)
+    return list(clashing.values()), tuple(each for each in passages if each not in judged)
+
+
+def of_pair(pair: Pair, goal: Draft, angles: tuple[Angle, ...]) -> Doubt:
+    """The whole statement against the whole passage."""
+    statement, source = pair.statement, pair.passage.source
+    draft = Quotation(statement.text, goal.uri, statement.start, statement.end, goal.title)
+    book = Quotation(source.text, source.uri, source.start, source.start + len(source.text), source.title)
+    return Doubt(angles, draft, book, source, pair, strong=pair.strong)
+
+
+def angle_of(named: str, subtype: str, angles: Sequence[Angle]) -> Angle:
+    """The angle that a model names; else one that looks for the subtype, or the first."""
+    plain = re.sub(r"[^a-z]+", "_", named.strip().lower())
+    fitting = (angle for angle in angles if subtype in BY_ANGLE[angle])
+    return next((angle for angle in angles if angle == plain), next(fitting, angles[0]))

@@ -1,0 +1,114 @@
+"""What the angles say in the end: findings, and what was not checked and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from flowcabal_tui.agents.checking.defence import Settled
+from flowcabal_tui.agents.checking.judged import Judgement
+from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.locale import _, ngettext
+
+_NAMED: Final = 2
+_BEGINNING: Final = 24
+"""Characters that name a statement."""
+
+
+def checks_of(judgement: Judgement, settled: Settled) -> tuple[AngleCheck, ...]:
+    """The results of the angles of a question. None passed where a statement or a finding could not be read."""
+    return tuple(_check(angle, judgement, settled) for angle in judgement.angles)
+
+
+def _check(angle: Angle, judgement: Judgement, settled: Settled) -> AngleCheck:
+    if judgement.problem or judgement.goal is None:
+        return AngleCheck(angle, "not checked", judgement.problem)
+    if judgement.is_empty:
+        return AngleCheck(angle, "passed", _("There is nothing yet to compare with."))
+    found = [finding for finding in settled.findings if finding.angle == angle]
+    unfounded = judgement.unfounded.count(angle)
+    if unfounded and not found:
+        return AngleCheck(angle, "not checked", _("Only findings whose quotations are not in the text."))
+    kept = tuple(each for each in found if each.signature not in judgement.goal.waived)
+    unread = judgement.unread + len(judgement.unjudged)
+    detail = _detail(judgement, settled, unfounded, len(found) - len(kept))
+    return AngleCheck(angle, "found" if kept else "not checked" if unread else "passed", detail, kept)
+
+
+def _detail(judgement: Judgement, settled: Settled, unfounded: int, waived: int) -> str:
+    parts = [*_unread(judgement), *_second(judgement, settled)]
+    if unfounded:
+        parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
+    if waived:
+        parts.append(_("{n} findings are marked as intended.").format(n=waived))
+    if judgement.pairs.all:
+        said = _("{n} statements were compared with {m} passages.")
+        parts.append(said.format(n=len(judgement.pairs.statements), m=len(judgement.pairs.passages)))
+    return " ".join(parts)
+
+
+def _unread(judgement: Judgement) -> list[str]:
+    parts = []
+    if unread := judgement.unread:
+        said = ngettext(
+            "{n} part of the model's answer could not be read.",
+            "{n} parts of the model's answer could not be read.",
+            unread,
+        )
+        parts.append(said.format(n=unread))
+    if unjudged := judgement.unjudged:
+        named = " ".join(f"“{_beginning(text)}”" for text in unjudged[:_NAMED])
+        said = ngettext(
+            "{n} statement was not judged: {named}", "{n} statements were not judged: {named}", len(unjudged)
+        )
+        parts.append(said.format(n=len(unjudged), named=named))
+    return parts
+
+
+def _second(judgement: Judgement, settled: Settled) -> list[str]:
+    """What became of the second question."""
+    if not judgement.doubts:
+        return []
+    parts = []
+    if settled.problem:
+        parts.append(_("The second question had no answer: {why}").format(why=settled.problem))
+    elif settled.unasked:
+        parts.append(_("{n} findings were not looked at a second time.").format(n=settled.unasked))
+    if settled.explained:
+        parts.append(_("{n} doubts have an innocent reading.").format(n=settled.explained))
+    return parts
+
+
+def _beginning(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _BEGINNING else f"{words[:_BEGINNING]}…"
+
+
+def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
+    """What one angle says of a draft that was read in parts: it passed only where every part did."""
+    findings = tuple({each.signature: each for check in checks for each in check.findings}.values())
+    details = " ".join(dict.fromkeys(check.detail for check in checks if check.detail))
+    outcomes = {check.outcome for check in checks}
+    outcome = next(each for each in ("found", "not checked", "passed") if each in outcomes)
+    return AngleCheck(checks[0].angle, outcome, details, findings)
+
+
+def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:
+    """The same finding from two angles stays with the surer one, or the first; others lose it."""
+    best: dict[tuple[str, str], tuple[float, int]] = {}
+    for place, check in enumerate(checks):
+        for finding in check.findings:
+            known = best.get(finding.signature)
+            if known is None or finding.confidence > known[0]:
+                best[finding.signature] = (finding.confidence, place)
+    kept = []
+    for place, check in enumerate(checks):
+        once = {finding.signature: finding for finding in reversed(check.findings)}
+        findings = tuple(each for each in reversed(once.values()) if best[each.signature][1] == place)
+        if check.findings and not findings:
+            kept.append(replace(check, outcome="passed", detail=_("Found from another angle too."), findings=()))
+        else:
+            kept.append(replace(check, findings=findings))
+    return tuple(kept)

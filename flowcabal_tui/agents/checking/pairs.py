@@ -1,0 +1,180 @@
+"""Statements of a draft, each with the passages of the book that may speak of the same: what a judge is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.agents.checking.evidence.ranking import Sentence
+from flowcabal_tui.agents.checking.voices import DraftStatement
+from flowcabal_tui.agents.context.gather import Book
+from flowcabal_tui.agents.prompt_library import Fenced, SourceText
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.prompt_parts import escaped
+from flowcabal_tui.domain.text import han_count
+
+_LEAST_ROOM: Final = 20
+_MOST_NAMED: Final = 2
+_REPEATED: Final = 8
+"""Tokens of naming a passage beside one more statement."""
+_MOST_STATEMENTS: Final = 2
+"""That one passage is held against."""
+_BEGINNING: Final = {"zh": 50, "en": 120}
+_NEAREST: Final = 2
+_STRONG: Final = 2.3
+"""From this strength on a statement and a passage surely speak of the same (planted contradictions, decision 29)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence of the book. `position` is that of its chapter."""
+
+    id: str
+    source: SourceText
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A statement and a passage. A strong one is near enough by rule to be shown as sure."""
+
+    statement: DraftStatement
+    passage: Passage
+    strong: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.statement.id, self.passage.id
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs of a question, in the order in which they are shown."""
+
+    all: tuple[Pair, ...] = ()
+
+    @property
+    def statements(self) -> dict[str, DraftStatement]:
+        """Those that are judged, by id."""
+        return {each.statement.id: each.statement for each in self.all}
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Each once."""
+        return tuple({each.passage.id: each.passage for each in self.all}.values())
+
+    def of(self, keys: Collection[tuple[str, str]]) -> Pairs:
+        """Only these, in the opposite order."""
+        return Pairs(tuple(each for each in reversed(self.all) if each.key in keys))
+
+    @property
+    def fenced(self) -> Fenced:
+        """Statements with their passages. A passage that is shown already is named with `see`."""
+        shown: set[str] = set()
+        parts = []
+        for statement in self.statements.values():
+            mine = [each.passage for each in self.all if each.statement.id == statement.id]
+            known = " ".join(each.id for each in mine if each.id in shown)
+            parts.append(statement_tag(statement, known))
+            parts += [passage_line(each) for each in mine if each.id not in shown]
+            shown.update(each.id for each in mine)
+        return Fenced("\n".join(parts))
+
+
+def statement_tag(statement: DraftStatement, known: str = "") -> str:
+    """`<statement id="c1" said="speech" as="supposed" see="p3">text</statement>`; the usual is not said."""
+    said = f' said="{statement.voice}"' if statement.voice != "narration" else ""
+    how = f' as="{statement.mode}"' if statement.mode != "asserted" else ""
+    see = f' see="{known}"' if known else ""
+    text = escaped(_begun(_line(statement.text)))
+    return f'<statement id="{statement.id}"{said}{how}{see}>{text}</statement>'
+
+
+def passage_line(passage: Passage) -> str:
+    """`p1 [3] text`, or `p1 [3, Nora] text`: the chapter and who it speaks of. No text of the book begins a line."""
+    source = passage.source
+    about = f", {escaped(source.about)}" if source.about else ""
+    return f"{passage.id} [{passage.position}{about}] {escaped(_line(source.text))}"
+
+
+def _begun(text: str) -> str:
+    """Enough of a statement to find it in the draft, where it stands whole."""
+    most = _BEGINNING["zh" if han_count(text) else "en"]
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+async def pairs_of(
+    book: Book,
+    ranked: Sequence[Sentence],
+    statements: Mapping[int, DraftStatement],
+    counter: TokenCounter,
+    budget: int,
+) -> Pairs:
+    """The best pairs within `budget` tokens with their tags, by statement in the order of the draft."""
+    texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.chapter for each in ranked)))
+    chosen = _chosen(book, ranked, statements, texts, counter, budget)
+    in_order = sorted(chosen, key=lambda each: (each[0].start, each[1].position, each[1].start))
+    names: dict[tuple[ChapterId, int], Passage] = {}
+    nearest: dict[str, int] = {}
+    ranks = {}
+    for statement, sentence in chosen:  # the best first
+        ranks[statement.id, sentence.chapter, sentence.start] = nearest[statement.id] = nearest.get(statement.id, 0) + 1
+    found = []
+    for statement, sentence in in_order:
+        key = (sentence.chapter, sentence.start)
+        if key not in names:
+            source = replace(_source(book, sentence, texts), id=f"p{len(names) + 1}")
+            names[key] = Passage(source.id, source, sentence.position)
+        near = ranks[statement.id, *key] <= _NEAREST and sentence.strength >= _STRONG and bool(sentence.kinds)
+        found.append(Pair(statement, names[key], near and statement.binds))
+    return Pairs(tuple(found))
+
+
+def _chosen(
+    book: Book,
+    ranked: Iterable[Sentence],
+    statements: Mapping[int, DraftStatement],
+    texts: Mapping[ChapterId, str],
+    counter: TokenCounter,
+    budget: int,
+) -> list[tuple[DraftStatement, Sentence]]:
+    chosen: list[tuple[DraftStatement, Sentence]] = []
+    shown: dict[tuple[ChapterId, int], int] = {}
+    begun: set[str] = set()
+    for sentence in ranked:
+        statement = statements.get(sentence.draft)
+        times = shown.get((sentence.chapter, sentence.start), 0)
+        if statement is None or times >= _MOST_STATEMENTS:
+            continue
+        tokens = _REPEATED
+        if not times:
+            tokens = counter.count(passage_line(Passage("p99", _source(book, sentence, texts), sentence.position))) + 1
+        if statement.id not in begun:
+            tokens += counter.count(statement_tag(statement)) + 1
+        if tokens <= budget:
+            budget -= tokens
+            chosen.append((statement, sentence))
+            begun.add(statement.id)
+            shown[sentence.chapter, sentence.start] = times + 1
+        if budget < _LEAST_ROOM:
+            break
+    return chosen
+
+
+def _source(book: Book, sentence: Sentence, texts: Mapping[ChapterId, str]) -> SourceText:
+    text = texts[sentence.chapter][sentence.start : sentence.end]
+    uri, about = f"manuscript/{sentence.chapter}", _about(book, sentence.about)
+    return SourceText("", uri, book.title(sentence.chapter), text, sentence.start, about=about)
+
+
+def _about(book: Book, entities: Sequence[EntityId]) -> str:
+    if not entities:
+        return ""
+    names = {entity.id: entity.name for entity in book.entities if entity.id in entities}
+    return ", ".join(names[each] for each in entities[:_MOST_NAMED] if each in names)

@@ -1,0 +1,89 @@
+"""Who says what a draft states, and how: read by rule, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.rules.speech import BLANK, without_speech
+from flowcabal_tui.agents.words import word_groups
+from flowcabal_tui.domain.manuscript import Span
+
+Voice = Literal["narration", "speech", "thought", "document"]
+Mode = Literal["asserted", "supposed", "dreamt", "planned"]
+_MODES: Final[tuple[Mode, ...]] = ("dreamt", "supposed", "planned")
+_LEADS_IN: Final = 40
+"""Characters before a quotation in which its writing is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStatement:
+    """A sentence or clause of a draft, by offsets, with who says it and how."""
+
+    id: str
+    start: int
+    end: int
+    text: str
+    voice: Voice = "narration"
+    mode: Mode = "asserted"
+
+    @property
+    def binds(self) -> bool:
+        """Does the book itself claim it?"""
+        return self.voice == "narration" and self.mode == "asserted"
+
+
+def spans_of(draft: str, reader: Reader) -> tuple[Span, ...]:
+    """The sentences and clauses of a draft: what `evidence.statements` reads, without its words."""
+    found: list[Span] = []
+    at = 0
+    for paragraph in draft.splitlines(keepends=True):
+        found += reader.units(paragraph, at)
+        at += len(paragraph)
+    return tuple(found)
+
+
+def statements_in(draft: str, language: str) -> dict[int, DraftStatement]:
+    """All statements of a draft by where they start, numbered c1, c2 ..."""
+    reader = Reader(language)
+    told = without_speech(draft)
+    return {
+        span.start: DraftStatement(
+            f"c{number}",
+            span.start,
+            span.end,
+            draft[span.start : span.end],
+            _voice(draft, told, span, reader.language),
+            _mode(draft[span.start : span.end], reader.language),
+        )
+        for number, span in enumerate(spans_of(draft, reader), start=1)
+    }
+
+
+def _voice(draft: str, told: str, span: Span, language: str) -> Voice:
+    words = told[span.start : span.end]
+    if 2 * words.count(BLANK) > len(words):
+        opening = draft.rfind("\n", 0, span.start) + 1
+        begun = span.start + words.find(BLANK)
+        while begun > opening and told[begun - 1] == BLANK:
+            begun -= 1
+        before = draft[max(opening, begun - _LEADS_IN) : begun]
+        return "document" if _says("document", before, language) else "speech"
+    return "thought" if _says("thought", words, language) else "narration"
+
+
+def _mode(text: str, language: str) -> Mode:
+    return next((mode for mode in _MODES if _says(mode, text, language)), "asserted")
+
+
+def _says(group: str, text: str, language: str) -> bool:
+    return _pattern(group, language).search(text) is not None
+
+
+@cache
+def _pattern(group: str, language: str) -> re.Pattern[str]:
+    words = "|".join(map(re.escape, word_groups(f"voices.{language}")[group]))
+    return re.compile(words if language == "zh" else rf"\b(?:{words})\b", re.IGNORECASE)

@@ -1,0 +1,210 @@
+"""The benchmark of the judgement: rows through the whole check, with a model, and what became of its doubts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from flowcabal_tui.agents.checking.checker import GROUPS, sources_at_most
+from flowcabal_tui.agents.checking.defence import SURE
+from flowcabal_tui.agents.checking.monitor import Monitor
+from flowcabal_tui.agents.checking.voices import statements_in
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding
+from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
+from flowcabal_tui.project.bench.context_bench import BenchBook
+from flowcabal_tui.project.bench.scripted_judge import Gold, ScriptedJudge, T, is_same
+from flowcabal_tui.store import Store
+
+_DRAFT: Final = "draft"
+_DRAFT_ENDS: Final = "</draft>"
+_FRAME: Final = 1_500
+"""Tokens of a question without draft and sources, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a check said of a row: findings as lines of a run file, whether they hit the gold, and what it took.
+
+    `found` is whether the first question saw the contradiction, where that is known. `outside` are the tokens of
+    prompts behind the chapter that an earlier question of the same check began with too.
+    """
+
+    row: CheckRow
+    findings: tuple[dict[str, Any], ...]
+    hits: tuple[bool, ...]
+    unchecked: int
+    calls: int
+    tokens: int
+    outside: int
+    found: bool = False
+
+    def count(self, *, sure: bool, hit: bool | None = None) -> int:
+        """Its findings that are sure, or less; with `hit` those that the gold names, or does not."""
+        pairs = zip(self.findings, self.hits, strict=True)
+        return sum((each["confidence"] >= SURE) == sure and hit in (None, right) for each, right in pairs)
+
+
+class _Answers:
+    """Paid answers for as long as a measurement takes."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Digest, str] = {}
+
+    async def get(self, key: Digest) -> str | None:
+        return self._kept.get(key)
+
+    async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
+        self._kept[key] = text
+
+
+@dataclass
+class _Recorder:
+    """A model, with all that it is asked."""
+
+    model: ModelPort
+    requests: list[ModelRequest] = field(default_factory=list)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.model.endpoint
+
+    def stream(self, request: ModelRequest) -> Any:
+        return self.model.stream(request)
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        return await self.model.answer(request)
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+        self.requests.append(request)
+        return await self.model.structured(request, shape)
+
+
+async def judged_rows(
+    book: BenchBook,
+    novel: Path,
+    rows: Sequence[CheckRow],
+    gold: Mapping[str, Gold],
+    *,
+    inside: bool,
+    seed: int | None = None,
+    model: ModelPort | None = None,
+) -> AsyncIterator[Judged]:
+    """Each row of one imported novel through a check from all angles; with `seed` by the judge that errs.
+
+    Only that judge, and the count of hits, know the gold.
+    """
+    language = rows[0].language
+    texts = [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(novel.glob("*.txt"))]
+    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    try:
+        chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
+        numbers = {chapter: at for at, chapter in chapters.items()}
+        generation = await store.memory.generation()
+        for row in rows:
+            draft, own = checked(row, texts[row.now - 1], inside=inside), gold.get(row.id, Gold())
+            judge = model or _scripted(f"{seed} {row.id}", draft, own, texts, language)
+            asked = _Recorder(judge)
+            paid = PaidOnce(asked, _Answers())
+            monitor = Monitor(store.memory, _always(paid), TokenEstimator())
+            checks = await monitor.check_text(draft.text, _DRAFT, "", chapters[row.now], generation)
+            yield _judged(row, draft, own, checks, numbers, asked.requests, judge)
+    finally:
+        await store.close()
+
+
+def _always(paid: PaidOnce) -> Callable[[], PaidOnce]:
+    return lambda: paid
+
+
+def _scripted(seed: str, draft: Checked, gold: Gold, texts: Sequence[str], language: str) -> ScriptedJudge:
+    """The gold is of the row's own draft; the judge sees it in the whole."""
+    spans = {each.id: Span(each.start, each.end) for each in statements_in(draft.text, language).values()}
+    inside = Gold(Span(gold.span.start + draft.start, gold.span.end + draft.start), gold.sources)
+    return ScriptedJudge(seed, inside if gold.sources else gold, spans, texts)
+
+
+def _judged(
+    row: CheckRow,
+    draft: Checked,
+    gold: Gold,
+    checks: Sequence[AngleCheck],
+    numbers: Mapping[ChapterId, int],
+    requests: Sequence[ModelRequest],
+    judge: ModelPort,
+) -> Judged:
+    lines, hits = [], []
+    for finding in (each for check in checks for each in check.findings):
+        own = draft.own(finding.draft.start, finding.draft.end)
+        chapter = numbers.get(ChapterId(finding.source.uri.removeprefix("manuscript/")))
+        if own is not None and chapter is not None:
+            lines.append(_line(finding, own, chapter))
+            source = Span(finding.source.start, finding.source.end)
+            same = any(number == chapter and is_same(source, span) for number, span in gold.sources)
+            hits.append(same and is_same(Span(*own), gold.span))
+    counter = TokenEstimator()
+    tokens = [sum(counter.count(each.content) for each in request.messages) for request in requests]
+    beginning = [counter.count(request.messages[1].content.partition(_DRAFT_ENDS)[0]) for request in requests]
+    return Judged(
+        row,
+        tuple(lines),
+        tuple(hits),
+        sum(check.outcome == "not checked" for check in checks),
+        len(requests),
+        sum(tokens),
+        sum(tokens) - sum(beginning[1:]),
+        bool(judge.found) if isinstance(judge, ScriptedJudge) else False,
+    )
+
+
+def _line(finding: CheckFinding, own: tuple[int, int], chapter: int) -> dict[str, Any]:
+    source = {"chapter": chapter, "start": finding.source.start, "end": finding.source.end}
+    return {"draft": own, "source": source, "confidence": finding.confidence, "by": "model"}
+
+
+def about_tokens(by_novel: Mapping[str, Sequence[CheckRow]], novels: Path, *, inside: bool) -> int:
+    """Tokens of the prompts of the two questions of each row, about; what doubts cost is not in it."""
+    counter, total = TokenEstimator(), 0
+    for name, rows in by_novel.items():
+        texts = [file.read_text(encoding="utf-8") for file in sorted((novels / name).glob("*.txt"))]
+        for row in rows:
+            draft = counter.count(checked(row, texts[row.now - 1], inside=inside).text)
+            total += len(GROUPS) * (draft + _FRAME) + sources_at_most(draft, row.language)
+    return total
+
+
+def figures(judged: Sequence[Judged], gold: Mapping[str, Gold]) -> dict[str, float]:
+    """The table: rows with a contradiction, their benign twins, clean chapters."""
+    clean = [each for each in judged if each.row.draft is None]
+    rows = [each for each in judged if each.row.draft is not None]
+    wrong = [each for each in rows if each.row.id in gold]
+    sure = sum(each.count(sure=True) for each in rows)
+    seen = [each for each in wrong if each.found]
+    lost = sum(not any(each.hits) for each in seen)
+    return {
+        "rows": len(wrong),
+        "benign": len(rows) - len(wrong),
+        "clean": len(clean),
+        "precision_sure": _share(sum(each.count(sure=True, hit=True) for each in rows), sure),
+        "recall_sure": _share(sum(each.count(sure=True, hit=True) > 0 for each in wrong), len(wrong)),
+        "recall": _share(sum(any(each.hits) for each in wrong), len(wrong)),
+        "seen_by_first_question": _share(len(seen), len(wrong)),
+        "lost_by_defence": _share(lost, len(seen)),
+        "sure_a_clean_chapter": _share(sum(each.count(sure=True) for each in clean), len(clean)),
+        "folded_a_clean_chapter": _share(sum(each.count(sure=False) for each in clean), len(clean)),
+        "calls_a_clean_chapter": _share(sum(each.calls for each in clean), len(clean)),
+        "tokens_a_clean_chapter": round(_share(sum(each.tokens for each in clean), len(clean))),
+        "outside_a_clean_chapter": round(_share(sum(each.outside for each in clean), len(clean))),
+        "angles_not_checked": sum(each.unchecked for each in judged),
+    }
+
+
+def _share(part: float, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0

@@ -1,0 +1,180 @@
+"""A judge that errs on purpose, by chances that are known: what becomes of its errors tests the plumbing.
+
+It knows the gold of a row, which no other checker is given, and reads what it is asked from the request alone.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, Usage
+from flowcabal_tui.domain.text import digest
+
+T = TypeVar("T", bound=BaseModel)
+TRUE: Final = 0.97
+"""The chance that a contradiction is called one; so for the next three."""
+FALSE: Final = 0.25
+"""An innocent pair is called one."""
+DEFENCE: Final = 0.25
+"""The defence errs."""
+AGAIN: Final = 0.5
+"""It is wrong where it was wrong before."""
+LEAST_OVERLAP: Final = 0.3
+"""Of the shorter of two places, for them to be the same."""
+_CONFIDENCE: Final = 0.9
+_STATEMENT: Final = re.compile(r'<statement id="(c\d+)"[^>]*?(?: see="([^"]*)")?>')
+_PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)[^\]\n]*\] (.*)$")
+_DOUBT: Final = re.compile(r'<doubt id="(d\d+)">\n(.*?)\n</doubt>', re.DOTALL)
+_BOOK: Final = re.compile(r'<book chapter="(\d+)">(.*)</book>')
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The place of a draft that contradicts places of chapters; none where nothing does."""
+
+    span: Span = Span(0, 0)
+    sources: tuple[tuple[int, Span], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A pair as a request shows it."""
+
+    statement: str
+    chapter: int
+    passage: str
+
+
+def read_gold(file: Path) -> dict[str, Gold]:
+    """The gold of the contradictions of a file, or of a folder of such, by the id of their row."""
+    found = {}
+    for each in sorted(file.rglob("*.jsonl")) if file.is_dir() else [file]:
+        for line in filter(str.strip, each.read_text(encoding="utf-8").splitlines()):
+            row = json.loads(line)
+            if row.get("kind") == "contradiction" and row.get("source"):
+                places = [row["source"], *row.get("also", ())]
+                sources = tuple((place["chapter"], Span(place["start"], place["end"])) for place in places)
+                found[row["id"]] = Gold(Span(*row["span"]), sources)
+    return found
+
+
+def is_same(one: Span, other: Span) -> bool:
+    """Do two places share enough of the shorter one?"""
+    shared = min(one.end, other.end) - max(one.start, other.start)
+    return shared >= LEAST_OVERLAP * min(one.end - one.start, other.end - other.start) and shared > 0
+
+
+@dataclass
+class ScriptedJudge:
+    """A model for one draft. `statements` are those of the draft by id, `chapters` the texts by number."""
+
+    seed: str
+    gold: Gold
+    statements: Mapping[str, Span]
+    chapters: Sequence[str]
+    endpoint: Endpoint = field(default_factory=lambda: Endpoint(model="scripted", base_url="http://127.0.0.1"))
+    requests: list[ModelRequest] = field(default_factory=list)
+    judged: dict[_Asked, bool] = field(default_factory=dict)
+    """Whether the last answer about a pair was right."""
+    found: set[_Asked] = field(default_factory=set)
+    """True pairs that the first question called contradictions."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Checkers do not stream."""
+        raise NotImplementedError
+        yield
+
+    async def answer(self, request: ModelRequest) -> Answer:
+        """Checkers ask for structured answers only."""
+        raise NotImplementedError
+
+    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+        """Verdicts or readings for all that the request shows."""
+        self.requests.append(request)
+        text = request.messages[1].content
+        said = self._readings(text) if request.purpose == "monitor.defence" else self._verdicts(text)
+        value = shape.model_validate(said)
+        return value, Answer(value.model_dump_json(), "stop", Usage(0, 0), "scripted")
+
+    def _verdicts(self, text: str) -> dict[str, Any]:
+        verdicts, compatible = [], []
+        for statement, passages in _shown(text):
+            clashing = [name for name, pair in passages if self._calls_it_one(pair)]
+            verdicts += [{"statement": statement, "passage": name, "verdict": "contradiction"} for name in clashing]
+            if not clashing:
+                compatible.append(statement)
+        return {"verdicts": verdicts, "compatible": compatible, "findings": []}
+
+    def _calls_it_one(self, pair: _Asked) -> bool:
+        is_one = self.is_true(pair)
+        chance = 1 - TRUE if is_one else FALSE
+        first = pair not in self.judged
+        errs = self._errs(pair, chance)
+        if is_one and not errs and first:
+            self.found.add(pair)
+        return is_one != errs
+
+    def _readings(self, text: str) -> dict[str, Any]:
+        return {"readings": [self._reading(name, inner) for name, inner in _DOUBT.findall(text)]}
+
+    def _reading(self, name: str, inner: str) -> dict[str, Any]:
+        """Of the pair that was asked about before; an innocent one with words that stand there."""
+        statement, book = _STATEMENT.search(inner), _BOOK.search(inner)
+        words = html.unescape(book[2]) if book else ""
+        chapter = int(book[1]) if book else 0
+        asked = [
+            each
+            for each in self.judged
+            if statement and each.statement == statement[1] and each.chapter == chapter and each.passage in words
+        ]
+        pair = min(asked, key=lambda each: abs(2 * words.find(each.passage) + len(each.passage) - len(words)))
+        is_contradiction = self.is_true(pair) != self._errs(pair, DEFENCE)
+        innocent = {"verdict": "somebody_else", "reading_quote": pair.passage}
+        said = {"verdict": "contradiction", "confidence": _CONFIDENCE} if is_contradiction else innocent
+        return {"doubt": name, "subtype": "appearance mismatch", **said}
+
+    def _errs(self, pair: _Asked, chance: float) -> bool:
+        """As likely as it errs by its chance; where it was wrong before, as `AGAIN`."""
+        chance = chance if self.judged.get(pair, True) else AGAIN
+        key = f"{self.seed} {len(self.requests)} {pair.statement} {pair.chapter} {pair.passage}"
+        errs = random.Random(digest(key)).random() < chance
+        self.judged[pair] = not errs
+        return errs
+
+    def is_true(self, pair: _Asked) -> bool:
+        """Does the gold name both places?"""
+        if not is_same(self.statements[pair.statement], self.gold.span):
+            return False
+        text = " ".join(self.chapters[pair.chapter - 1].split())
+        start = text.find(pair.passage)
+        place = Span(start, start + len(pair.passage))
+        golden = (
+            " ".join(self.chapters[chapter - 1][span.start : span.end].split())
+            for chapter, span in self.gold.sources
+            if chapter == pair.chapter
+        )
+        return any(is_same(place, Span(at, at + len(each))) for each in golden if (at := text.find(each)) >= 0)
+
+
+def _shown(text: str) -> list[tuple[str, list[tuple[str, _Asked]]]]:
+    """The statements of a question with their passages, by the names that both have in it."""
+    found: list[tuple[str, list[tuple[str, _Asked]]]] = []
+    passages: dict[str, tuple[int, str]] = {}
+    for line in text.partition("<statements>")[2].partition("</statements>")[0].splitlines():
+        if statement := _STATEMENT.match(line):
+            known = [(name, _Asked(statement[1], *passages[name])) for name in (statement[2] or "").split()]
+            found.append((statement[1], known))
+        elif (passage := _PASSAGE.match(line)) and found:
+            passages[passage[1]] = int(passage[2]), html.unescape(passage[3])
+            found[-1][1].append((passage[1], _Asked(found[-1][0], *passages[passage[1]])))
+    return found
