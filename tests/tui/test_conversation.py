@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from flowcabal_tui.domain.conversation import Chip, Scope, Turn
+from flowcabal_tui.domain.conversation import AskQuote, Chip, Scope, Turn
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project
@@ -155,6 +157,26 @@ async def test_an_at_opens_the_picker_and_tokens_and_price_are_told_before_sendi
         await press(pilot, "enter")
         (_ask, said, chips) = access.sent[-1]
         assert "@Mara" in said and [each.kind for each in chips] == ["name", "selection", "chapter"]
+
+
+async def test_a_price_that_comes_after_the_question_was_sent_is_not_shown():
+    access, waits = FakeAccess(), asyncio.Event()
+    quote = access.quote
+
+    async def late(*asked: Any) -> AskQuote:
+        await waits.wait()
+        return await quote(*asked)
+
+    access.quote = late  # type: ignore[method-assign]
+    async with opened(access) as pilot:
+        panel(pilot).line.value = "Who?"
+        panel(pilot)._quote_again()
+        await pilot.pause()
+        await pilot.press("enter")
+        waits.set()
+        await settled(pilot)
+        assert access.sent == [("ask", "Who?", ())]
+        assert "7,263" not in text(pilot)
 
 
 async def test_a_chip_goes_with_its_name():

@@ -224,8 +224,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
         if not self._typed.text.strip():
             self._show_quote(None)
             return
-        chips = [each.chip for each in self._typed.chips]
-        self._show_quote(await self.access.quote(self.identity, self._typed.text, chips))
+        text, chips = self._typed.text, [each.chip for each in self._typed.chips]
+        quote = await self.access.quote(self.identity, text, chips)
+        self._show_quote(quote if self._typed.text.strip() else None)  # it may have been sent meanwhile
 
     def _show_quote(self, quote: AskQuote | None) -> None:
         if not self.is_attached:
