@@ -31,11 +31,13 @@ from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.runs.origin import BlameScreen
+from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen, drain_seconds
 from tests.tui.waiting import settled
 from tests.waiting import PATIENCE
@@ -164,6 +166,23 @@ class Studio:
             self.save(name)
         await self.press("escape")
 
+    async def build(self, wish: str) -> None:
+        """Changes the workflow in view by a wish and the form; ends at the review."""
+        await self.press("2", "w", "u")
+        await self.until(lambda: self.shows(PromptLine))
+        await self.press(*({" ": "space", ".": "full_stop"}.get(letter, letter) for letter in wish), "enter")
+        await self.until(lambda: self.shows(FormScreen))
+        await self.press("ctrl+s")
+        await self.until(lambda: bool(self.shows(BuildReviewScreen) and self.changes.option_count))
+        await settled(self.pilot)
+        await self.press("j")
+        await settled(self.pilot)
+
+    @property
+    def changes(self) -> PickList:
+        """The list of the screen on top."""
+        return self.pilot.app.screen.query_one(PickList)
+
     async def rewrite(self, instruction: str) -> None:
         """Selects the first paragraph and asks for another version of it."""
         await self.press("f2")
@@ -235,6 +254,10 @@ async def take(folder: Path, books: Path) -> None:
         await at.finish()
         await at.rewrite("Shorter.")
         at.save("manuscript-rewrite")
+    async with studio(folder, "en", MIDDLE, english) as at:
+        await at.open()
+        await at.build("Put a step between draft and polish that checks the names.")
+        at.save("build")
     chinese = await create_demo(books / "zh", "zh")
     async with studio(folder, "zh", WIDE, chinese) as at:
         await at.open()

@@ -88,12 +88,13 @@ class BuildReviewScreen(ModalScreen[str]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "tick(True)", mark("Take"), tooltip=mark("Take this change."), id="build.take"),
+        Binding("a", "tick(True)", mark("Accept change"), tooltip=mark("Take this change."), id="build.take"),
         Binding("x", "tick(False)", mark("Turn down"), tooltip=mark("Turn this change down; what needs it falls too."),
                 id="build.refuse"),
         Binding("e", "edit", mark("Edit"), id="build.edit",
                 tooltip=mark("Write this change as you want it, and take it.")),
-        Binding("A", "take_all", mark("Take all"), show=False, tooltip=mark("Take every change."), id="build.take-all"),
+        Binding("A", "take_all", mark("Accept all"), show=False, id="build.take-all",
+                tooltip=mark("Take every change.")),
         Binding("ctrl+s,f2", "save", mark("Save"), priority=True, id="build.save",
                 tooltip=mark("Save what is taken as one new version of the workflow.")),
         Binding("u", "undo", mark("Take back"), show=False, id="build.undo",
@@ -206,7 +207,8 @@ class BuildReviewScreen(ModalScreen[str]):
         """Take the change under the cursor, or turn it down."""
         if (change := self._change) is not None and self._may_decide():
             self._do(MarkChanges(self.build, (change.id,), ticked))
-            self.query_one(PickList).action_cursor_down()
+            if change.id != next(reversed(self._listed)):  # the cursor would go round the end
+                self.query_one(PickList).action_cursor_down()
 
     def action_take_all(self) -> None:
         """Take every change."""
