@@ -16,7 +16,7 @@ from textual.widgets import Static
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.project.builder.prices import BuildPrice
-from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.base import Command, Event
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -46,7 +46,7 @@ from tests.tui.fake_builds import suggestion
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.test_names import press
-from tests.tui.test_workspace import screen_of, told, workspace
+from tests.tui.test_workspace import screen_of, workspace
 from tests.tui.waiting import settled
 
 NODE, READS = "c2", "c3"
@@ -82,6 +82,13 @@ def screen(pilot: Pilot[None]) -> str:
 
 async def typed(pilot: Pilot[None], words: str) -> None:
     await press(pilot, *("space" if sign == " " else sign for sign in words))
+
+
+async def told(pilot: Pilot[int], made: FakeWorkbench, *events: Event) -> None:
+    """The engine tells something, and the screen has heard it; a screen that waits for the writer stays open."""
+    made.emit(*events)
+    screen_of(pilot).drain()
+    await settled(pilot)
 
 
 async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference():
