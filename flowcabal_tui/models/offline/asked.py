@@ -148,11 +148,11 @@ class Asked:
     def _noted(self, name: str, aliases: str, note: str) -> Name:
         """A name from `- Tobias Crane (also Crane, Mr Crane): Master of the Heron.`"""
         words = self.words
-        acts = words.pattern("acts", name).search(self.whole)
-        is_person = words.pattern("fullname").match(name) or words.pattern("human").search(note) or acts
+        is_person = words.pattern("fullname").match(name) or words.pattern("human").search(note)
         is_place = words.pattern("place", name).search(self.whole)
+        acts = words.pattern("acts", name).search(self.whole)  # weaker: a sound comes from a place, too
         return Name(
-            PERSON if is_person else "location" if is_place else "",
+            PERSON if is_person else "location" if is_place else PERSON if acts else "",
             tuple(dict.fromkeys([name, *filter(None, re.split("、|, ", aliases))])),
         )
 
