@@ -122,7 +122,7 @@ class ActionExecutor:
             return function
         raise ActionUnbound(
             _("{action} has no function or command.").format(action=action.title),
-            _("No plug-in has a function {name}.").format(name=name) if name else "",
+            _("No plug-in provides a function {name}.").format(name=name) if name else "",
             _("Give it a function of a plug-in or a command of the project, or simulate the run."),
         )
 
@@ -194,7 +194,7 @@ class ActionExecutor:
             raise _not_json(action, str(error)) from error
         if wrong := problems(action.output_schema, value):
             raise BadOutput(
-                _("{action} gave something else than it promises.").format(action=action.title),
+                _("{action} returned something other than its schema promises.").format(action=action.title),
                 "\n".join(wrong),
                 _("Correct the action, or its output_schema in the action registry."),
             )
@@ -202,14 +202,14 @@ class ActionExecutor:
 
     def _too_much(self, action: Action) -> BadOutput:
         return BadOutput(
-            _("{action} gave more than {n} bytes.").format(action=action.title, n=self._limit),
+            _("{action} returned more than {n} bytes.").format(action=action.title, n=self._limit),
             _("It was stopped; nothing was kept."),
-            _("Let it write to a file and give the file's name."),
+            _("Let it write to a file and return the file's name."),
         )
 
     def _late(self, action: Action, complaint: str) -> TimedOut:
         return TimedOut(
-            _("{action} did not end within {n} s and was cut.").format(action=action.title, n=f"{self._timeout:g}"),
+            _("{action} did not end within {n} s and was stopped.").format(action=action.title, n=f"{self._timeout:g}"),
             complaint,
             _("Run the node again, or correct the action."),
         )
@@ -233,7 +233,7 @@ def _checked(action: Action, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _not_json(action: Action, reason: str) -> BadOutput:
     return BadOutput(
-        _("{action} gave something that is not JSON.").format(action=action.title),
+        _("{action} returned something that is not JSON.").format(action=action.title),
         clean(reason),
         _("It must print one JSON value and nothing else; messages belong on standard error."),
     )

@@ -64,7 +64,7 @@ class Action(BaseModel):
         for key in entry:
             near = difflib.get_close_matches(str(key), cls.model_fields, n=1, cutoff=0.85)
             if near and key not in cls.model_fields:
-                raise ValueError(_("{key} is not known. Did you mean {near}?").format(key=key, near=near[0]))
+                raise ValueError(_("{key} is unknown. Did you mean {near}?").format(key=key, near=near[0]))
         return {"arg_schema": entry["params_schema"], **entry} if "params_schema" in entry else entry
 
     @field_validator("arg_schema", "output_schema")
@@ -77,7 +77,7 @@ class Action(BaseModel):
     @model_validator(mode="after")
     def _one_binding(self) -> Action:
         if self.command and self.function:
-            raise ValueError(_("It names a command and a function; it can have one of them."))
+            raise ValueError(_("It names both a command and a function; only one is allowed."))
         return self
 
 
@@ -139,7 +139,7 @@ class ActionRegistry:
         raise UnknownAction(
             _("There is no action {id}.").format(id=clean(action_id)),
             _("{n} actions are known.").format(n=len(self._actions)),
-            _("Did you mean {near}?").format(near=near[0]) if near else _("Look at the files of the action registry."),
+            _("Did you mean {near}?").format(near=near[0]) if near else _("Check the files of the action registry."),
         )
 
     def register_function(self, name: str, function: ActionFunction) -> None:

@@ -27,12 +27,12 @@ def load_simulations(path: Path) -> dict[str, dict[str, Any]]:
     """The templates of a file. Raises ActionFileError."""
     content = read_json(path)
     if not isinstance(content, dict):
-        raise ActionFileError(_("{file} must hold an object: action ids with their templates.").format(file=path))
+        raise ActionFileError(_("{file} must contain an object: action ids with their templates.").format(file=path))
     for action_id, entry in content.items():
         if not isinstance(entry, dict) or not isinstance(entry.get("defaults", {}), dict):
             raise ActionFileError(
                 _("{file} has a simulation that cannot be used.").format(file=path),
-                _('{id}: it must be an object with "result" and, if you like, an object "defaults".').format(
+                _('{id}: it must be an object with "result" and, optionally, an object "defaults".').format(
                     id=action_id
                 ),
             )

@@ -48,7 +48,7 @@ def read_json(path: Path) -> Any:
         )
         raise ActionFileError(_("{file} is not valid JSON.").format(file=path), place, advice) from error
     except RecursionError as error:
-        raise ActionFileError(_("{file} is nested too deep.").format(file=path), "", advice) from error
+        raise ActionFileError(_("{file} is nested too deeply.").format(file=path), "", advice) from error
     except OSError as error:
         raise ActionFileError(_("Cannot read {file}.").format(file=path), os_reason(error), advice) from error
     except UnicodeDecodeError as error:
@@ -69,7 +69,7 @@ def schema_fault(schema: dict[str, Any]) -> str:
     except jsonschema.SchemaError as error:
         return clean(f"{error.json_path}: {error.message}")[:MESSAGE_LIMIT]
     except RecursionError:
-        return _("nested too deep")
+        return _("nested too deeply")
     return ""
 
 
@@ -86,7 +86,7 @@ def problems(schema: dict[str, Any], value: Any) -> list[str]:
     except referencing.exceptions.Unresolvable as error:
         return [_("the schema refers to {reference}, which is not in it").format(reference=error.ref)]
     except RecursionError:
-        return [_("nested too deep")]
+        return [_("nested too deeply")]
     found.sort(key=lambda error: [str(part) for part in error.absolute_path])
     lines = [clean(f"{error.json_path}: {error.message}")[:MESSAGE_LIMIT] for error in found[:PROBLEMS_SHOWN]]
     if len(found) > PROBLEMS_SHOWN:

@@ -157,7 +157,7 @@ class PromptLibrary:
         try:
             return self._project(path.parent).text(path.parent.name, path.name, limit=_LARGEST)
         except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(_("A prompt of yours cannot be read."), f"{path}: {error}", _advice()) from error
+            raise SettingsError(_("One of your prompts cannot be read."), f"{path}: {error}", _advice()) from error
 
     def get(self, name: str) -> Prompt:
         """The prompt in force. SettingsError when the writer's file has no rule, or other placeholders than ours."""
@@ -169,7 +169,9 @@ class PromptLibrary:
             *(_("missing placeholder ${{{name}}}").format(name=each) for each in missing),
         ]:
             raise SettingsError(
-                _("A prompt of yours does not fit its task."), f"{self.source(name)}: {', '.join(problems)}", _advice()
+                _("One of your prompts does not fit its task."),
+                f"{self.source(name)}: {', '.join(problems)}",
+                _advice(),
             )
         return prompt
 
@@ -177,9 +179,9 @@ class PromptLibrary:
         """Words that become part of a prompt, as they stand. SettingsError when the writer's file is a whole prompt."""
         words = self.text(name).strip()
         if not words or _RULE in self.text(name):
-            problem = _("it holds words that become part of a prompt, and no line ---")
+            problem = _("it contains text that becomes part of a prompt, so no line --- is allowed")
             raise SettingsError(
-                _("A prompt of yours does not fit its task."), f"{self.source(name)}: {problem}", _advice()
+                _("One of your prompts does not fit its task."), f"{self.source(name)}: {problem}", _advice()
             )
         return words
 
@@ -193,7 +195,7 @@ def _parse(name: str, text: str, path: Path | None) -> Prompt:
     prompt = Prompt(name, Template(system.strip()), Template(user.strip()))
     problem = "" if rule else _("the line --- between the system message and the user message is missing")
     if not (prompt.system.is_valid() and prompt.user.is_valid()):
-        problem = _("a $ that starts no placeholder; write $$ for a dollar sign")
+        problem = _("a $ that does not start a placeholder; write $$ for a dollar sign")
     if problem:
-        raise SettingsError(_("A prompt of yours does not fit its task."), f"{path}: {problem}", _advice())
+        raise SettingsError(_("One of your prompts does not fit its task."), f"{path}: {problem}", _advice())
     return prompt

@@ -43,7 +43,7 @@ def parse_answer(words: str) -> Decision:
         case "edit" if rest:
             return Decision("edit", text=_text(rest))
     raise BadArgument(
-        _("{answer} is not an answer.").format(answer=words.strip()[:60] or '""'),
+        _("{answer} is not a valid answer.").format(answer=words.strip()[:60] or '""'),
         "",
         _("Answer approve, approve:ATTEMPT, choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE."),
     )

@@ -46,13 +46,13 @@ def _lines(report: ChronicleReport, figures: dict[str, float]) -> list[str]:
         _("{n} contexts in {chapters} chapters; {half} ms (median), {most} ms (p95).").format(
             n=figures["contexts"], chapters=figures["chapters"], half=figures["median_ms"], most=figures["p95_ms"]
         ),
-        _("Stale among the states told as holding: {share} ({n}).").format(
+        _("States given as current that have ended: {share} ({n}).").format(
             share=f"{report.share('stale', 'told'):.2%}", n=report.counts["told"]
         ),
-        _("Leaks from the future: {n}. Leaks past the point of view: {m}.").format(
+        _("Leaks from the future: {n}. Leaks beyond the point of view: {m}.").format(
             n=report.counts["future"], m=report.counts["viewpoint"]
         ),
-        _("Missing: {states} of the cast's states, {secrets} of the secrets that may be told.").format(
+        _("Missing: {states} of the cast's states, {secrets} of the secrets that may be revealed.").format(
             states=f"{report.share('missing', 'expected'):.1%}", secrets=f"{report.share('withheld', 'secrets'):.1%}"
         ),
     ]

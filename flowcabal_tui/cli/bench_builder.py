@@ -35,7 +35,7 @@ async def _by_rule(briefs: Sequence[Brief], forms: Mapping[str, Form] | None) ->
     answers = []
     for brief in briefs:
         if forms is not None and brief.id not in forms:
-            raise SettingsError(_("There is no form for the brief {name}.").format(name=brief.id[:60]))
+            raise SettingsError(_("There is no filled form for the brief {name}.").format(name=brief.id[:60]))
         answers.append(await answered(brief, forms[brief.id] if forms is not None else None))
     return answers
 

@@ -14,13 +14,13 @@ from flowcabal_tui.protocol.builds import BuildWords
 def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
     """Briefs, and who answers them."""
     command.add_argument(
-        "--briefs", type=path, required=True, metavar=_("FILE"), help=_("briefs, a JSON object a line")
+        "--briefs", type=path, required=True, metavar=_("FILE"), help=_("briefs, one JSON object per line")
     )
     command.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the answers"))
     how = command.add_mutually_exclusive_group(required=True)
-    how.add_argument("--offline", action="store_true", help=_("fill the form from the wish, by a vocabulary"))
+    how.add_argument("--offline", action="store_true", help=_("fill the form from the wish with a vocabulary"))
     how.add_argument("--model", choices=("user", "agent"), help=_("by this model of your settings file"))
-    how.add_argument("--forms", type=path, metavar=_("FILE"), help=_("filled forms, a JSON object a line"))
+    how.add_argument("--forms", type=path, metavar=_("FILE"), help=_("filled forms, one JSON object per line"))
     command.add_argument("--yes", action="store_true", help=_("agree to the price of the model"))
 
 
@@ -30,17 +30,17 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
     if updates:
         named = _("the workflow to change: its id, or a file")
         command.add_argument("workflow", metavar=_("WORKFLOW"), help=named)
-    command.add_argument("wish", metavar=_("WISH"), help=_("what you want, in your words"))
+    command.add_argument("wish", metavar=_("WISH"), help=_("your wish, in your own words"))
     if not updates:
         command.add_argument("--template", default="", metavar=_("NAME"), help=_("start from this workflow"))
     command.add_argument(
         "--actions", type=path, action="append", default=[], metavar=_("FILE"), help=_("a registry of actions")
     )
-    command.add_argument("--offline", action="store_true", help=_("fill the form from the wish, by a vocabulary"))
+    command.add_argument("--offline", action="store_true", help=_("fill the form from the wish with a vocabulary"))
     command.add_argument(
-        "--tools", choices=get_args(BuildWords), default="ours", help=_("those of the model: ours, or VelvetFlow's")
+        "--tools", choices=get_args(BuildWords), default="ours", help=_("the tools of the model: ours, or VelvetFlow's")
     )
-    command.add_argument("--yes", action="store_true", help=_("agree to the price of the agents' model"))
+    command.add_argument("--yes", action="store_true", help=_("agree to the cost of the agents' model"))
     command.add_argument("-o", "--out", type=path, metavar=_("FILE"), help=_("write the suggested workflow"))
     command.add_argument("--json", action="store_true")
 

@@ -90,20 +90,20 @@ async def decide(arguments: Namespace) -> int:
                 say(_("Saved as {reference}.").format(reference=said))
             case "reject":
                 await project.carry_out(RejectBuild(name, rest))
-                say(_("Turned down. The workflow is as it was."))
+                say(_("Rejected. The workflow is unchanged."))
             case "revise" | "resume":
                 await project.carry_out(ReviseBuild(name, rest) if kind == "revise" else ResumeBuild(name))
                 return _told(await project.builds.build(name), as_json=False)
             case "undo":
                 said = await project.carry_out(UndoBuild(name))
-                gone = _("The workflow is deleted again.")
+                gone = _("The new workflow was deleted again.")
                 say(_("Saved as {reference}.").format(reference=said) if said else gone)
             case "answer":
                 await project.carry_out(AnswerBuild(name, rest))
                 return _told(await project.builds.build(name), as_json=False)
             case _:
                 raise BadArgument(
-                    _("{answer} is no answer to a suggestion.").format(answer=answer[:60]),
+                    _("{answer} is not a valid answer to a suggestion.").format(answer=answer[:60]),
                     _("approve, approve:c1,c2, approve:all, reject:REASON, revise:REASON, answer:TEXT, resume or undo"),
                 )
     finally:
@@ -134,7 +134,7 @@ async def agreed(price: BuildPrice) -> bool:
     """Is the price agreed to at the terminal?"""
     say(price_words(price), file=sys.stderr)
     if not sys.stdin.isatty():
-        raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes or --offline."))
+        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes or --offline."))
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")
 

@@ -48,7 +48,7 @@ async def validate_command(arguments: Namespace) -> int:
         return _folder(arguments)
     folder = arguments.document if arguments.workflow or (arguments.document / PROJECT_FILE).exists() else None
     if folder is not None and not arguments.workflow:
-        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id behind the project's folder."))
+        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id after the project's folder."))
     actions = registry_of(arguments.actions, folder)
     checked = await _in_project(arguments, actions) if folder is not None else _in_file(arguments, actions)
     left, changed = checked.findings, None
@@ -88,7 +88,7 @@ def _folder(arguments: Namespace) -> int:
         return int(errors)
     for file, findings in found:
         say(clean(str(file.path)))
-        for line in finding_lines(findings) if findings else [_("Nothing is wrong.")]:
+        for line in finding_lines(findings) if findings else [_("There are no errors.")]:
             say(f"  {line}")
     return int(errors)
 
@@ -136,7 +136,7 @@ def _print(
     for line in finding_lines(left):
         say(line, file=words)
     if not left:
-        say(_("Nothing is wrong."), file=words)
+        say(_("There are no errors."), file=words)
     if arguments.print_normalized and shown is not None:
         say(document_text(shown), end="")
 
@@ -173,7 +173,7 @@ async def _write(arguments: Namespace, checked: _Checked, changed: Workflow) -> 
     if checked.dialect != "ours" or path.suffix in (".yaml", ".yml"):
         raise WorkflowError(
             _("The corrected document was not written."),
-            _("Only JSON documents of this program are written in place: others would lose comments and fields."),
+            _("Only JSON documents of this program are changed in place: others would lose comments and fields."),
             _("Write it to a new file: flowcabal-tui convert FILE --to ours -o NEW.json"),
         )
     try:

@@ -85,7 +85,7 @@ def _scene_given(arguments: Namespace) -> Scene | None:
 async def _required(project: Project, number: int | None) -> ChapterId:
     """The chapter whose scene is set. Raises BadArgument."""
     if (chapter := await chapter_at(project, number)) is None:
-        raise BadArgument(_("Of which chapter is that the scene?"), "", _("Name it with --chapter."))
+        raise BadArgument(_("Which chapter is that the scene of?"), "", _("Name it with --chapter."))
     return chapter
 
 
@@ -142,7 +142,7 @@ def print_receipt(receipt: Receipt) -> None:
         (_("left out"), _(CLASSES[item.budget_class]), item.tokens, item.title or item.uri, item.rule)
         for item in receipt.dropped
     )
-    _table((_("not there yet"), item) for item in receipt.pending)
+    _table((_("not written yet"), item) for item in receipt.pending)
     _table((_("note"), note) for note in receipt.notes)
 
 

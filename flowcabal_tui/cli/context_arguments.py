@@ -14,30 +14,42 @@ def context_arguments(context: argparse.ArgumentParser) -> None:
     context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
     context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))
-    context.add_argument("--against", metavar=_("RUN"), help=_("show only what differs from a run's, or a chapter's"))
-    context.add_argument("--instruction", default="")
-    context.add_argument("--who", metavar=_("NAMES"), help=_("keep for the chapter who is in the scene, with commas"))
-    context.add_argument("--where", metavar=_("PLACE"), help=_("keep for the chapter where it happens"))
-    context.add_argument("--when", metavar=_("TIME"), help=_("keep for the chapter when it happens"))
-    context.add_argument("--kind", choices=SCENE_KINDS, help=_("keep for the chapter which kind of scene it is"))
     context.add_argument(
-        "--by-rule", action="append", choices=SCENE_FIELDS, default=[], help=_("let this be read from the texts again")
+        "--against", metavar=_("RUN"), help=_("show only the differences from a run, or from a chapter")
+    )
+    context.add_argument("--instruction", default="")
+    context.add_argument(
+        "--who", metavar=_("NAMES"), help=_("set for the chapter who is in the scene, separated by commas")
+    )
+    context.add_argument("--where", metavar=_("PLACE"), help=_("set for the chapter where it happens"))
+    context.add_argument("--when", metavar=_("TIME"), help=_("set for the chapter when it happens"))
+    context.add_argument("--kind", choices=SCENE_KINDS, help=_("set for the chapter which kind of scene it is"))
+    context.add_argument(
+        "--by-rule",
+        action="append",
+        choices=SCENE_FIELDS,
+        default=[],
+        help=_("reset this: it is read from the texts again"),
     )
     context.add_argument("--json", action="store_true")
 
 
 def bench_arguments(context: argparse.ArgumentParser) -> None:
     """Queries of a book, or of a file over novels, and how their contexts are made."""
-    context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries of this book"))
-    context.add_argument("--most", type=whole, default=40, metavar="N", help=_("queries of each kind, of a book"))
+    context.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("make queries from this book"))
+    context.add_argument("--most", type=whole, default=40, metavar="N", help=_("queries of each kind, per book"))
     context.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
-    context.add_argument("--queries", type=path, metavar=_("FILE"), help=_("queries, a JSON object a line"))
+    context.add_argument("--queries", type=path, metavar=_("FILE"), help=_("queries, one JSON object per line"))
     context.add_argument("--every", type=whole, default=1, metavar="N", help=_("only every N-th of the queries"))
     context.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
     context.add_argument(
-        "--chapters", type=int, default=0, metavar="N", help=_("put other novels before it, to so many chapters in all")
+        "--chapters",
+        type=int,
+        default=0,
+        metavar="N",
+        help=_("put other novels before it, up to this many chapters in all"),
     )
-    context.add_argument("--ablate", action="store_true", help=_("what each part brings, in one table"))
+    context.add_argument("--ablate", action="store_true", help=_("what each part contributes, in one table"))
     context.add_argument("--json", action="store_true")
     context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
@@ -45,10 +57,10 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         "--without", action="append", default=[], choices=BUDGET_CLASSES, help=_("switch a class of the budget off")
     )
     context.add_argument(
-        "--only", choices=("lexical", "vectors"), help=_("without names; or with the offline embedder's vectors too")
+        "--only", choices=("lexical", "vectors"), help=_("without names; or also with the offline embedder's vectors")
     )
     context.add_argument(
-        "--embedding", metavar="URL", help=_("with vectors of this OpenAI-compatible server, which are kept")
+        "--embedding", metavar="URL", help=_("with vectors of this OpenAI-compatible server, which are stored")
     )
     context.add_argument("--embedding-model", default="embedding", metavar=_("NAME"), help=_("its model"))
     context.add_argument("--dimensions", type=whole, default=384, metavar="N", help=_("numbers in its vectors"))
@@ -59,7 +71,11 @@ def check_arguments(check: argparse.ArgumentParser) -> None:
     """Rows over novels, and how they are checked."""
     check.add_argument("--novels", type=path, required=True, metavar=_("DIR"), help=_("a folder for each novel"))
     check.add_argument(
-        "--rows", type=path, required=True, metavar=_("FILE"), help=_("rows, a JSON object a line; or a folder of such")
+        "--rows",
+        type=path,
+        required=True,
+        metavar=_("FILE"),
+        help=_("rows, one JSON object per line; or a folder of such files"),
     )
     check.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the run file"))
     how = check.add_mutually_exclusive_group(required=True)

@@ -74,7 +74,9 @@ def _not_written(output: Path, error: OSError) -> FlowCabalError:
 def _report(source: str, target: str, conversion: Conversion, notes: Iterable[ConversionNote]) -> None:
     told = list(dict.fromkeys(notes))
     count = {level: sum(note.level == level for note in told) for level in ("changed", "lost")}
-    words = _("{source} to {target}: {nodes} nodes; {changed} places said otherwise, {lost} could not be carried over.")
+    words = _(
+        "{source} to {target}: {nodes} nodes; {changed} places expressed differently, {lost} could not be carried over."
+    )
     say(
         words.format(source=source, target=target, nodes=len(conversion.workflow.nodes), **count),
         file=sys.stderr,
@@ -123,7 +125,7 @@ def _picture(drawing: Drawing, form: Format, output: Path | None, *, dark: bool)
     from flowcabal_tui.drawing.raster import picture
 
     if output is None and sys.stdout.isatty():
-        raise FlowCabalError(_("A picture is no text for a terminal."), "", _("Name a file with -o."))
+        raise FlowCabalError(_("A picture cannot be shown in a terminal."), "", _("Name a file with -o."))
     made = picture(drawing, form, dark=dark)
     try:
         if output is None:

@@ -91,7 +91,7 @@ def _output_error(error: OSError) -> FlowCabalError:
     return FlowCabalError(
         _("The output cannot be written."),
         os_reason(error),
-        _("What the command had done until then is kept. Make room, or send the output elsewhere."),
+        _("What the command had done by then is kept. Free some space, or send the output elsewhere."),
     )
 
 

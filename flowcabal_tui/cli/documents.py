@@ -133,7 +133,7 @@ async def asked_workflow(arguments: Namespace) -> Workflow:
 
 def _refuse_folder(path: Path) -> None:
     if (path / PROJECT_FILE).exists():
-        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id behind the project's folder."))
+        raise WorkflowError(_("Which workflow of the project?"), "", _("Put its id after the project's folder."))
 
 
 def registry_of(files: Sequence[Path], project: Path | None = None) -> Actions | None:

@@ -93,7 +93,7 @@ async def check(arguments: Namespace) -> int:
 
 async def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes."))
+        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes."))
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")
 

@@ -44,10 +44,10 @@ def require_sense(arguments: Namespace) -> None:
     if arguments.resume and (given or arguments.workflow):
         raise BadArgument(
             _("--resume continues a run with the inputs it began with."),
-            _("Not with it: {names}").format(names=", ".join([*filter(None, (arguments.workflow,)), *given])),
+            _("Not together with it: {names}").format(names=", ".join([*filter(None, (arguments.workflow,)), *given])),
         )
     if arguments.quote and arguments.freeze:
-        raise BadArgument(_("--quote changes nothing."), _("Not with it: {names}").format(names="--freeze"))
+        raise BadArgument(_("--quote changes nothing."), _("Not together with it: {names}").format(names="--freeze"))
 
 
 async def request_of(project: Project, workflow: Workflow, arguments: Namespace) -> RunRequest:
@@ -73,7 +73,7 @@ def _length(workflow: Workflow, length: int | None) -> dict[str, str]:
     if "chapter.length" not in workflow.model_dump_json():
         name = workflow.name or workflow.id
         raise BadArgument(
-            _("The workflow {name} asks for no length.").format(name=name),
+            _("The workflow {name} has no setting for length.").format(name=name),
             _("Nothing was run."),
             _("Leave --length out, or write {name} into one of its prompts.").format(name="{{chapter.length}}"),
         )
@@ -92,7 +92,9 @@ def named_values(flags: Iterable[str]) -> dict[str, Any]:
     for flag in flags:
         name, equals, value = flag.partition("=")
         if not equals or not name.rstrip(":"):
-            raise BadArgument(_("{flag} gives no input.").format(flag=flag), "", _("Write NAME=TEXT or NAME:=JSON."))
+            raise BadArgument(
+                _("{flag} does not set an input.").format(flag=flag), "", _("Write NAME=TEXT or NAME:=JSON.")
+            )
         inputs[name.removesuffix(":")] = _json(flag, value) if name.endswith(":") else value
     return inputs
 
@@ -102,7 +104,7 @@ def require_inputs(workflow: Workflow, given: Mapping[str, Any], targets: Collec
     if missing := missing_inputs(workflow, given, targets):
         shown = " ".join(f"--input {name}=TEXT" for name in missing)
         raise BadArgument(
-            _("The workflow {name} asks for what was not given: {names}").format(
+            _("The workflow {name} needs inputs that were not given: {names}").format(
                 name=workflow.name or workflow.id, names=", ".join(missing)
             ),
             _("Nothing was run."),
@@ -122,7 +124,7 @@ def _json(flag: str, text: str) -> Any:
         return json_value(text)
     except (ValueError, RecursionError) as error:
         raise BadArgument(
-            _("{flag} gives no input.").format(flag=flag[:80]),
+            _("{flag} does not set an input.").format(flag=flag[:80]),
             _("The text after := is not JSON."),
             _("Write NAME:=7, NAME:=true, NAME:='[1, 2]', or NAME=TEXT for a text."),
         ) from error
@@ -137,7 +139,7 @@ def _overrides(workflow: Workflow, flags: list[str]) -> tuple[tuple[NodeId, dict
         named = [node for node in nodes if place.startswith(f"{node}.") and len(place) > len(node) + 1]
         if not equals or not named:
             raise BadArgument(
-                _("{flag} sets nothing.").format(flag=flag),
+                _("{flag} does not set a parameter.").format(flag=flag),
                 _("Its nodes: {names}").format(names=", ".join(nodes)),
                 _("Write NODE.PARAM=VALUE, such as draft.temperature=0.3."),
             )

@@ -69,7 +69,7 @@ class FlowFolder:
         raise WorkflowError(
             _("Which flow of the folder?"),
             _("There are: {names}").format(names=known),
-            _("Write its id after the folder."),
+            _("Put its id after the folder."),
         )
 
 

@@ -62,7 +62,7 @@ async def _settled(project: Project) -> None:
     try:
         while not (await asyncio.wait([following], timeout=_LONG_SECONDS))[0]:
             if not told:
-                say(_("The memory follows; Ctrl+C leaves the rest of it to the next start."), file=sys.stderr)
+                say(_("Background work follows; Ctrl+C leaves the rest for the next start."), file=sys.stderr)
             told = True
             left = len(
                 [task for task in await project.memory.background() if task.kind != "knowledge" and not task.job]
@@ -124,7 +124,7 @@ def _told(preview: ImportPreview, made: str, *, reference: bool) -> None:
         return
     say(_("Imported {n} chapters ({encoding}).").format(n=made, encoding=preview.encoding))
     if preview.known:
-        left = _("{n} were in the book already and were left out; --again brings them a second time.")
+        left = _("{n} were already in the book and were left out; --again imports them a second time.")
         say(left.format(n=len(preview.known)))
 
 
@@ -143,11 +143,11 @@ async def bootstrap(arguments: Namespace) -> int:
     try:
         if arguments.drop:
             await project.carry_out(PauseBootstrap(drop=True))
-            say(_("The rest of the reading is given up; what was read stays."))
+            say(_("The rest of the reading was given up; what was read stays."))
             return DONE
         quote = await project.memory.quote_bootstrap(arguments.first, arguments.last)
         if not quote.calls:
-            say(_("No imported chapter is left to be read."))
+            say(_("All imported chapters have been read."))
             return DONE
         say(quoted(quote))
         if not (arguments.yes or await _agreed()):
@@ -160,7 +160,7 @@ async def bootstrap(arguments: Namespace) -> int:
 
 async def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise RunError(_("Nobody is there to agree."), _("Nothing was sent."), _("Give --yes."))
+        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes."))
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")
 
@@ -236,7 +236,7 @@ async def _the_book(project: Project, name: str) -> ReferenceId:
             return fits[0].id
         if fits:
             listed = "; ".join(f"{one.id} {one.title}" for one in fits)
-            raise BadArgument(_("Several reference books are called so."), listed, _("Name it by its id."))
+            raise BadArgument(_("Several reference books have this name."), listed, _("Give its id."))
     raise UnknownName(
         _("No reference book is called {name}.").format(name=name),
         _("Reference books: {names}").format(names="; ".join(f"{one.id} {one.title}" for one in books) or _("none")),

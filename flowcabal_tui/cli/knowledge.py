@@ -26,7 +26,7 @@ async def knowledge_decided(project: Project) -> str:
                     if isinstance(event, KnowledgeStatus) and event.state not in ("starting", "restarting"):
                         return "" if event.state in ("ready", "external") else event.message
                 await asyncio.sleep(TICK_SECONDS)
-    return _("it did not come in time")
+    return _("it did not arrive in time")
 
 
 async def texts_taken(project: Project) -> int:
@@ -53,9 +53,9 @@ async def tell_what_the_server_lacks(project: Project) -> None:
     absent = await knowledge_decided(project)
     owed = 0 if absent else await texts_taken(project)
     if absent:
-        note = _("the run does without the knowledge server: it is not there ({reason}).").format(reason=absent)
+        note = _("the run works without the knowledge server: it is not available ({reason}).").format(reason=absent)
     elif owed:
-        note = _("the knowledge server does not have {n} texts yet; the run finds nothing in them.").format(n=owed)
+        note = _("the knowledge server does not have {n} texts yet; the run cannot search them.").format(n=owed)
     else:
         return
     say(_("note: {text}").format(text=note), file=sys.stderr)

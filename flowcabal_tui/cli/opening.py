@@ -30,6 +30,6 @@ async def opened(arguments: Namespace, *, uses_models: bool = False, **how: Any)
         await project.close()
         raise
     if not project.info.read_only:
-        words = _("the project is restricted, so its memory waits: see `flowcabal-tui trust {folder}`.")
+        words = _("the project is restricted, so its background work waits: see `flowcabal-tui trust {folder}`.")
         say(_("note: {text}").format(text=words.format(folder=folder)), file=sys.stderr)
     return project

@@ -112,7 +112,7 @@ async def _chapter(project: Project, place: str) -> ChapterId | None:
         return NOWHERE if place == _TO_NONE else None
     if not (place.isascii() and place.isdigit()):
         raise BadArgument(
-            _("{name} is no chapter.").format(name=place),
+            _("{name} is not a chapter.").format(name=place),
             _("Nothing was changed."),
             _("Give the number of a chapter, `none` or `rules`."),
         )
@@ -135,7 +135,7 @@ def _placed(book: BookOutline, name: str) -> Placed:
         return titled[0]
     raise UnknownName(
         _("The outline has no such heading: {title}").format(title=name),
-        _("`outline PROJECT` lists what there is."),
+        _("`outline PROJECT` lists the parts."),
     )
 
 

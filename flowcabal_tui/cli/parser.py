@@ -115,7 +115,7 @@ def parser() -> Parser:
     _others(commands)
     _profiles(commands)
     _bench(commands)
-    words = _("say yes, this once, to all that the project sends, spends and runs; answers no question of a run")
+    words = _("confirm, this once, everything the project sends, spends and runs; answers no question of a run")
     for name in TRUSTING:
         commands.choices[name].add_argument("--trust", action="store_true", help=words)
     return top
@@ -137,14 +137,14 @@ def _actions(command: argparse.ArgumentParser) -> None:
 def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     opened = _add(commands, "open", _("open the screen, with a project or at home"))
     opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
-    opened.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
+    opened.add_argument("--read-only", action="store_true", help=_("look, but write nothing"))
     new = _add(commands, "new", _("make a project"))
     _project(new)
     new.add_argument("--name", help=_("the book's title (default: the folder's name)"))
     new.add_argument("--language", choices=("zh", "en"), default="en", help=_("language of the book"))
     new.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     demo = _add(commands, "demo", _("a sample novel with the offline model: no key, no network"))
-    demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to make it"))
+    demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to create it"))
     demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
     demo.add_argument("--fresh", action="store_true", help=_("start the demo again from the beginning"))
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
@@ -166,14 +166,14 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(read)
     read.add_argument("--from", dest="first", type=whole, metavar="N", help=_("from the chapter at this place"))
     read.add_argument("--to", dest="last", type=whole, metavar="M", help=_("to the chapter at this place"))
-    read.add_argument("--drop", action="store_true", help=_("give up what a paused reading has left"))
-    read.add_argument("--yes", action="store_true", help=_("begin without a question"))
-    read.add_argument("--max-cost", type=money, metavar="X", help=_("begin no call after it has cost so much"))
-    books = _add(commands, "references", _("the reference books beside the book"))
+    read.add_argument("--drop", action="store_true", help=_("give up the rest of a paused reading"))
+    read.add_argument("--yes", action="store_true", help=_("start without asking"))
+    read.add_argument("--max-cost", type=money, metavar="X", help=_("start no new call once this much has been spent"))
+    books = _add(commands, "references", _("the reference books besides the book"))
     _project(books)
-    books.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them, by its id or title: its parts"))
+    books.add_argument("book", nargs="?", metavar=_("BOOK"), help=_("one of them, by its id or title: lists its parts"))
     books.add_argument("part", nargs="?", type=whole, metavar="N", help=_("print this part"))
-    books.add_argument("--search", metavar=_("WORDS"), help=_("passages that hold any of these words"))
+    books.add_argument("--search", metavar=_("WORDS"), help=_("passages that contain any of these words"))
     books.add_argument("--remove", action="store_true", help=_("remove the reference book"))
     books.add_argument("--json", action="store_true")
     exported = _add(commands, "export", _("write the book to a file"))
@@ -192,9 +192,9 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     keep.add_argument("node", nargs="?", metavar=_("NODE"))
     keep.add_argument("--attempt", type=whole, default=0, help=_("default: the current one"))
     keep.add_argument("--partial", action="store_true", help=_("also keep a text that was cut off, as it is"))
-    keep.add_argument("--wait", action="store_true", help=_("wait until the memory has followed"))
-    build_arguments(_add(commands, "build", _("make a workflow of a wish, for you to accept")), updates=False)
-    build_arguments(_add(commands, "update", _("change a workflow by a wish, for you to accept")), updates=True)
+    keep.add_argument("--wait", action="store_true", help=_("wait until background work is done"))
+    build_arguments(_add(commands, "build", _("make a workflow from a wish, for you to accept")), updates=False)
+    build_arguments(_add(commands, "update", _("propose a change to a workflow from a wish")), updates=True)
     ask_arguments(_add(commands, "ask", _("ask about the book; the answer names its places; changes nothing")))
     builds_arguments(_add(commands, "builds", _("list the builds of workflows; show one with its rounds")))
     decide = _add(commands, "decide", _("answer a waiting question; the run continues here"))
@@ -203,7 +203,7 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     decide.add_argument(
         "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE")
     )
-    context = _add(commands, "context", _("what a node would be given: the receipt, spending nothing"))
+    context = _add(commands, "context", _("show what a node would be given: the receipt, for free"))
     _project(context)
     context_arguments(context)
 
@@ -212,21 +212,23 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     runs = _add(commands, "runs", _("the history: what ran, its nodes, tokens and money"))
     _project(runs)
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
-    runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("so many of the newest"))
+    runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many of the newest"))
     runs.add_argument("--json", action="store_true")
     replay = _add(commands, "replay", _("the events of a run again, without a model"))
     _project(replay)
     replay.add_argument("run", metavar=_("RUN"))
-    replay.add_argument("--json", action="store_true", help=_("one JSON object a line"))
+    replay.add_argument("--json", action="store_true", help=_("one JSON object per line"))
     session = _add(commands, "session", _("work with a project from another program: JSON lines in and out"))
     session.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("the project's folder"))
-    session.add_argument("--read-only", action="store_true", help=_("look, write nothing"))
+    session.add_argument("--read-only", action="store_true", help=_("look, but write nothing"))
     session.add_argument("--describe", action="store_true", help=_("print all messages and events as JSON Schema"))
     simulate = _add(commands, "simulate", _("run a workflow with the offline model and simulated actions"))
     simulate.add_argument("document", type=path, metavar=_("FILE"), help=_("a document, or a project's folder"))
     simulate.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
     _actions(simulate)
-    simulate.add_argument("--simulation", type=path, metavar=_("FILE"), help=_("what actions give: templates by id"))
+    simulate.add_argument(
+        "--simulation", type=path, metavar=_("FILE"), help=_("simulated results of actions: templates by id")
+    )
     inputs_arguments(simulate)
     simulate.add_argument(
         "--decide",
@@ -235,8 +237,8 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
         metavar="NODE=ANSWER",
         help=_("answer the questions of that node; others answer themselves"),
     )
-    simulate.add_argument("--seconds", type=float, default=60, help=_("stop it after so long"))
-    simulate.add_argument("--json", action="store_true", help=_("one JSON object a line"))
+    simulate.add_argument("--seconds", type=float, default=60, help=_("stop it after this time"))
+    simulate.add_argument("--json", action="store_true", help=_("one JSON object per line"))
 
 
 def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -249,20 +251,20 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
         command.add_argument("workflow", nargs="?", metavar=_("WORKFLOW"), help=_("id or id@version in the project"))
     validate.add_argument("--fix", action="store_true", help=_("carry out the safe suggestions and show what changes"))
     validate.add_argument("--write", action="store_true", help=_("with --fix: write the corrected document"))
-    validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own form"))
+    validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own format"))
     validate.add_argument("--json", action="store_true")
     _actions(validate)
     convert.add_argument("--to", required=True, choices=("ours", "velvetflow", "smarttavern", "flowcabal"))
     convert.add_argument(
-        "--form", choices=("map", "python", "template", "workspace"), default="template", help=_("of --to flowcabal")
+        "--form", choices=("map", "python", "template", "workspace"), default="template", help=_("for --to flowcabal")
     )
     render.add_argument("--format", choices=("svg", "png", "jpeg", "mermaid", "rails"))
     render.add_argument("--dark", action="store_true", help=_("light on dark"))
     for command in (convert, render):
         command.add_argument("-o", "--output", type=path, metavar=_("FILE"), help=_("its suffix gives the format"))
-    schema = _add(commands, "schema", _("what may stand in a workflow, as JSON Schema or in words"))
-    schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; none: a whole document"))
-    schema.add_argument("--words", action="store_true", help=_("a page to read instead of JSON Schema"))
+    schema = _add(commands, "schema", _("what a workflow may contain, as JSON Schema or in words"))
+    schema.add_argument("kind", nargs="?", metavar=_("KIND"), help=_("a kind of node; default: a whole document"))
+    schema.add_argument("--words", action="store_true", help=_("a page of text instead of JSON Schema"))
 
 
 def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -270,42 +272,42 @@ def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(search)
     search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese is found by any character"))
     search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
-    search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("so many of each kind"))
+    search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many of each kind"))
     blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))
     _project(blame)
     blame.add_argument("chapter", type=whole, metavar=_("CHAPTER"), help=_("its place in the story"))
-    blame.add_argument("--line", type=whole, metavar="N", help=_("all that is known of this line"))
+    blame.add_argument("--line", type=whole, metavar="N", help=_("everything known about this line"))
     for command in (search, blame):
         command.add_argument("--json", action="store_true")
 
 
 def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
-    named = _("a chapter's place in the story or id, or a kept output's id")
+    named = _("a chapter's place in the story or its id, or a kept output's id")
     for name, said in (
-        ("delete", _("take a chapter or a kept output out of the book and its memory; it can be undone")),
+        ("delete", _("remove a chapter or a kept output from the book and its memory; can be undone")),
         ("undelete", _("bring back what was deleted")),
     ):
         command = _add(commands, name, said)
         _project(command)
         command.add_argument("text", metavar=_("TEXT"), help=named)
-    rebuild = _add(commands, "rebuild", _("make what is derived of the book again from its texts; pays nothing twice"))
+    rebuild = _add(commands, "rebuild", _("regenerate what is derived from the book's texts; pays for nothing twice"))
     _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
     rebuild.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     embeddings_flag(rebuild)
-    purge = _add(commands, "purge", _("take a chapter or a kept output out of the project for good"))
+    purge = _add(commands, "purge", _("remove a chapter or a kept output from the project for good"))
     _project(purge)
     purge.add_argument("text", metavar=_("TEXT"), help=named)
     purge.add_argument("--yes", action="store_true", help=_("ask nothing"))
     for command in (rebuild, purge):
-        command.add_argument("--dry-run", action="store_true", help=_("only say what would be done"))
-    backup = _add(commands, "backup", _("write the whole project into one file, also while it is open elsewhere"))
+        command.add_argument("--dry-run", action="store_true", help=_("only show what would be done"))
+    backup = _add(commands, "backup", _("write the whole project into one file, even while it is open elsewhere"))
     _project(backup)
     backup.add_argument("target", type=path, metavar=_("FILE"))
     restore = _add(commands, "restore", _("make a project from a backup"))
     restore.add_argument("source", type=path, metavar=_("FILE"))
     restore.add_argument("project", type=path, metavar=_("FOLDER"), help=_("a folder that is new or empty"))
-    rescue = _add(commands, "rescue", _("list what is whole in a damaged project, and take it out"))
+    rescue = _add(commands, "rescue", _("list what is intact in a damaged project, and extract it"))
     _project(rescue)
     rescue.add_argument("--to", type=path, metavar=_("FOLDER"), help=_("write it into this folder, new or empty"))
 
@@ -325,7 +327,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
             command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
             command.add_argument("--at", type=whole, metavar="N", help=_("with --add: its place (default: the end)"))
             command.add_argument("--volume", default="", help=_("with --add: the volume that it belongs to"))
-            command.add_argument("--deleted", action="store_true", help=_("those that were deleted, with their ids"))
+            command.add_argument("--deleted", action="store_true", help=_("the deleted ones, with their ids"))
         if name == "workflows":
             command.add_argument(
                 "--add",
@@ -337,13 +339,13 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
         if name == "actions":
             command.add_argument("--search", default="", metavar=_("TEXT"), help=_("those that fit, best first"))
         if name == "models":
-            command.add_argument("--use", type=int, metavar="N", help=_("use the N-th of what was found"))
+            command.add_argument("--use", type=int, metavar="N", help=_("use number N of what was found"))
             command.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
     trust = _add(commands, "trust", _("what a project may send, spend and run; confirm or revoke it"))
     _project(trust)
     answer = trust.add_mutually_exclusive_group()
-    answer.add_argument("--yes", action="store_true", help=_("confirm all that it asks for now, keys included"))
-    answer.add_argument("--revoke", action="store_true", help=_("forget your answers: the folder opens restricted"))
+    answer.add_argument("--yes", action="store_true", help=_("confirm everything it asks for now, keys included"))
+    answer.add_argument("--revoke", action="store_true", help=_("delete your answers: the folder opens restricted"))
     trust.add_argument("--json", action="store_true")
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
     doctor.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
@@ -355,7 +357,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
             host="openaipublic.blob.core.windows.net"
         ),
     )
-    config = _add(commands, "config", _("where settings live"))
+    config = _add(commands, "config", _("where settings are stored"))
     config.add_argument("what", choices=("path", "keys"))
     completion = _add(commands, "completion", _("print a script that completes commands in a shell"))
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
@@ -364,19 +366,19 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
 def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile = _add(commands, "profile", _("profiles and summaries: show, write by hand, pin, regenerate"))
     _project(profile)
-    profile.add_argument("uri", nargs="?", default="", metavar="URI", help=_("one of them; none: a line for each"))
-    profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("of --write and --diff"))
+    profile.add_argument("uri", nargs="?", default="", metavar="URI", help=_("one of them; default: one line for each"))
+    profile.add_argument("--level", choices=("L0", "L1"), default="L1", help=_("for --write and --diff"))
     profile.add_argument("--history", action="store_true", help=_("all its states, by their numbers"))
     profile.add_argument("--diff", type=int, nargs=2, metavar="N", help=_("what changed from one state to another"))
-    profile.add_argument("--write", type=path, metavar=_("FILE"), help=_("your own words from a file, or - for input"))
+    profile.add_argument("--write", type=path, metavar=_("FILE"), help=_("your own text from a file, or - for input"))
     profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
     profile.add_argument("--take", action="store_true", help=_("use what was made since your own text or pin"))
-    profile.add_argument("--regenerate", action="store_true", help=_("make it again; may cost a call"))
+    profile.add_argument("--regenerate", action="store_true", help=_("regenerate it; may cost a call"))
     profile.add_argument("--json", action="store_true")
     outline = _add(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned"))
     _project(outline)
     outline_arguments(outline)
-    listed = _add(commands, "proposals", _("what agents say of the book: listed, confirmed, corrected, dropped"))
+    listed = _add(commands, "proposals", _("proposals of agents about the book: list, confirm, correct, drop"))
     _project(listed)
     proposals_arguments(listed)
     found = _add(commands, "findings", _("what checks found: listed, and your word on it"))
@@ -389,13 +391,13 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     measured = _add(commands, "bench", _("measure the program on novels")).add_subparsers(dest="what", required=True)
-    context = _add(measured, "context", _("contexts and their scores: of a book of yours, or for a file of queries"))
+    context = _add(measured, "context", _("contexts and their scores: for one of your books, or for a file of queries"))
     bench_arguments(context)
-    bench_builder_arguments(_add(measured, "builder", _("workflows for briefs, for a program that judges them")))
-    check_arguments(_add(measured, "check", _("checks: what is shown and found for planted contradictions")))
-    chronicle = _add(measured, "chronicle", _("a made novel that knows the truth: what contexts get wrong, and leaks"))
+    bench_builder_arguments(_add(measured, "builder", _("workflows for briefs, for a program that scores them")))
+    check_arguments(_add(measured, "check", _("checks: sources shown and findings made for planted contradictions")))
+    chronicle = _add(measured, "chronicle", _("a generated novel with known facts: errors and leaks in contexts"))
     chronicle.add_argument("--words", type=whole, default=100_000, help=_("its length, in words or Chinese characters"))
-    chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed makes the same novel"))
+    chronicle.add_argument("--seed", type=int, default=1, help=_("the same seed produces the same novel"))
     chronicle.add_argument("--contexts", type=whole, default=60, metavar="N", help=_("chapters that are asked for"))
     chronicle.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))

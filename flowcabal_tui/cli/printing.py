@@ -115,7 +115,7 @@ class PlainPrinter:
             case NodeNeedsHuman(evaluation=Evaluation() as evaluation):
                 self._say(findings(evaluation))
             case NodeStateChanged(state="failed", detail="rejected") | WorkflowFailed(error="rejected"):
-                self._say(_("{node} was turned down; what depends on it does not run.").format(node=event.node))
+                self._say(_("{node} was rejected; what depends on it does not run.").format(node=event.node))
             case WorkflowFailed() | CommandFailed():
                 title = event.error if isinstance(event, WorkflowFailed) else event.title
                 self._say("\n".join(part for part in (title, event.detail, event.advice) if part))
@@ -133,7 +133,7 @@ class PlainPrinter:
         for problem in event.errors:
             self._say(f"! {problem}")
         if event.cached:
-            self._say(_("(from the store: nothing was paid)"))
+            self._say(_("(from the store: free)"))
         if event.evaluation:
             self._say(findings(event.evaluation))
         if event.receipt:
@@ -142,7 +142,7 @@ class PlainPrinter:
     def quote(self, quote: Quote) -> None:
         self._quote_line(quote)
         for words, nodes in (
-            (_("stale: {names}"), quote.stale),
+            (_("out of date: {names}"), quote.stale),
             (_("frozen: {names}"), quote.frozen),
         ):
             if nodes:
@@ -167,7 +167,7 @@ class PlainPrinter:
         self._say(how_to_answer(question))
 
     def pauses(self) -> None:
-        self._say(_("The next level waits: an empty line, or `next`, lets it begin."))
+        self._say(_("The next level is waiting: an empty line, or `next`, starts it."))
 
     def waits(self, questions: tuple[Question, ...]) -> None:
         for question in questions:
@@ -197,7 +197,7 @@ def findings(evaluation: Evaluation) -> str:
 
 def advice(checked: OutputChecked) -> str:
     """What is said of kept text, which is kept whatever is said."""
-    known = [_("Advice on what was kept, version {n}:").format(n=checked.version), *_check_lines(checked.checks)]
+    known = [_("Advice on kept version {n}:").format(n=checked.version), *_check_lines(checked.checks)]
     return "\n".join([*known, *(f"  {words}" for words in checked.advice)])
 
 

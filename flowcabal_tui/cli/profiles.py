@@ -54,14 +54,14 @@ def _commands(arguments: Namespace) -> list[Command]:
     if arguments.regenerate:
         found.append(RegenerateProfile(uri))
     if found and not uri:
-        raise BadArgument(_("Which profile?"), _("Nothing was changed."), _("Give its uri, as the list shows it."))
+        raise BadArgument(_("Which profile?"), _("Nothing was changed."), _("Give its uri as shown in the list."))
     return found
 
 
 def _print(view: ProfileView, arguments: Namespace) -> None:
     if not (view.levels or view.history):
         raise UnknownName(
-            _("There is nothing at {uri}.").format(uri=view.uri), _("`profile PROJECT` lists what there is.")
+            _("There is nothing at {uri}.").format(uri=view.uri), _("`profile PROJECT` lists the profiles.")
         )
     if arguments.json:
         _json(to_plain(view))
@@ -75,7 +75,7 @@ def _print(view: ProfileView, arguments: Namespace) -> None:
     else:
         _print_levels(view.levels)
         if view.offered:
-            say(_("Made since, and offered beside it:"))
+            say(_("Made since then, and offered as an alternative:"))
             _print_levels(view.offered)
         if view.pinned is not None:
             written = _("Saved, but a pinned version is in use.") if arguments.write else ""

@@ -18,10 +18,10 @@ async def rescue(arguments: Namespace) -> int:
         for line in described(found):
             say(line)
         if not found.chapters and not found.loose:
-            say(_("Nothing that could be taken out was found."))
+            say(_("Nothing that could be extracted was found."))
             return 1
         if arguments.to is None:
-            words = _("Nothing was changed. `flowcabal-tui rescue {project} --to FOLDER` takes it out.")
+            words = _("Nothing was changed. `flowcabal-tui rescue {project} --to FOLDER` extracts it.")
             say(words.format(project=folder))
             return 0
         target = arguments.to.expanduser().resolve()

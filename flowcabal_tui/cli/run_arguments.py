@@ -23,7 +23,11 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--again", action="append", default=[], metavar=_("NODE"), help=_("make another sample"))
     run.add_argument(
-        "--freeze", action="append", default=[], metavar=_("NODE"), help=_("from now on take its output, never run it")
+        "--freeze",
+        action="append",
+        default=[],
+        metavar=_("NODE"),
+        help=_("use its current output from now on, never run it"),
     )
     run.add_argument(
         "--set", action="append", default=[], metavar="NODE.PARAM=VALUE", help=_("a parameter, for this run only")
@@ -32,7 +36,7 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
     run.add_argument("--fresh-context", action="store_true", help=_("read the newest memory"))
     run.add_argument("--knowledge", action="store_true", help=_("start the knowledge server and wait for it"))
     embeddings_flag(run)
-    run.add_argument("--quote", action="store_true", help=_("only say what it would cost"))
+    run.add_argument("--quote", action="store_true", help=_("only show what it would cost"))
     run.add_argument(
         "--decide",
         action="append",
@@ -44,14 +48,14 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
         ),
     )
     run.add_argument("--keep", metavar=_("NODE"), help=_("keep the output of this node when the run is done"))
-    run.add_argument("--wait", action="store_true", help=_("with --keep: wait for the memory, and for what it advises"))
+    run.add_argument("--wait", action="store_true", help=_("with --keep: wait for background work and its advice"))
     form = run.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help=_("print events, read commands, one JSON object a line"))
-    form.add_argument("--plain", action="store_true", help=_("plain words without a moving line"))
+    form.add_argument("--json", action="store_true", help=_("print events, read commands, one JSON object per line"))
+    form.add_argument("--plain", action="store_true", help=_("plain text without a progress line"))
 
 
 def inputs_arguments(command: argparse.ArgumentParser) -> None:
     """The inputs of a run."""
-    command.add_argument("--instruction", default="", help=_("what you want of this chapter"))
+    command.add_argument("--instruction", default="", help=_("your instructions for this chapter"))
     said = _("a value for {{input.NAME}}: a text, or with NAME:=JSON a number, true, a list or an object")
     command.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=said)

@@ -126,7 +126,7 @@ async def decide(arguments: Namespace) -> int:
         question = waiting.get(QuestionId(arguments.question))
         if question is None:
             raise UnknownName(
-                _("No such question waits."),
+                _("No such question is waiting."),
                 _("Waiting: {ids}").format(ids=", ".join(waiting) or _("none")),
             )
         await project.carry_out(Decide(question.id, answer_to(question, arguments.answer)))
@@ -284,7 +284,7 @@ def _why(error: Exception) -> str:
             wrong = error.errors(include_url=False, include_input=False)[:5]
             return "; ".join(f"{'.'.join(map(str, one['loc']))}: {refusal(one)}" for one in wrong)
         case _:
-            return _("Its type is none that is known.")
+            return _("Its type is unknown.")
 
 
 async def _lines() -> AsyncIterator[str]:

@@ -30,7 +30,7 @@ def show(arguments: Namespace) -> int:
     """Opens the screen and returns its exit code."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise FlowCabalError(
-            _("This is no terminal, so the screen cannot open."),
+            _("This is not a terminal, so the screen cannot open."),
             "",
             _("Use `flowcabal-tui run PROJECT WORKFLOW --json`, or see `flowcabal-tui --help`."),
         )

@@ -23,7 +23,7 @@ async def doctor(arguments: Namespace) -> int:
     """Examines models, keys, knowledge server, terminal and disk; 1 if something that is needed fails."""
     if arguments.fetch_vocabulary:
         if arguments.project is None:
-            raise SettingsError(_("Name the project whose writing model is to be counted."))
+            raise SettingsError(_("Name the project whose writing model's tokens are to be counted."))
         say(await fetch_vocabulary(arguments.project), file=sys.stderr)
     found = await examine(arguments.project, trust=arguments.trust)
     if arguments.json:
@@ -71,7 +71,7 @@ async def models(arguments: Namespace) -> int:
     for number, proposal in enumerate(found, 1):
         say(_("found {n}: {label}").format(n=number, label=proposal.name))
     if found and settings.models.user is None:
-        say(_("Take one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
+        say(_("Choose one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
     return 0
 
 

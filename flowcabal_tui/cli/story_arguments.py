@@ -12,23 +12,21 @@ from flowcabal_tui.locale import _
 def proposals_arguments(listed: argparse.ArgumentParser) -> None:
     """Which rows are listed, and the writer's word on some."""
     listed.add_argument("--chapter", type=whole, metavar="N", help=_("only of the chapter at this place"))
-    listed.add_argument(
-        "--state", choices=("open", "waiting", "decided", "all"), default="open", help=_("which of them")
-    )
+    listed.add_argument("--state", choices=("open", "waiting", "decided", "all"), default="open", help=_("which ones"))
     listed.add_argument("--kind", action="append", default=[], choices=tuple(SHAPES), help=_("only of this kind"))
     listed.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
     listed.add_argument("--offset", type=int, default=0, metavar="N", help=_("leave out the first N"))
     listed.add_argument("--limit", type=whole, default=100, metavar="N", help=_("at most N rows"))
     listed.add_argument(
-        "--confirm", nargs="+", default=[], metavar="ID", help=_("these are right: they become your word")
+        "--confirm", nargs="+", default=[], metavar="ID", help=_("confirm these: they then count as yours")
     )
     listed.add_argument(
-        "--drop", nargs="+", default=[], metavar="ID", help=_("these are wrong: agents do not repeat them")
+        "--drop", nargs="+", default=[], metavar="ID", help=_("drop these: agents do not propose them again")
     )
-    listed.add_argument("--correct", metavar="ID", help=_("this one is right as --set changes it"))
-    changed = _("a field of --correct: a text, or with NAME:=JSON another value")
+    listed.add_argument("--correct", metavar="ID", help=_("correct this one with --set"))
+    changed = _("a field for --correct: a text, or with NAME:=JSON another value")
     listed.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
-    listed.add_argument("--undo", action="store_true", help=_("take back the last decision first"))
+    listed.add_argument("--undo", action="store_true", help=_("undo the last decision first"))
     listed.add_argument("--json", action="store_true")
 
 
@@ -36,7 +34,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     """Which findings are listed, and the writer's word on some."""
     _chapters(found)
     states = ("new", "later", "decided", "resolved", "all")
-    found.add_argument("--state", choices=states, default="new", help=_("which of them"))
+    found.add_argument("--state", choices=states, default="new", help=_("which ones"))
     found.add_argument("--check", action="append", default=[], metavar="NAME", help=_("only of this rule or angle"))
     found.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
     found.add_argument("--unfold", action="store_true", help=_("also those past the first five of a chapter"))
@@ -56,7 +54,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     found.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
     found.add_argument("--rule-off", metavar="NAME", help=_("switch a rule off for this book"))
     found.add_argument("--rule-on", metavar="NAME", help=_("switch a rule on again"))
-    found.add_argument("--undo", action="store_true", help=_("take back the last decision first"))
+    found.add_argument("--undo", action="store_true", help=_("undo the last decision first"))
     found.add_argument("--json", action="store_true")
 
 
@@ -64,7 +62,7 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
     """Which chapters are checked, and by whom."""
     _chapters(check)
     check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
-    check.add_argument("--yes", action="store_true", help=_("begin without a question"))
+    check.add_argument("--yes", action="store_true", help=_("start without asking"))
     check.add_argument("--json", action="store_true")
 
 
@@ -76,17 +74,15 @@ def _chapters(command: argparse.ArgumentParser) -> None:
 def outline_arguments(outline: argparse.ArgumentParser) -> None:
     """Which part or chapter is shown or written, and which part is assigned to which chapter."""
     one = outline.add_mutually_exclusive_group()
-    one.add_argument("--chapter", type=whole, metavar="N", help=_("the words for the chapter at this place"))
+    one.add_argument("--chapter", type=whole, metavar="N", help=_("the text for the chapter at this place"))
+    one.add_argument("--part", metavar=_("PART"), help=_("the text of this part: its number in the list, or its title"))
+    one.add_argument("--volume", metavar=_("VOLUME"), help=_("the text for this volume: its number or its name"))
     one.add_argument(
-        "--part", metavar=_("PART"), help=_("the words of this part: its number in the list, or its title")
+        "--whole", action="store_true", help=_("the whole outline as it is, to be written back with --write")
     )
-    one.add_argument("--volume", metavar=_("VOLUME"), help=_("the words for this volume: its number or its name"))
-    one.add_argument(
-        "--whole", action="store_true", help=_("the whole outline, as it is, to be written back by --write")
-    )
-    words = _("your words from a file, or - for input: of --part, --chapter or --volume, or the whole outline")
+    words = _("your own text from a file, or - for input: of --part, --chapter or --volume, or the whole outline")
     change = outline.add_mutually_exclusive_group()
     change.add_argument("--write", type=path, metavar=_("FILE"), help=words)
-    words = _("this part belongs to the chapter at that place, to `none`, or as its heading says: `rules`")
+    words = _("assign this part to the chapter at this place, to `none`, or as its heading suggests: `rules`")
     change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
     outline.add_argument("--json", action="store_true")

@@ -44,7 +44,7 @@ async def trust(arguments: Namespace) -> int:
         raise SettingsError(
             _("Your answer could not be recorded."),
             view.problem,
-            _("Make room or correct the permissions of your state and settings folders; see `config path`."),
+            _("Free space or correct the permissions of your state and settings folders; see `config path`."),
         )
     return 0 if view.state == "trusted" else ProjectNotConfirmed.exit_code
 
@@ -55,8 +55,8 @@ def _revoked(arguments: Namespace) -> int:
         gone = record.forget()
     except OSError as error:
         raise SettingsError(_("Your answers could not be deleted."), os_reason(error)) from error
-    say(_("Your answers are forgotten: the folder opens restricted.") if gone else _("There was no answer to forget."))
-    say(_("Keys stay bound to their hosts until you take them out of key_hosts in your config.toml."))
+    say(_("Your answers were deleted: the folder opens restricted.") if gone else _("There was no answer to delete."))
+    say(_("Keys stay bound to their hosts until you remove them from key_hosts in your config.toml."))
     return 0
 
 

@@ -65,15 +65,17 @@ async def _left(project: Project, arguments: Namespace, absent: str) -> AsyncIte
     """What this rebuild could not make, and what would."""
     owed = sum(task.kind == "knowledge" for task in await project.memory.background())
     if absent:
-        yield _("the knowledge server is not there ({reason}); it is owed {n}.").format(reason=absent, n=owed)
+        yield _("the knowledge server is not available ({reason}); {n} still to send to it.").format(
+            reason=absent, n=owed
+        )
     elif owed and arguments.what in ("knowledge", "all"):
-        yield _("the knowledge server is owed {n}; --knowledge starts it and waits.").format(n=owed)
+        yield _("{n} still to send to the knowledge server; --knowledge starts it and waits.").format(n=owed)
     if arguments.what not in ("profiles", "all"):
         return
     if not any(role == "agent" for role, _endpoint in project.info.models):
         yield _("no model of the agents is set: profiles and story records are not made.")
     elif (quote := await project.memory.quote_bootstrap()).calls:
-        yield _("imported chapters were never read by the agents' model: `flowcabal-tui bootstrap`, {quote}.").format(
+        yield _("the agents' model has never read the imported chapters: `flowcabal-tui bootstrap`, {quote}.").format(
             quote=quoted(quote)
         )
 
@@ -93,10 +95,10 @@ def _print_plan(plan: RebuildPlan, what: str) -> None:
     for uri in plan.damaged:
         say(_("cannot be read, will be regenerated: {uri}").format(uri=uri))
     for text in plan.stale:
-        words = _("made from text that was changed since: {uri}, as of chapter {n}")
+        words = _("made from text that has been changed since: {uri}, as of chapter {n}")
         say(words.format(uri=text.uri, n=text.position))
     if plan.stale and what != "stale":
-        say(_("These stay as they are; `rebuild --what stale` makes them again."))
+        say(_("These are not changed; `rebuild --what stale` regenerates them."))
 
 
 def _print_progress(project: Project) -> None:
@@ -105,9 +107,9 @@ def _print_progress(project: Project) -> None:
     for event in [event for event in events if isinstance(event, RebuildProgress)][-1:]:
         say(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)
         if event.wrong:
-            say(_("put right in {n} chapters").format(n=event.wrong))
+            say(_("corrected in {n} chapters").format(n=event.wrong))
     for changed in [event for event in events if isinstance(event, BackgroundChanged)][-1:]:
-        words = _("steps left: {n}; the knowledge server is owed {owed}")
+        words = _("steps left: {n}; still to send to the knowledge server: {owed}")
         left, owed = dict(changed.counts).get("waiting", 0), dict(changed.owed).get("waiting", 0)
         say(words.format(n=left, owed=owed), file=sys.stderr)
 
@@ -123,9 +125,11 @@ async def delete(arguments: Namespace) -> int:
         elif named.chapter is not None:
             await project.carry_out(EditChapter(named.chapter, deleted=not back))
         say(words)
-        gone = _("It is out of the book and its memory; `undelete {project} {id}` brings it back.")
+        gone = _(
+            "Its keep was undone: it is no longer in the book or its memory; `undelete {project} {id}` restores it."
+        )
         name = named.output or named.chapter
-        say(_("It is back.") if back else gone.format(project=arguments.project, id=name))
+        say(_("It is available again.") if back else gone.format(project=arguments.project, id=name))
         await project.memory.settled()
     finally:
         await project.close()
@@ -142,9 +146,9 @@ async def purge(arguments: Namespace) -> int:
         command, name, words = await _named(project, arguments.text)
         say(words)
         if command.build is not None:
-            say(_("It goes with its wish, its prompts and its rounds. A workflow that came of it stays."))
+            say(_("It is removed with its wish, its prompts and its rounds. A workflow made from it stays."))
         else:
-            say(_("It goes with all its versions, all that was made of it, and the runs that made it."))
+            say(_("It is removed with all its versions, everything derived from it, and the runs that made it."))
             say(_("The local knowledge server's folder is emptied; it is filled again from the book."))
         if arguments.dry_run:
             return 0
@@ -219,7 +223,7 @@ async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple
     raise UnknownName(
         _("There is nothing named {name}.").format(name=text),
         _("Nothing was changed."),
-        _("Give a chapter's place in the story, its id, or the id of a kept output or a build."),
+        _("Give a chapter's place in the story or its id, or the id of a kept output or a build."),
     )
 
 
@@ -228,7 +232,7 @@ async def backup(arguments: Namespace) -> int:
     project = await Project.open(arguments.project, read_only=True)
     try:
         manifest = await project.book.back_up(arguments.target)
-        await note_unsaved(project, _("The backup holds it as unsaved text; its chapters have the saved text."))
+        await note_unsaved(project, _("The backup contains it as unsaved text; its chapters have the saved text."))
     finally:
         await project.close()
     say(

@@ -26,7 +26,7 @@ async def new(arguments: Namespace) -> int:
         folder, name=arguments.name or folder.resolve().name, language=arguments.language, models=models
     )
     remember_project(folder)
-    say(_("Made {folder}.").format(folder=folder))
+    say(_("Created {folder}.").format(folder=folder))
     if models.user is None:
         say(_("No model is set yet: see `flowcabal-tui models {folder}`.").format(folder=folder))
     return 0
@@ -53,7 +53,7 @@ async def _list_kept(arguments: Namespace) -> int:
     for one in kept:
         place = places.get(one.chapter, "-") if one.chapter else "-"
         made = f"{one.run}/{one.node}#{one.attempt}" if one.run else _("by hand")
-        out = _("taken out") if one.deleted else ""
+        out = _("keep undone") if one.deleted else ""
         say_row((one.id, _(KEEP_KINDS[one.kind]), place, f"{one.at:%Y-%m-%d %H:%M}", made, out))
     return 0
 

@@ -46,9 +46,11 @@ def recognised(text: str) -> Document:
     dialect = dialect_of(value)
     if dialect is None:
         raise DialectError(
-            _("This is no workflow."),
-            _("It has no list of nodes that is known here.") if isinstance(value, Mapping) else _("It is no object."),
-            _("Read are workflows of FlowCabal TUI, VelvetFlow, SmartTavern and FlowCabal, in JSON or YAML."),
+            _("This is not a workflow."),
+            _("It has no list of nodes that is recognised here.")
+            if isinstance(value, Mapping)
+            else _("It is not an object."),
+            _("Workflows of FlowCabal TUI, VelvetFlow, SmartTavern and FlowCabal can be read, in JSON or YAML."),
         )
     return Document(text, value, dialect)
 
@@ -157,7 +159,7 @@ def _ours(value: Any) -> Conversion:
     except ValidationError as error:
         found = form_findings(value, error)
         lines = (f"{finding.node} {finding.field}: {finding.message}".strip() for finding in found[:20])
-        raise DialectError(_("This is not the form of a workflow."), "\n".join(lines)) from error
+        raise DialectError(_("This does not have the format of a workflow."), "\n".join(lines)) from error
 
 
 def _with_labels(value: Any) -> tuple[Any, tuple[ConversionNote, ...]]:

@@ -38,16 +38,16 @@ def load(text: str) -> Any:
         SizeBudget().keep(value)
         canonical(value)
     except BindingError as error:
-        raise DialectError(_("The document is too large or too deep."), error.reason) from error
+        raise DialectError(_("The document is too large or nested too deeply."), error.reason) from error
     except ValueError as error:
-        raise DialectError(_("The document holds a number that is none."), _("NaN, infinite, or too large.")) from error
+        raise DialectError(_("The document contains an invalid number."), _("NaN, infinite, or too large.")) from error
     return _cleaned(value)
 
 
 def _bound(text: str, most: int) -> None:
     if len(text) > most:
         raise DialectError(
-            _("The document is too large or too deep."),
+            _("The document is too large or nested too deeply."),
             _("It has {n} characters; at most {most} are read.").format(n=len(text), most=most),
         )
 
@@ -59,7 +59,7 @@ def _json(text: str) -> Any:
         title = _("The document is not JSON.")
         raise DialectError(title, json_reason(error), line=error.lineno, column=error.colno) from error
     except RecursionError as error:
-        raise DialectError(_("The document cannot be read."), _("It is too large or too deep.")) from error
+        raise DialectError(_("The document cannot be read."), _("It is too large or nested too deeply.")) from error
     except _Twice as error:
         raise DialectError(_("The document cannot be read."), str(error)) from error
     except ValueError as error:  # of whole numbers Python reads only so many digits
@@ -144,7 +144,7 @@ def _yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         raise DialectError(_("The document is not YAML."), str(error)[:300]) from error
     except RecursionError as error:
-        raise DialectError(_("The document cannot be read."), _("It is too large or too deep.")) from error
+        raise DialectError(_("The document cannot be read."), _("It is too large or nested too deeply.")) from error
     except ValueError as error:  # as in JSON
         raise DialectError(_("The document cannot be read."), _("A number in it has too many digits.")) from error
 
@@ -159,7 +159,7 @@ def _measure(events: Iterator[yaml.Event]) -> None:
             depth -= 1
         if depth > MAX_DEPTH or number > 2 * MAX_VALUES:
             line = event.start_mark.line + 1 if event.start_mark else 0
-            raise DialectError(_("The document is too large or too deep."), line=line, column=1)
+            raise DialectError(_("The document is too large or nested too deeply."), line=line, column=1)
 
 
 def _cleaned(value: Any) -> Any:

@@ -77,7 +77,7 @@ def _count_if_problems(binding: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("value", _("count_if needs field, op and value: value is missing."))
     for name, alias in (("field", "filter_field"), ("op", "filter_op"), ("value", "filter_value")):
         if name not in binding and (alias in binding or name != "value"):
-            said = _("count_if needs field, op and value; without {name}, {default} is taken.")
+            said = _("count_if needs field, op and value; without {name}, {default} is used.")
             default = {"field": _("the item itself"), "op": "=="}.get(name, alias)
             yield Problem(
                 name, said.format(name=name, default=alias if alias in binding else default), severity="warning"
@@ -92,7 +92,7 @@ def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[Pr
     for name in raw:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, 1)
-            said = _("{name} means nothing here. Known: {names}")
+            said = _("{name} has no meaning here. Known: {names}")
             yield Problem(
                 f"{place}{name}",
                 said.format(name=str(name)[:60], names=", ".join(sorted(known))),

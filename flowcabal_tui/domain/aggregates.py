@@ -218,7 +218,7 @@ def _step(step: Step, value: Any, where: str) -> Any:
         case FilterStep():
             return _kept(value, step.field, step.cmp, step.value, where) if isinstance(value, list) else value
     if not isinstance(value, list):
-        raise BindingError(where, _("it needs a list, and gets {kind}.").format(kind=paths.kind(value)))
+        raise BindingError(where, _("it needs a list, but got {kind}.").format(kind=paths.kind(value)))
     match step:
         case MapStep():
             return _mapped(step, value)
@@ -243,7 +243,7 @@ def _sorted(step: SortStep, items: list[Any], where: str) -> list[Any]:
             reverse=step.reverse or step.order == "desc",
         )
     except TypeError as error:
-        raise BindingError(where, _("the values have no order among each other.")) from error
+        raise BindingError(where, _("the values cannot be ordered.")) from error
     return [item for key, item in ranked] + [item for key, item in keyed if key is None]
 
 

@@ -37,31 +37,31 @@ _MAX_PATTERN: Final = 1000
 
 
 class Band(BaseModel):
-    """A range with a name; a bound that is not given is open."""
+    """A named range; a bound that is not given is open."""
 
     model_config = ConfigDict(frozen=True)
 
     label: str = Field(coerce_numbers_to_str=True, description="The name of the branch.")
-    min: int | float | None = Field(None, description="The lowest value in it.")
-    max: int | float | None = Field(None, description="The highest value in it.")
+    min: int | float | None = Field(None, description="The lower bound of the range.")
+    max: int | float | None = Field(None, description="The upper bound of the range.")
 
 
 class Condition(BaseModel):
-    """What is compared with what."""
+    """The values to compare."""
 
     model_config = ConfigDict(frozen=True)
 
     kind: str = Field("", description="How it is compared.", json_schema_extra={"enum": list(KINDS)})
     source: Any = Field(None, description="A path, a binding, a list of those, or a value.")
     field: str | None = Field(None, description="The field of the source, or of its items, that is compared.")
-    value: Any = Field(None, description="What the source is compared with; a binding or a value.")
-    threshold: Any = Field(None, description="The number above or below which it must be.")
-    min: Any = Field(None, description="The lowest value of between.")
-    max: Any = Field(None, description="The highest value of between.")
-    bands: tuple[Band, ...] = Field((), description="Named ranges; the one that holds the source names the branch.")
-    op: Operator = Field("==", description="How compare compares.")
+    value: Any = Field(None, description="The value to compare the source with; a binding or a value.")
+    threshold: Any = Field(None, description="The number to compare with.")
+    min: Any = Field(None, description="The lower bound of between.")
+    max: Any = Field(None, description="The upper bound of between.")
+    bands: tuple[Band, ...] = Field((), description="Named ranges; the one that contains the source names the branch.")
+    op: Operator = Field("==", description="The operator of compare.")
     pattern: str | None = Field(None, description="The regular expression of regex_match.")
-    expression: str | None = Field(None, description="Such as result_of.plan.score > 3 and len(state.open) > 0.")
+    expression: str | None = Field(None, description="For example, result_of.plan.score > 3 and len(state.open) > 0.")
 
     @model_validator(mode="before")
     @classmethod
@@ -133,7 +133,7 @@ def _shape(condition: Mapping[str, Any]) -> Iterator[Finding]:
         return
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
-        said = _("{kind} is no kind of condition. Possible: {names}")
+        said = _("{kind} is not a kind of condition. Possible: {names}")
         yield _mismatch("kind", said.format(kind=str(kind)[:60], names=", ".join(KINDS)), "".join(close))
         return
     for name in REQUIRED[kind]:

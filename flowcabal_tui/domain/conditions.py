@@ -117,7 +117,7 @@ class _Check:
             raise ConditionError(
                 _("The condition {kind} lacks {names}.").format(kind=condition.kind, names=", ".join(missing)),
                 "",
-                _("Give it what is missing."),
+                _("Give the missing values."),
             )
         bound = {
             name: bindings.resolve(value, self.names)
@@ -148,7 +148,7 @@ class _Check:
                 if isinstance(item, Mapping)
                 for key in item
             }
-            raise BindingError(wanted or "", _("what is compared has no such field."), there)
+            raise BindingError(wanted or "", _("the compared value has no such field."), there)
         return [None if value is MISSING else value for value in found]
 
     def ordered(self, value: Any, op: str, target: Any) -> bool:
@@ -160,7 +160,7 @@ class _Check:
                     value=_short(value), op=op, target=_short(target)
                 ),
                 _("The condition is of the kind {kind}.").format(kind=self.condition.kind),
-                _("Compare numbers with numbers and texts with texts; name the field that is meant."),
+                _("Compare numbers with numbers and texts with texts; give the field you mean."),
             ) from error
 
     def within(self, value: Any, low: Any, high: Any) -> bool:
@@ -218,7 +218,7 @@ class _Check:
 
 def _unknown_kind(kind: str) -> ConditionError:
     return ConditionError(
-        _("The condition has no kind that is known: {kind}").format(kind=kind[:60] or "-"),
+        _("The condition has an unknown kind: {kind}").format(kind=kind[:60] or "-"),
         _("Possible: {names}").format(names=", ".join(KINDS)),
         _("Give the condition one of these kinds."),
     )

@@ -132,7 +132,7 @@ class BindingError(WorkflowError):
             return _("Give the run this input; on the command line, with --input {name}=TEXT or {name}:=JSON.").format(
                 name=rest.partition(".")[0].partition("[")[0][:60]
             )
-        return _("Correct the path, or what the node before it yields.")
+        return _("Correct the path, or the output of the node before it.")
 
 
 class ExpressionError(WorkflowError):

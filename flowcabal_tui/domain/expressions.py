@@ -66,7 +66,7 @@ def query(expression: str, data: Any) -> Any:
     except BindingError as error:
         raise ExpressionError(expression, error.reason) from error
     except RecursionError as error:
-        raise ExpressionError(expression, _("it is nested too deep.")) from error
+        raise ExpressionError(expression, _("it is nested too deeply.")) from error
     except (_Refused, TypeError, ValueError, ArithmeticError, KeyError) as error:
         raise ExpressionError(expression, str(error)) from error
     return found
@@ -104,7 +104,7 @@ def _parsed_query(expression: str) -> Any:
     except (jmespath_errors.JMESPathError, ValueError) as error:
         raise ExpressionError(expression, str(error).splitlines()[0]) from error
     except RecursionError as error:
-        raise ExpressionError(expression, _("it is nested too deep.")) from error
+        raise ExpressionError(expression, _("it is nested too deeply.")) from error
 
 
 class _Meter:
@@ -119,9 +119,9 @@ class _Meter:
         if isinstance(value, (str, list, tuple, dict)):
             self.steps -= len(value) // 1000
             if len(value) > (MAX_TEXT if isinstance(value, str) else MAX_ITEMS):
-                raise _Refused(_("a text or a list on the way is too long."))
+                raise _Refused(_("a text or a list in the calculation is too long."))
         elif isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > MAX_BITS):
-            raise _Refused(_("a number on the way is too large, or not real."))
+            raise _Refused(_("a number in the calculation is too large, or not real."))
         if self.steps < 0 or time.thread_time() > self.end:
             raise _Refused(_("it takes too many steps."))
         return value
@@ -151,14 +151,14 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     except (InvalidExpression, TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise ExpressionError(expression, _reason(error)) from error
     except RecursionError as error:
-        raise ExpressionError(expression, _("it is nested too deep.")) from error
+        raise ExpressionError(expression, _("it is nested too deeply.")) from error
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, LookupError):
-        return _("{name} is not there.").format(name=error)
+        return _("{name} does not exist.").format(name=error)
     if isinstance(error, TypeError) and "support" in str(error):  # Python's words for `"5" > 3` and `"5" - 3`
-        return _("a text does not go with a number, nor either with a list or an object.")
+        return _("a text does not go with a number, nor either of them with a list or an object.")
     return str(error)
 
 
@@ -223,7 +223,7 @@ def parsed(expression: str) -> ast.Expression:
     except SyntaxError as error:
         raise ExpressionError(expression, error.msg, indent + (error.offset or len(expression))) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ExpressionError(expression, _("it is nested too deep, or holds a forbidden sign.")) from error
+        raise ExpressionError(expression, _("it is nested too deeply, or contains a forbidden character.")) from error
     level: list[ast.AST] = [tree]
     for _depth in range(MAX_DEPTH):
         for node in level:
@@ -297,19 +297,19 @@ def _of(value: Any, key: Any) -> Any:
 def _times(left: Any, right: Any) -> Any:
     for many, count in ((left, right), (right, left)):
         if isinstance(many, (str, list, tuple)) and isinstance(count, int) and len(many) * count > MAX_ITEMS:
-            raise _Refused(_("a text or a list on the way is too long."))
+            raise _Refused(_("a text or a list in the calculation is too long."))
     return left * right
 
 
 def _plus(left: Any, right: Any) -> Any:
     if isinstance(left, (str, list, tuple)) and isinstance(right, type(left)) and len(left) + len(right) > MAX_TEXT:
-        raise _Refused(_("a text or a list on the way is too long."))
+        raise _Refused(_("a text or a list in the calculation is too long."))
     return left + right
 
 
 def _power(left: Any, right: Any) -> Any:
     if isinstance(left, int) and isinstance(right, int) and left.bit_length() * abs(right) > MAX_BITS:
-        raise _Refused(_("a number on the way is too large, or not real."))
+        raise _Refused(_("a number in the calculation is too large, or not real."))
     return left**right
 
 

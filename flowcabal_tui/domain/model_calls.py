@@ -95,8 +95,8 @@ class Endpoint(Sampled):
     def _no_key(cls, values: object) -> object:
         if isinstance(values, dict) and (found := {"api_key", "key", "token", "password"} & set(values)):
             words = _(
-                "{keys}: a key does not belong into the project's file; "
-                "name an environment variable with api_key_env, or an entry of the user's secrets file with secret"
+                "{keys}: a key does not belong in the project's file; name an environment variable with "
+                "api_key_env, or an entry of the user's secrets file with secret"
             )
             raise ValueError(words.format(keys=", ".join(sorted(found))))
         return values

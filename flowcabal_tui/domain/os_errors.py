@@ -9,16 +9,16 @@ from flowcabal_tui.locale import _, mark
 
 _WORDS: Final = {
     errno.ENOENT: mark("There is no such file or folder"),
-    errno.EACCES: mark("You have no right to do this here"),
-    errno.EPERM: mark("You have no right to do this here"),
+    errno.EACCES: mark("You do not have permission to do this here"),
+    errno.EPERM: mark("You do not have permission to do this here"),
     errno.EROFS: mark("Nothing can be written here"),
     errno.ENOSPC: mark("The disk is full"),
     errno.EDQUOT: mark("Your share of the disk is full"),
-    errno.EEXIST: mark("A file of this name is there"),
+    errno.EEXIST: mark("A file with this name exists"),
     errno.EISDIR: mark("This is a folder"),
     errno.ENOTDIR: mark("A part of the path is a file, not a folder"),
     errno.ENAMETOOLONG: mark("The name is too long"),
-    errno.EIO: mark("The disk does not answer as it should"),
+    errno.EIO: mark("The disk does not respond as it should"),
 }
 
 

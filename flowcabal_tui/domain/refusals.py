@@ -14,7 +14,7 @@ def refusal(error: ErrorDetails) -> str:
         case "missing":
             return _("It is missing.")
         case "extra_forbidden":
-            return _("It means nothing here.")
+            return _("It has no meaning here.")
         case "less_than_equal":
             return _("It must be at most {n}.").format(n=_shown(context["le"]))
         case "less_than":

@@ -114,7 +114,7 @@ def _follow_node(path: Path, schemas: Mapping[NodeId, Schema | None]) -> Schema:
     node, used = named
     if node not in schemas:
         raise _Mismatch(
-            _("There is no node {name} whose result could be read here.").format(name=node), 1, tuple(schemas)
+            _("There is no node {name} whose result can be read here.").format(name=node), 1, tuple(schemas)
         )
     schema = schemas[node]
     if schema is None:

@@ -36,7 +36,7 @@ class SizeBudget:
         if depth > MAX_DEPTH:
             raise TooLarge("…", _("the value is nested more than {n} deep.").format(n=MAX_DEPTH))
         if self.values < 0:
-            raise TooLarge("…", _("the result would hold more than {n} values.").format(n=MAX_VALUES))
+            raise TooLarge("…", _("the result would contain more than {n} values.").format(n=MAX_VALUES))
         if self.characters < 0:
             raise TooLarge("…", _("the result would be longer than {n} characters.").format(n=MAX_CHARACTERS))
 

@@ -20,7 +20,7 @@ class _Frozen(BaseModel):
 class _Block(_Frozen):
     """`part` fences what the block brings: escaped, with a label in the language of the book; nothing when empty."""
 
-    part: PartKey | None = Field(None, description="The labelled part that holds its text; none: without a label.")
+    part: PartKey | None = Field(None, description="The labelled part that holds its text; default: without a label.")
 
     @model_serializer(mode="wrap")
     def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -63,11 +63,11 @@ ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echo
 class PromptParams(_Frozen, Sampled):
     """A call of a language model."""
 
-    system: Blocks = Field((), description="The system message: who the model is, and what always holds.")
+    system: Blocks = Field((), description="The system message: who the model is, and what always applies.")
     prompt: Blocks = Field((), description="The message to the model.")
     role: Role = Field("user", description="Which of the project's models writes: user or agent.")
     model: str | None = Field(None, description="Another configured model, or one of the same provider.")
-    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; default: the model's own.")
     top_p: TopP = None
     frequency_penalty: FrequencyPenalty = None
     presence_penalty: PresencePenalty = None
@@ -76,30 +76,30 @@ class PromptParams(_Frozen, Sampled):
     max_tokens: int | None = Field(None, ge=1, description="The longest answer, in tokens.")
     context: bool = Field(True, description="Let the Context agent add what this node must know.")
     context_tokens: int | None = Field(
-        None, ge=0, description="The most that it may add, in tokens; none: what the project says."
+        None, ge=0, description="The maximum that it may add, in tokens; default: the project's setting."
     )
     point_of_view: str = Field(
         "",
-        description="Whose eyes: an entity's id or name; what only others know stays out. Empty: all.",
+        description="The point of view: an entity's id or name; what only others know is left out. Empty: everything.",
     )
     outline: OutlineScope = Field(
         "before",
-        description="What it gets of the outline: its chapter's beats and in short what came before; all, also what"
-        " comes later; none.",
+        description="What it gets of the outline: the beats of its chapter and a summary of what came before; "
+        "all: also what comes later; none.",
     )
     angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks the output.")
     review: Literal["never", "doubt", "always"] = Field(
         "doubt", description="When a human is asked: never, when the check is in doubt, or always."
     )
-    sample: int = Field(0, ge=0, description="Which of several answers to one prompt; each is paid for once.")
+    sample: int = Field(0, ge=0, description="The number of this answer to the prompt; each number is paid for once.")
 
 
 class Node(_Frozen):
-    """One step. `id` may be Chinese; `params` belong to the kind and are checked by it."""
+    """One step. `id` may be Chinese; `params` depend on the kind, which checks them."""
 
     id: NodeId = Field(min_length=1, max_length=80, description="Its name in references, once in its graph.")
-    kind: str = Field("prompt", description="What it does: one of the kinds of nodes.")
-    name: str = Field("", description="What it is called on the screen; none: its id.")
+    kind: str = Field("prompt", description="Its kind: one of the kinds of nodes.")
+    name: str = Field("", description="Its name on the screen; default: its id.")
     params: dict[str, Any] = Field(default_factory=dict, description="The parameters of its kind.")
 
     @property
@@ -117,7 +117,8 @@ class Edge(_Frozen):
     source: NodeId = Field(description="The node that comes first.")
     target: NodeId = Field(description="The node that waits for it.")
     condition: str | None = Field(
-        None, description='The label of the branch, such as "true"; none: always; "null": never, the branch ends there.'
+        None,
+        description='The label of the branch, such as "true"; default: always; "null": never, the branch ends there.',
     )
 
     @property
@@ -127,11 +128,13 @@ class Edge(_Frozen):
 
 
 class Body(_Frozen):
-    """A graph inside a node: what a loop repeats, one branch of a parallel. It sees the nodes around it."""
+    """A graph inside a node: the body of a loop, or one branch of a parallel. It sees the nodes around it."""
 
-    nodes: tuple[Node, ...] = Field(min_length=1, description="The nodes, at least one.")
-    edges: tuple[Edge, ...] = Field((), description="Orders and branches between them.")
-    exit: NodeId | None = Field(None, description="Whose output is that of the body; none: its last node's.")
+    nodes: tuple[Node, ...] = Field(min_length=1, description="The nodes; at least one.")
+    edges: tuple[Edge, ...] = Field((), description="Order and branches between the nodes.")
+    exit: NodeId | None = Field(
+        None, description="The node whose output is the output of the body; default: the last one."
+    )
 
 
 class Keep(_Frozen):
@@ -172,7 +175,7 @@ class Workflow(_Frozen):
         description="Its name in a project; no spaces, slashes or @.",
     )
     version: int = Field(1, ge=1, description="Counts up when it is saved; `id@version` names exactly this one.")
-    name: str = Field("", description="What it is called on the screen; none: its id.")
+    name: str = Field("", description="Its name on the screen; default: its id.")
     description: str = Field("", description="What it is for.")
     language: str = Field("", description="The language that it writes, such as zh; none: the book's.")
     join: str = Field("", description="Put between the blocks of a prompt.")

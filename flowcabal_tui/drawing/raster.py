@@ -63,7 +63,7 @@ def picture(
     if letters := "".join(char for char in missing if unicodedata.category(char).startswith("L")):
         raise PictureError(
             _("No font on this machine can draw {letters}.").format(letters=letters[:12]),
-            _("{count} different letters of the drawing have no glyph.").format(count=len(letters)),
+            _("{count} different characters of the drawing have no glyph.").format(count=len(letters)),
             _("Install a font that has them, such as Noto Sans CJK, or write SVG or Mermaid instead."),
         )
     layout = lay_out(drawing)

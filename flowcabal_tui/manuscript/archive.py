@@ -123,7 +123,7 @@ class Archive:
             raise too_large(self.name, _("Unpacked, it has more than {n} MB.").format(n=MOST_BYTES_OF_A_PART >> 20))
         if inflated > _RATIO_COUNTS_FROM and inflated > _LARGEST_RATIO * max(entry.compress_size, 1):
             raise too_large(
-                self.name, _("{part} grows to more than {n} times its size.").format(part=entry.filename[:80], n=100)
+                self.name, _("{part} expands to more than {n} times its size.").format(part=entry.filename[:80], n=100)
             )
 
     def _check(self, entry: zipfile.ZipInfo) -> None:
@@ -136,7 +136,7 @@ class Archive:
             )
         absolute = PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or name.startswith("\\")
         if absolute or ".." in name.replace("\\", "/").split("/"):
-            raise damaged(self.name, _("A part has a name that leads out of the file."))
+            raise damaged(self.name, _("A part has a name that points outside the file."))
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise damaged(self.name, _("A part is a link."))
         if entry.compress_type not in _METHODS:

@@ -154,7 +154,7 @@ def _odd_numbers(chapters: Sequence[ImportedChapter]) -> list[str]:
     if double:
         warnings.append(_("Chapter numbers occur twice: {titles}.").format(titles=named(double)))
     if back:
-        warnings.append(_("Chapter numbers go back: {titles}.").format(titles=named(back)))
+        warnings.append(_("Chapter numbers are out of order: {titles}.").format(titles=named(back)))
     return warnings
 
 

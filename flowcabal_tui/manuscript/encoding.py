@@ -62,7 +62,7 @@ def decode(data: bytes, name: str) -> Decoded:
         words = _("{name}: its lines are in more than one encoding ({encoding}).")
         return Decoded(text, encoding, words.format(name=name, encoding=encoding))
     if encoding not in _KNOWN:
-        words = _("{name}: the encoding is a guess ({encoding}); look whether the text reads well.")
+        words = _("{name}: the encoding is a guess ({encoding}); check that the text reads well.")
         return Decoded(text, encoding, words.format(name=name, encoding=encoding))
     return Decoded(text, encoding)
 
@@ -76,7 +76,7 @@ def _read(data: bytes, name: str) -> tuple[str, str]:
     if b"\0" in data:
         raise ManuscriptError(
             _("This is not a text file: {name}").format(name=name),
-            _("It holds bytes that no text has."),
+            _("It contains bytes that cannot occur in text."),
             _("Save the novel as TXT, Markdown, DOCX or EPUB and import that."),
         )
     if (text := _tolerant(data, "utf-8")) is not None:
@@ -167,6 +167,6 @@ def _legacy(data: bytes, name: str) -> tuple[str, str]:
         return str(guess), guess.encoding
     raise ManuscriptError(
         _("The encoding of this file cannot be determined: {name}").format(name=name),
-        _("It is not UTF-8, UTF-16, GB18030, Big5 or another known one."),
+        _("It is not in UTF-8, UTF-16, GB18030, Big5 or another known encoding."),
         _("Open it in a text editor, save it as UTF-8, and import that."),
     )

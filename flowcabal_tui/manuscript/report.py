@@ -14,7 +14,7 @@ def report_lines(report: ImportReport) -> tuple[str, ...]:
         "headings": _("Chapters begin at the headings of the document."),
         "contents": _("Chapters begin where the table of contents says."),
         "lines": _("The document has no headings; chapters begin at lines such as “Chapter 1” or 第一章."),
-        "none": _("The document has no headings, and no line looks like one: it is one chapter."),
+        "none": _("The document has no headings, and no line looks like one: it is imported as one chapter."),
         "": _("The documents differ in how they mark chapters."),
     }
     n = report.paragraphs
@@ -39,7 +39,7 @@ def _kept(report: ImportReport) -> list[str]:
         (report.notes, _("Footnotes and endnotes, put in brackets where they are referred to: {n}.")),
         (report.tables, _("Tables, read row by row: {n}.")),
         (report.text_boxes, _("Text boxes, read after their paragraphs: {n}.")),
-        (report.fields, _("Fields, replaced by the text that they last showed: {n}.")),
+        (report.fields, _("Fields replaced by the text they last showed: {n}.")),
         (report.numbered_headings, _("Headings numbered by Word, their numbers written out: {n}.")),
         (comments, _("Comments, listed but not imported: {n}.")),
     )
@@ -50,14 +50,14 @@ def _left_out(report: ImportReport) -> list[str]:
     counted = (
         (report.deletions, _("Tracked deletions left out: {n}.")),
         (report.hidden, _("Hidden passages left out: {n}.")),
-        (report.ruby, _("Readings above characters (ruby) left out: {n}.")),
+        (report.ruby, _("Reading aids above characters (ruby) left out: {n}.")),
         (report.symbols, _("Symbols without a known character, shown as “?”: {n}.")),
         (report.list_items, _("List items without their numbers or bullets: {n}.")),
         (report.contents_lines, _("Lines of a table of contents left out: {n}.")),
         (report.margins, _("Headers and footers left out: {n}.")),
         (report.pictures, _("Pictures left out: {n}.")),
         (report.embedded, _("Embedded objects left out: {n}.")),
-        (report.pages_left_out, _("Pages that only present the book (cover, title, contents) left out: {n}.")),
+        (report.pages_left_out, _("Pages without text of the book (cover, title, contents) left out: {n}.")),
         (report.pages_missing, _("Pages that are listed but missing or unreadable: {n}.")),
     )
     return [words.format(n=f"{n:,}") for n, words in counted if n]

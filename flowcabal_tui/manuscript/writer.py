@@ -26,8 +26,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         raise DiskFull(
             _("This file could not be written: {name}").format(name=path.name),
-            _("{reason}. The file that was there is as it was.").format(reason=os_reason(error)),
-            _("Make room, or choose another folder."),
+            _("{reason}. The existing file was not changed.").format(reason=os_reason(error)),
+            _("Free some space, or choose another folder."),
         ) from error
 
 

@@ -89,7 +89,7 @@ def events(archive: Archive, part: str, kinds: tuple[str, ...], tags: Iterable[s
                 silent = 0
                 yield event
             if silent > _MOST_BETWEEN_EVENTS:
-                raise too_large(archive.name, _("One paragraph or table row holds too much."))
+                raise too_large(archive.name, _("A paragraph or table row is too long."))
         parser.close()
         yield from parser.read_events()
     except etree.XMLSyntaxError as error:

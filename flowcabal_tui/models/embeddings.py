@@ -112,8 +112,8 @@ class HttpEmbedder:
         if wrong := next((len(vector) for vector in vectors if len(vector) != self.dimensions), None):
             raise ModelError(
                 ModelFault.REFUSED,
-                _("{model} gives vectors of another length").format(model=self._endpoint.model),
-                _("{n} numbers were expected, {m} came.").format(n=self.dimensions, m=wrong),
+                _("{model} returns vectors of a different length").format(model=self._endpoint.model),
+                _("{n} numbers were expected, but {m} arrived.").format(n=self.dimensions, m=wrong),
                 _("Set dimensions = {m} for the embedding model.").format(m=wrong),
             )
         return vectors

@@ -58,7 +58,7 @@ _BY_KIND: Final = (
 )
 
 _CHECK_ADDRESS = mark("Check the address in the settings and that you are online; then run it again.")
-_RUN_AGAIN = mark("Run it again; what was finished is not paid for twice.")
+_RUN_AGAIN = mark("Run it again; finished work is not paid for twice.")
 WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
     ModelFault.AUTH: (mark("{host} does not accept the key"), mark("Check the key in the settings or its variable.")),
     ModelFault.NOT_FOUND: (mark("{host} does not know the model or the address"), mark("Check model and base_url.")),
@@ -68,17 +68,17 @@ WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
         mark("Lower the context budget, or choose a model with a larger window."),
     ),
     ModelFault.RATE_LIMIT: (
-        mark("{host} asks to wait"),
+        mark("{host} asks you to wait"),
         mark("Wait and run it again, lower the concurrency, or raise max_wait."),
     ),
     ModelFault.OVERLOADED: (mark("{host} is overloaded"), _RUN_AGAIN),
     ModelFault.SERVER: (mark("{host} reported an internal error"), _RUN_AGAIN),
     ModelFault.NETWORK: (mark("The connection to {host} failed"), _CHECK_ADDRESS),
     ModelFault.STALLED: (
-        mark("{host} went silent"),
+        mark("{host} stopped sending"),
         mark("Run it again; raise first_token_timeout or idle_timeout for a slow model."),
     ),
-    ModelFault.TRUNCATED: (mark("The answer of {model} was cut off on its way"), _RUN_AGAIN),
+    ModelFault.TRUNCATED: (mark("The answer of {model} was cut off in transit"), _RUN_AGAIN),
     ModelFault.PROTOCOL: (
         mark("{host} sent something that cannot be read"),
         mark("Check that base_url and provider fit together; then run it again."),
@@ -88,11 +88,11 @@ WORDS: Final[Mapping[ModelFault, tuple[str, str]]] = {
         mark("Change the passage, or choose another model."),
     ),
     ModelFault.EMPTY: (
-        mark("{model} answered with nothing"),
-        mark("Run it again; if it thinks before it writes, raise max_tokens."),
+        mark("{model} sent an empty answer"),
+        mark("Run it again; if the model thinks before it writes, raise max_tokens."),
     ),
     ModelFault.SCHEMA: (
-        mark("{model} did not answer in the form that was asked for"),
+        mark("{model} did not answer in the requested format"),
         mark("Read its text as it is, run it again, or choose another model."),
     ),
 }
@@ -135,7 +135,7 @@ class Failures:
         wait = retry_after(headers, now)
         detail = f"HTTP {status}: {text}" if text else f"HTTP {status}"
         if wait is not None:
-            detail += " " + _("It asks to wait {seconds} s.").format(seconds=f"{wait:.0f}")
+            detail += " " + _("It asks you to wait {seconds} s.").format(seconds=f"{wait:.0f}")
         error = self.error(_fault_of(status, text), detail, status=status, retry_after=wait)
         return _with_window(error, body.decode("utf-8", "replace"))
 

@@ -212,7 +212,7 @@ class HttpModel(ABC):
             raise self._keeping(failures.error(ModelFault.CONTENT_FILTER), arrival)
         finished = reply.finished()
         if not finished.tool_calls and not arrival.text.strip():
-            reason = _("It stopped at the limit of max_tokens.") if reply.finish == "length" else ""
+            reason = _("It stopped at the max_tokens limit.") if reply.finish == "length" else ""
             failure = failures.error(ModelFault.EMPTY, reason)
             failure.usage = arrival.spent
             raise failure

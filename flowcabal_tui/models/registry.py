@@ -89,7 +89,7 @@ def usable_key(key: str | None) -> str | None:
     if not all("!" <= character <= "~" for character in key):
         raise ModelError(
             ModelFault.AUTH,
-            _("The key has characters that no key has"),
+            _("The key contains characters that no key contains"),
             _("Nothing was sent."),
             _("Copy the key again, without quotation marks or spaces."),
         )
@@ -120,9 +120,9 @@ async def check_structured(model: ModelPort, plain: EndpointCheck, clock: Clock 
     name, started = model.endpoint.model, clock()
     try:
         how = _HOW[await _structured_mode(model)]
-        message, ok = _("{model} answers; structured answers come {how}.").format(model=name, how=_(how)), True
+        message, ok = _("{model} answers; structured answers are requested {how}.").format(model=name, how=_(how)), True
     except ModelError as error:
-        why = _("{model} answers, but gives no structured answer: {why}")
+        why = _("{model} answers, but not in structured form: {why}")
         message, ok = why.format(model=name, why=error.title), False
     return EndpointCheck("agent", ok, message, plain.seconds + clock() - started, plain.details)
 
@@ -130,7 +130,7 @@ async def check_structured(model: ModelPort, plain: EndpointCheck, clock: Clock 
 _HOW: Final[dict[StructuredMode, str]] = {
     "tool": mark("by a tool call"),
     "native": mark("by a schema that the server enforces"),
-    "prompted": mark("by a request in words (least reliable)"),
+    "prompted": mark("by an instruction in the prompt (least reliable)"),
 }
 
 
@@ -187,6 +187,6 @@ def _not_configured(endpoint: Endpoint) -> ModelError:
     return ModelError(
         ModelFault.NOT_CONFIGURED,
         _("No model is configured"),
-        _("There is no provider {name} over HTTP.").format(name=endpoint.provider),
-        _("Choose openai (and all that speak like it) or anthropic."),
+        _("No provider {name} is known over HTTP.").format(name=endpoint.provider),
+        _("Choose openai (and all compatible servers) or anthropic."),
     )

@@ -216,7 +216,7 @@ class Transport:
 
     def _silent(self, seconds: float) -> ModelError:
         return self.failures.error(
-            ModelFault.STALLED, _("Nothing came for {seconds} s.").format(seconds=f"{seconds:g}")
+            ModelFault.STALLED, _("Nothing arrived for {seconds} s.").format(seconds=f"{seconds:g}")
         )
 
     @contextmanager

@@ -17,7 +17,7 @@ from flowcabal_tui.nodes.graph import kind_and_params
 
 
 class SubflowParams(BaseModel):
-    """Which workflow, what it is given, and what is taken from it."""
+    """The workflow, its inputs, and what is taken from its result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,8 +27,8 @@ class SubflowParams(BaseModel):
     )
     outputs: dict[str, Any] = Field(
         default_factory=dict,
-        description="Name to a binding that is read inside it (result_of.NODE..., input...); none: what its last node "
-        "yields.",
+        description="Name to a binding that is read inside it (result_of.NODE..., input...); default: what its "
+        "last node yields.",
     )
     share_state: bool = Field(
         True, description="Reads and writes the state of the caller; false: starts with an empty state."
@@ -38,7 +38,9 @@ class SubflowParams(BaseModel):
         description="For a workflow that calls itself: the binding input.NAME of the whole number that says how many "
         "levels may follow. The called workflow gets one less under that name; at 0 nothing is called.",
     )
-    bottom: Any = Field(None, description="What this node yields where `depth` ends the calls; bindings are filled in.")
+    bottom: Any = Field(
+        None, description="The output of this node where `depth` ends the calls; bindings are filled in."
+    )
 
     @field_validator("depth")
     @classmethod
@@ -139,7 +141,7 @@ def _endless(call: Call) -> Finding:
         code="ENDLESS_CALLS",
         node=call.node.id,
         field="depth",
-        message=_("{caller} comes back to itself through {ref}, and no falling depth ends it.").format(
+        message=_("{caller} calls itself through {ref}, and no decreasing depth ends it.").format(
             caller=call.caller, ref=call.ref
         ),
         fix='{"__from__": "input.depth"}',

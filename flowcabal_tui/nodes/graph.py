@@ -87,7 +87,7 @@ def order(graph: Dependencies) -> tuple[NodeId, ...]:
         sorter.prepare()
     except CycleError as error:
         raise WorkflowError(
-            _("The workflow goes in a circle."),
+            _("The workflow contains a cycle."),
             " → ".join(error.args[1]),
             _("Nothing was run. Remove one of these references."),
         ) from error

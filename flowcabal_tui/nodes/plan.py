@@ -180,7 +180,7 @@ def _planned(
 def circle(nodes: Sequence[NodeId]) -> WorkflowError:
     """The error for a graph that goes in a circle."""
     return WorkflowError(
-        _("The workflow goes in a circle."),
+        _("The workflow contains a cycle."),
         " → ".join(nodes),
         _("Nothing was run. Remove one of these references."),
     )

@@ -41,7 +41,7 @@ def _counted(parts: Sequence[tuple[str, Any]]) -> Finding | None:
         if depth > MAX_DEPTH or bodies > MAX_BODIES:
             return _deep(place, bodies > MAX_BODIES)
         if values > MAX_VALUES:
-            said = _("The parameters hold more than {n} values.").format(n=MAX_VALUES)
+            said = _("The parameters contain more than {n} values.").format(n=MAX_VALUES)
             return Finding(code="TOO_LARGE", message=said)
         if isinstance(value, Mapping):
             inner = value.get("nodes")

@@ -48,7 +48,7 @@ class AgentFactory:
         plugin: Callable[..., Any] | None = load_plugin(agent_group(role), name, SettingsError)
         if plugin is None:
             raise SettingsError(
-                _("No installed plug-in offers the agent {name}.").format(name=name),
+                _("No installed plug-in provides the agent {name}.").format(name=name),
                 agent_group(role),
                 _("Install it beside the program, or remove the name from the settings."),
             )
@@ -83,7 +83,7 @@ def _checked(plugin: Callable[..., Any], shipped: type, group: str) -> Callable[
         missing = [name for name in vars(shipped) if not name.startswith("_") and not hasattr(agent, name)]
         if missing:
             raise SettingsError(
-                _("The plug-in of {group} is no such agent.").format(group=group),
+                _("The plug-in of {group} is not an agent of this kind.").format(group=group),
                 _("It lacks {names}.").format(names=", ".join(missing)),
                 _("Remove its name from the settings, or install a version that fits."),
             )

@@ -23,7 +23,7 @@ STATES: Final[Mapping[BuildState, str]] = {
     "finished": mark("waits for you"),
     "stopped": mark("stopped"),
     "accepted": mark("accepted"),
-    "rejected": mark("turned down"),
+    "rejected": mark("rejected"),
 }
 SIGNS: Final[Mapping[ChangeKind, str]] = {
     "node_added": "+", "edge_added": "+", "node_removed": "-", "edge_removed": "-",
@@ -31,13 +31,13 @@ SIGNS: Final[Mapping[ChangeKind, str]] = {
 }  # fmt: skip
 _KINDS: Final[Mapping[ChangeKind, str]] = {
     "node_added": mark("new node {node}"),
-    "node_removed": mark("node {node} goes"),
+    "node_removed": mark("remove node {node}"),
     "renamed": mark("{node}: another name"),
     "param": mark("{node}: {field}"),
     "prompt": mark("{node}: prompt ({field})"),
     "wiring": mark("{node} reads another output ({field})"),
     "edge_added": mark("new edge {edge}"),
-    "edge_removed": mark("edge {edge} goes"),
+    "edge_removed": mark("remove edge {edge}"),
     "meta": mark("the workflow: {field}"),
 }
 EDITABLE: Final = ("node_added", "renamed", "param", "prompt", "wiring", "meta")

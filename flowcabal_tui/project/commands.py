@@ -119,7 +119,9 @@ class CommandQueue:
             self._failed(identity, Gone(*error.args[:1]), waiter)
         except Exception as error:  # the edge of the engine: a mistake is reported and does not end it
             log.exception("command %s", command.type)
-            self._failed(identity, RunError(_("The command stopped on a mistake in the program."), repr(error)), waiter)
+            self._failed(
+                identity, RunError(_("The command stopped because of an error in the program."), repr(error)), waiter
+            )
         else:
             self._emit(CommandDone(identity, result))
             if waiter is not None:

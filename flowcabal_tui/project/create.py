@@ -62,7 +62,7 @@ async def create_project(
             save_project(folder, settings, modes)
         except OSError as error:
             raise DiskFull(
-                _("Cannot make a project in {folder}.").format(folder=folder),
+                _("Cannot create a project in {folder}.").format(folder=folder),
                 os_reason(error),
                 _("Choose a folder that you may write to."),
             ) from error

@@ -63,7 +63,7 @@ async def examine(folder: Path | None, *, trust: bool = False) -> tuple[Finding,
 
 def _terminal() -> Finding:
     if not sys.stdout.isatty():
-        return Finding(_("terminal"), "note", _("the output is no terminal; the screen cannot open here"))
+        return Finding(_("terminal"), "note", _("the output is not a terminal; the screen cannot open here"))
     size = shutil.get_terminal_size()
     words = f"{os.environ.get('TERM', '?')} {size.columns}x{size.lines} {sys.stdout.encoding}"
     if size.columns < 80 or size.lines < 24:
@@ -104,8 +104,10 @@ def _room(name: str, path: Path) -> Finding:
     free = shutil.disk_usage(place).free
     words = f"{path}: {free // 2**20} MiB"
     if not os.access(place, os.W_OK):
-        return Finding(name, "failed", words, _("You may not write there."))
-    return Finding(name, "ok" if free > LITTLE_ROOM else "note", words, "" if free > LITTLE_ROOM else _("Little room."))
+        return Finding(name, "failed", words, _("You are not allowed to write there."))
+    return Finding(
+        name, "ok" if free > LITTLE_ROOM else "note", words, "" if free > LITTLE_ROOM else _("Little space left.")
+    )
 
 
 def _counting(settings: ProjectSettings) -> Finding | None:
@@ -115,7 +117,7 @@ def _counting(settings: ProjectSettings) -> Finding | None:
         return None
     known = vocabulary_of(chosen.model)
     if known is None:
-        return Finding(_("tokens"), "note", _("estimated, corrected by what the provider counts"))
+        return Finding(_("tokens"), "note", _("estimated, corrected by the provider's counts"))
     if load(known) is not None:
         return Finding(_("tokens"), "ok", _("counted with {name}").format(name=known.name))
     words = _("estimated; the vocabulary {name} is not on disk").format(name=known.name)
@@ -142,7 +144,7 @@ def vocabulary_question(known: Vocabulary) -> tuple[str, str]:
 async def fetch_known(known: Vocabulary) -> str:
     """Fetches a vocabulary and returns what was done. Raises SettingsError."""
     await fetch(known)
-    return _("Fetched {name} from {host}; runs that begin from here on count with it.").format(
+    return _("Fetched {name} from {host}; runs that start from now on use it to count.").format(
         name=known.name, host=HOST
     )
 

@@ -45,8 +45,8 @@ STATES: Final[Mapping[ProposalState, str]] = {
     "corrected": mark("corrected"),
     "dropped": mark("dropped"),
     "resolved": mark("the text was edited"),
-    "withdrawn": mark("no longer said"),
-    "later": mark("put aside"),
+    "withdrawn": mark("withdrawn"),
+    "later": mark("set aside"),
     "intended": mark("intended"),
     "useless": mark("not useful"),
     "changed": mark("changed from here on"),
@@ -55,15 +55,15 @@ _REASONS: Final[Mapping[ReasonCode, str]] = {
     "quoted": mark("The quotation supports it."),
     "short": mark("The quotation is too short to support it."),
     "unnamed": mark("The quotation does not name whom it is about."),
-    "unrelated": mark("The quotation shares no word with it."),
+    "unrelated": mark("The quotation has no word in common with it."),
     "unquoted": mark("Its quotation is not in the chapter: “{detail}”"),
     "unknown": mark("The book does not know the name {detail}."),
-    "overrules": mark("It would change what you wrote: {detail} The change may not be meant."),
-    "named": mark("A further name."),
+    "overrules": mark("It would change what you wrote: {detail} The change may be unintended."),
+    "named": mark("An alias."),
     "rare": mark("The name occurs once."),
     "inside": mark("The name occurs only as a part of a longer word."),
-    "shared": mark("The name could also be another's."),
-    "own": mark("A further name for an entry of yours."),
+    "shared": mark("The name could also belong to someone else."),
+    "own": mark("An alias for an entry of yours."),
     "worded": "{detail}",
 }
 NameOf = Callable[[EntityId], str]
@@ -80,7 +80,7 @@ def said(proposal: Proposal, name_of: NameOf) -> str:
         case Sequel() as sequel:
             return _ending(sequel, proposal.difference.before, name_of)
         case TextEdit(after=after) | OutlineEdit(after=after):
-            return clean_line(after) or _("(taken out)")
+            return clean_line(after) or _("(deleted)")
         case WorkflowEdit(workflow=workflow, words=words, changes=number):
             title = clean_line(f"{workflow}: {words}" if workflow else words)
             return f"{title} · " + ngettext("{n} change", "{n} changes", number).format(n=number)
@@ -110,10 +110,10 @@ def changed(proposal: Proposal, name_of: NameOf) -> str:
     """What it would change of what is there; "" when it only adds."""
     before, after = proposal.difference.before, proposal.difference.after
     if isinstance(after, TextEdit | OutlineEdit):
-        return _("Until now: {words}").format(words=clean_line(after.before)) if after.before else ""
+        return _("Previously: {words}").format(words=clean_line(after.before)) if after.before else ""
     if before is None or isinstance(after, Sequel):
         return ""
-    return _("Until now: {words}").format(words=record_words(before, name_of))
+    return _("Previously: {words}").format(words=record_words(before, name_of))
 
 
 def about(proposal: Proposal, name_of: NameOf) -> str:
@@ -131,7 +131,7 @@ def reason(proposal: Proposal) -> str:
     if isinstance(proposal.difference.after, Finding):
         return clean_line(proposal.difference.after.explanation)
     if proposal.kind in ("entity", "name") and proposal.reason.grounds == "quoted":
-        return _("The chapter names it.")
+        return _("The chapter mentions it.")
     return reason_words(proposal.reason)
 
 

@@ -83,7 +83,7 @@ class Rescue:
         if holder := holder_of(folder / PROJECT_STATE / LOCK):
             raise ProjectLocked(
                 _("The project is open elsewhere."),
-                _("It is held by {holder}.").format(holder=holder),
+                _("It is locked by {holder}.").format(holder=holder),
                 _("Close it there, then try again."),
             )
         try:

@@ -41,10 +41,10 @@ def described(rescue: Rescue) -> Iterator[str]:
     if not rescue.database_exists:
         yield _("The project has no database; the chapters are those of the manuscript folder.")
     else:
-        yield _("Database: {pages} pages read, {texts} whole texts, {damaged} damaged texts.").format(
+        yield _("Database: {pages} pages read, {texts} intact texts, {damaged} damaged texts.").format(
             pages=rescue.found.pages, texts=len(rescue.found.texts), damaged=rescue.found.damaged_texts
         )
-    yield _("Can be taken out: {chapters} chapters with {versions} versions.").format(
+    yield _("Can be extracted: {chapters} chapters with {versions} versions.").format(
         chapters=len(whole), versions=sum(len(chapter.versions) for chapter in whole)
     )
     for chapter in rescue.chapters:
@@ -56,7 +56,7 @@ def described(rescue: Rescue) -> Iterator[str]:
     if rescue.entities:
         yield _("names that you wrote: {n}").format(n=len(rescue.entities))
     if rescue.loose:
-        yield _("texts that no chapter names any more: {n}, among them those of runs").format(n=len(rescue.loose))
+        yield _("texts that belong to no chapter any more: {n}, including those of runs").format(n=len(rescue.loose))
 
 
 def _line(chapter: FoundChapter) -> str:
@@ -65,7 +65,7 @@ def _line(chapter: FoundChapter) -> str:
     if chapter.is_lost:
         state = _("LOST")
     elif chapter.newest_is_lost:
-        state = _("the newest text is LOST; an older one is whole")
+        state = _("the newest text is LOST; an older one is intact")
     elif chapter.file is not None:
         state = _("from the file {name}").format(name=clean_line(chapter.file.path.name))
     elif not chapter.versions:
@@ -104,7 +104,7 @@ async def take_out(rescue: Rescue, source: Path, target: Path) -> bool:
         raise DiskFull(
             _("Cannot write {file}.").format(file=target),
             _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
-            _("Make room, or choose another folder."),
+            _("Free some space, or choose another folder."),
         ) from error
     return not problem
 
@@ -156,7 +156,7 @@ def _texts(rescue: Rescue, chapter: FoundChapter) -> Iterator[tuple[FoundVersion
 
 def _write_report(rescue: Rescue, source: Path, folder: Path, problem: str) -> None:
     lines = [f"- {line}".replace("\t", " · ") for line in described(rescue)]
-    made = _("The folder {name} holds a new project with these chapters, versions, texts and names.")
+    made = _("The folder {name} contains a new project with these chapters, versions, texts and names.")
     made = made.format(name=PROJECT)
     lines.append(f"- {problem or made}")
     lines.append("- " + _("Settings, prompts, workflows, runs and texts derived by agents are not included."))
@@ -167,7 +167,7 @@ def _write_report(rescue: Rescue, source: Path, folder: Path, problem: str) -> N
 async def _make_project(rescue: Rescue, source: Path, folder: Path) -> str:
     """A new project with what was found; returns why there is none, "" when it was made."""
     if not any(not chapter.is_lost for chapter in rescue.chapters):
-        return _("No new project was made: no chapter is whole.")
+        return _("No new project was made: no chapter is intact.")
     try:
         known = load_project(source).project
         name, language = known.name, known.language

@@ -66,7 +66,7 @@ SCENE_KINDS: Final[Mapping[SceneKind, str]] = {
     "turn": mark("turning point"),
     "journey": mark("journey"),
     "daily": mark("daily life"),
-    "unknown": mark("not known"),
+    "unknown": mark("unknown"),
 }
 SCENE_ORIGINS: Final[Mapping[SceneOrigin, str]] = {
     "rule": mark("by rule"),
@@ -79,9 +79,9 @@ CLASSES: Final[Mapping[BudgetClass, str]] = {
     "outline": mark("outline"),
     "entities": mark("names"),
     "profiles": mark("profiles"),
-    "near": mark("chapters before"),
+    "near": mark("previous chapters"),
     "last_meeting": mark("last meeting"),
-    "facts": mark("what holds"),
+    "facts": mark("facts"),
     "far": mark("earlier places"),
     "summaries": mark("summaries"),
     "knowledge": mark("similar places"),
@@ -140,7 +140,7 @@ KEEP_KINDS: Final[Mapping[KeepKind, str]] = {
     "entity": mark("Name"),
 }
 TASK_STATES: Final[Mapping[Freshness, str]] = {
-    "waiting": mark("has its turn later"),
+    "waiting": mark("queued"),
     "running": mark("running"),
     "fresh": mark("done"),
     "stale": mark("out of date"),
@@ -185,16 +185,16 @@ def money(amount: Decimal) -> str:
 
 def spend_lines(quote: Quote) -> list[str]:
     """What is likely, what is the most, and what has no bound."""
-    kept = _("When the output is kept, the memory of the book likely costs {spend}.")
+    kept = _("When the output is kept, background work is likely to cost {spend}.")
     keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
-        return [*quote.warnings, _("It costs nothing."), *keeping]
+        return [*quote.warnings, _("It is free."), *keeping]
     lines = [*quote.warnings, _("Likely: {spend}").format(spend=spend_words(quote.likely, quote.currency))]
     if quote.most is None:
-        lines.append(_("At most: not known."))
+        lines.append(_("At most: unknown."))
     else:
         lines.append(_("At most: {spend}").format(spend=spend_words(quote.most, quote.currency)))
-        lines.append(_("The run asks you before it can cost more than that."))
+        lines.append(_("The run asks you before it can cost more than this."))
     if len(quote.lines) > 1:
         parts = [f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}–{line.most.calls:,}" for line in quote.lines]
         lines.append(_("Calls: {parts}").format(parts=" · ".join(parts)))
@@ -233,4 +233,4 @@ def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
         return _("volume {name}").format(name=clean_line(placed.volume)) if placed.volume else _("volume")
     if placed.chapters:
         return _(", ").join(titles[chapter] for chapter in placed.chapters)
-    return _("a chapter to come") if placed.planned else _("not assigned")
+    return _("a chapter not yet written") if placed.planned else _("not assigned")

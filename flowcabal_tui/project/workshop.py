@@ -139,7 +139,7 @@ class Workshop:
             code = await process.wait()
             if code == -signal.SIGXCPU:
                 raise _failed("time", limits.cpu_seconds) from error
-            words = _("It was ended by signal {number}.") if code < 0 else _("It ended with code {number}.")
+            words = _("It was terminated by signal {number}.") if code < 0 else _("It ended with code {number}.")
             raise _failed("died", 0, words.format(number=abs(code))) from error
 
     async def close(self) -> None:
@@ -155,10 +155,10 @@ def _failed(cause: HelperCause, limit: float, detail: str = "") -> HelperFailed:
     titles = {
         "time": _("The work was stopped: it took more than {n} seconds.").format(n=f"{limit:g}"),
         "memory": _("The work was stopped: it needed more than {n} MB of memory.").format(n=f"{limit:g}"),
-        "died": _("The helper process ended before its work was done."),
+        "died": _("The helper process ended before its work was finished."),
     }
     kept = _("Nothing was kept; the book is unchanged.")
-    advice = _("Try again with less at once; if it was a file, it may be damaged.")
+    advice = _("Try again with less at a time; if it was a file, it may be damaged.")
     return HelperFailed(cause, titles[cause], f"{detail} {kept}".strip(), advice)
 
 

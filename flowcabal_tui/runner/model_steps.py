@@ -71,7 +71,7 @@ class ModelSteps:
         return RunEvent(self._scope.id, kind, self._path, attempt, payload, at=self._services.now())
 
     def _paused(self, seconds: float) -> None:
-        self.call_waits(seconds, _("the provider fails again and again: no new calls for a while"), 0)
+        self.call_waits(seconds, _("the provider fails repeatedly: no new calls for a while"), 0)
 
     def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
         """A call of the node, or of an agent for it, waits before it is sent again; no reason: it goes on."""

@@ -134,7 +134,7 @@ class Run:
             raise StepFailed(
                 _("A step inside did not end: {node}").format(node=frame.path + unfinished[0]),
                 self._past.node(NodeId(frame.path + unfinished[0])).error,
-                _("What the other steps gave is kept. Run it again when the cause is gone."),
+                _("The outputs of the other steps are kept. Run it again when the cause is fixed."),
             )
 
     async def _block(self, frame: Frame, schedule: Schedule) -> None:
@@ -255,7 +255,9 @@ class Run:
             await self._was_failed(run, path, error)
         except Exception as error:  # a kind may come from a plug-in: its mistake must not end the other branches
             log.exception("node %s", path)
-            await self._was_failed(run, path, RunError(_("The node stopped on a mistake in the program."), repr(error)))
+            await self._was_failed(
+                run, path, RunError(_("The node stopped because of an error in the program."), repr(error))
+            )
         else:
             self._told_done(path, output, attempt)
             return output

@@ -146,7 +146,7 @@ def load_project(folder: Path) -> ProjectSettings:
         raise ProjectNotFound(
             _("There is no FlowCabal project in {folder}.").format(folder=folder),
             _("It has no file named {file}.").format(file=PROJECT_FILE),
-            _("Make one with `flowcabal-tui new FOLDER`, or open another folder."),
+            _("Create one with `flowcabal-tui new FOLDER`, or open another folder."),
         )
     return load(path, ProjectSettings, lambda path: Folder(path.parent).text(path.name, limit=_LARGEST))
 

@@ -111,8 +111,8 @@ class Store:
                 raise ProjectNotFound(
                     _("There is no project database here."),
                     str(file),
-                    _("Open it for writing once. If its chapters are in the manuscript folder, "
-                      "`flowcabal-tui rescue PROJECT --to FOLDER` takes them out."),
+                    _("Open it for writing once. If its chapters are in the manuscript folder, `flowcabal-tui "
+                      "rescue PROJECT --to FOLDER` extracts them."),
                 )  # fmt: skip
             holder_now = partial(holder_of, folder / LOCK)
             return cls(Database(await Readers.open(file), None), file, clock, language, holder_now=holder_now)
@@ -170,7 +170,7 @@ def _require_own_files(path: Path) -> None:
         with contextlib.suppress(FileNotFoundError, PermissionError), project.opened(FOLDER, journal) as descriptor:
             size = os.fstat(descriptor).st_size
             if size >= len(_SUPER_JOURNAL) and os.pread(descriptor, 8, size - 8) == _SUPER_JOURNAL:
-                raise UnsafePath(path / FOLDER / journal, _("It names a file elsewhere"))
+                raise UnsafePath(path / FOLDER / journal, _("It refers to a file elsewhere"))
     except UnsafePath as error:
         raise UnsafeFile(
             _("The project's database was not opened."),

@@ -337,7 +337,7 @@ def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
         answer = None
     if not isinstance(answer, dict):
         raise KnowledgeError(
-            _("The knowledge server gave an answer that cannot be read."),
+            _("The knowledge server sent an answer that cannot be read."),
             _("HTTP status {status}.").format(status=status),
             _("Check that the address in [knowledge] url is an OpenViking server."),
         )

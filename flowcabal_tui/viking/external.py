@@ -48,14 +48,14 @@ class ExternalKnowledge:
             raise KnowledgeError(
                 _("The address of the knowledge server is not a web address."),
                 self._url,
-                _("Set [knowledge] url to one such as http://192.168.0.2:1933."),
+                _("Set [knowledge] url to an address such as http://192.168.0.2:1933."),
             )
         key = os.environ.get(self._key_variable, "") if self._key_variable else ""
         if self._key_variable and not key:
             raise KnowledgeError(
                 _("The key of the knowledge server is not set."),
                 _("The environment variable {name} is empty.").format(name=self._key_variable),
-                _("Set it to the server's root key, or take [knowledge] api_key_env out."),
+                _("Set it to the server's root key, or remove [knowledge] api_key_env."),
             )
         return Address(self._url.strip(), key)
 

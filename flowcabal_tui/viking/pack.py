@@ -49,7 +49,7 @@ def read(path: Path) -> Pack:
 def unfit(why: str) -> KnowledgeError:
     """What is told of a pack that cannot be used."""
     return KnowledgeError(
-        _("The pack of the knowledge server does not fit this book."),
+        _("The data package of the knowledge server does not belong to this book."),
         why,
         _("Nothing is lost: everything is sent to the server again."),
     )

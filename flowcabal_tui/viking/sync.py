@@ -167,7 +167,7 @@ class KnowledgeSync:
         found = await asyncio.to_thread(pack.read, path)
         head = head_of(found.known)
         if head is None or replace(head, root=self._root) != self._head:
-            raise pack.unfit(_("Its language, its form or its embedding model is another one."))
+            raise pack.unfit(_("Its language, format or embedding model is different."))
         await self.clear()
         await self._client.import_pack(found.tree, layout.RESOURCES)
         if head.root != self._root:

@@ -209,8 +209,8 @@ async def attempt(registry: ActionRegistry, **commands: tuple[str, ...]) -> Any:
     ("binding", "words"),
     [
         ({"command": "rm"}, "does not allow the command rm.\nAllowed: list."),
-        ({"function": "gone"}, "No plug-in has a function gone."),
-        ({"tool_name": "search_web"}, "No plug-in has a function search_web."),
+        ({"function": "gone"}, "No plug-in provides a function gone."),
+        ({"tool_name": "search_web"}, "No plug-in provides a function search_web."),
         ({}, "a has no function or command."),
         ({"requires_approval": True}, "a has no function or command."),
     ],

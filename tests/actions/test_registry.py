@@ -80,8 +80,8 @@ def test_malformed_json_is_refused_with_line_and_column(tmp_path: Path) -> None:
         ({"requires_approval": 1}, "requires_approval must be true or false"),
         ({"allowed_roles": "editor"}, "allowed_roles must be a list"),
         ({"allowed_roles": [1]}, "allowed_roles.0 must be text"),
-        ({"require_approval": True}, "require_approval is not known. Did you mean requires_approval?"),
-        ({"command": "a", "function": "b"}, "it can have one of them"),
+        ({"require_approval": True}, "require_approval is unknown. Did you mean requires_approval?"),
+        ({"command": "a", "function": "b"}, "only one is allowed"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_named_with_its_fault(
@@ -107,7 +107,7 @@ def test_absent_and_undecodable_and_bottomless_files_are_refused(tmp_path: Path)
     (tmp_path / "latin.json").write_bytes(b'["\xe9"]')
     assert "Cannot read" in refusal(tmp_path / "nowhere.json").title
     assert "Cannot read" in refusal(tmp_path / "latin.json").title
-    assert "nested too deep" in refusal(written(tmp_path, "[" * 200_000)).title
+    assert "nested too deeply" in refusal(written(tmp_path, "[" * 200_000)).title
 
 
 def test_text_of_a_file_is_cleaned(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_templates_are_read_from_a_file(tmp_path: Path) -> None:
     ("content", "words"),
     [
         ('{"a": }', "line 1, column 7"),
-        ("[]", "must hold an object"),
+        ("[]", "must contain an object"),
         ('{"b": []}', "b: it must be an object"),
         ('{"a": {"defaults": [1]}}', "a: it must be"),
         ('{"a": {"result": NaN}}', "NaN"),

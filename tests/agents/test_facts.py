@@ -135,7 +135,7 @@ async def test_what_holds_for_the_cast_goes_in_with_the_chapter_that_says_it() -
         "relations/kin", "relations/hop", "relations/far", "facts/now", "facts/bell", "promises/late",
         "promises/soon", "promises/open", "moments/wakes",
     }  # fmt: skip
-    assert told["relations/kin"].endswith("told in chapter 1")
+    assert told["relations/kin"].endswith("narrated in chapter 1")
     (section,) = [part.text for part in read_parts(injection.user_suffix) if part.key == "facts"]
     assert "- 沈青 → 林远：表妹（第1章起）" in section
     assert "- 早该交代：雪里的债（第1章埋下）" in section

@@ -88,7 +88,7 @@ def test_an_introduction_goes_when_nothing_that_it_introduces_went_in(is_there: 
     roomy.render()
     assert ("reference/1" in {each.uri for each in roomy.sources()}) == is_there
     gone = [(each.uri, each.rule) for each in roomy.dropped()[0]]
-    assert gone == ([] if is_there else [("reference/1", "nothing that it introduces went in")])
+    assert gone == ([] if is_there else [("reference/1", "nothing that it introduces was included")])
 
 
 def test_the_receipt_names_each_source_and_ranks_what_always_goes_in_first() -> None:

@@ -56,7 +56,7 @@ def test_the_outline_of_the_chapter_is_read_and_named_as_the_reason() -> None:
 
 def test_whoever_joins_from_the_last_pages_is_not_said_to_be_named_in_the_prompt() -> None:
     reading = read_intent("写下一章。", "林远来到白鹭渡。", CAST, "zh")
-    assert set(reading.reasons.values()) == {"in the last pages before"}
+    assert set(reading.reasons.values()) == {"in the previous pages"}
     assert reading.intent.where == "白鹭渡"
 
 

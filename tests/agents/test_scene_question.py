@@ -96,7 +96,7 @@ async def test_the_writer_goes_before_the_model_and_the_model_before_the_rule() 
     assert origins == {"who": "model", "where": "writer", "when": "rule", "kind": "model"}
     injection = await asked(story, fake, FakeAnswers())
     reasons = {each.title: each.reason for each in injection.receipt.sources if each.budget_class == "entities"}
-    assert reasons["沈青"] == "in the scene, as the agents' model reads it"
+    assert reasons["沈青"] == "in the scene, as read by the agents' model"
     assert reasons["老周"] == "named in the outline of the chapter"
 
 
@@ -118,7 +118,7 @@ async def test_a_preview_asks_nothing_and_says_that_the_node_will() -> None:
     fake, answers = model(), FakeAnswers()
     before = (await asked(book(), fake, answers, spend=False)).receipt
     assert fake.requests == []
-    assert before.pending == ("the scene, as the agents' model reads it",)
+    assert before.pending == ("the scene, as read by the agents' model",)
     assert before.intent.asks > 100 and before.intent.question
     await asked(book(), fake, answers)
     after = (await asked(book(), fake, answers, spend=False)).receipt

@@ -146,4 +146,4 @@ def test_a_chronicle_is_made_measured_and_leaks_nothing(call: Call, language: st
     assert done.code == 0, done.err
     figures = json.loads(done.out)
     assert (figures["contexts"], figures["future"], figures["viewpoint"]) == (9, 0, 0)
-    assert "Leaks from the future: 0. Leaks past the point of view: 0." in call(*words).out
+    assert "Leaks from the future: 0. Leaks beyond the point of view: 0." in call(*words).out

@@ -38,7 +38,7 @@ UNKNOWN = [
     ("run {book} chapter --decide plan=none", "approve"),
     ("run {book} chapter --quote --target none", "Its nodes: plan, draft, polish"),
     ("run {book} --resume none", "There is no run none."),
-    ("run {book} chapter --resume none", "Not with it: chapter"),
+    ("run {book} chapter --resume none", "Not together with it: chapter"),
     ("keep {book} none draft", "There is no run none."),
     ("decide {book} none approve", "Waiting: none"),
     ("runs {book} none", "There is no run none."),

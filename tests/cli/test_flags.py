@@ -46,7 +46,7 @@ def test_an_input_is_a_text_or_what_its_json_says() -> None:
     "flag", ["count", "=5", ":=5", "count:=five", "count:=NaN", "count:=1e999", "count:=" + "[" * 9999]
 )
 def test_an_input_that_is_none_is_refused(flag: str) -> None:
-    with pytest.raises(BadArgument, match="gives no input"):
+    with pytest.raises(BadArgument, match="does not set an input"):
         inputs(flag)
 
 
@@ -61,7 +61,7 @@ def test_a_length_goes_with_the_run_and_is_refused_where_none_is_asked_for(
     document.write_text(json.dumps(COUNTING))
     assert call("workflows", demo, "--add", document).code == 0
     refused = call("run", demo, "counting", "--input", "count:=5", "--length", 700)
-    assert refused.code == 2 and "asks for no length" in refused.err
+    assert refused.code == 2 and "has no setting for length" in refused.err
 
 
 async def test_a_length_is_an_input_of_the_run() -> None:

@@ -59,8 +59,8 @@ def test_a_line_that_is_no_command_is_refused_as_such(line: str) -> None:
     ("line", "why"),
     [
         ("no json", "column 1: Expecting value"),
-        ("[]", "Its type is none that is known."),
-        ('{"type": "nothing:known"}', "Its type is none that is known."),
+        ("[]", "Its type is unknown."),
+        ('{"type": "nothing:known"}', "Its type is unknown."),
         ('{"type": "human:decision", "question": "q"}', "decision: It is missing."),
     ],
 )

@@ -32,7 +32,7 @@ def test_an_import_offers_a_reading_and_a_reading_needs_a_yes(
     read = call("bootstrap", folder, "--yes")
     assert read.code == 0
     assert f"{calls(server)} calls" in read.out.splitlines()[-1]
-    assert "No imported chapter" in call("bootstrap", folder, "--yes").out
+    assert "All imported chapters" in call("bootstrap", folder, "--yes").out
 
 
 def test_a_cap_ends_a_reading_with_3_and_it_goes_on_with_a_higher_one(
@@ -82,10 +82,10 @@ def test_what_is_in_the_book_already_is_not_imported_twice(project: Make, call: 
     (texts / "03.txt").write_text("Chapter 3 The Bell\n\nThe bell fell into the river.", encoding="utf-8")
     (texts / "04.txt").write_text("Chapter 4 The Fog\n\nFog lay on the river.", encoding="utf-8")
     shown = call("import", folder, texts, "--dry-run")
-    assert [line.split("\t")[-1] for line in shown.out.splitlines()[:-1]] == [*["in the book already"] * 2, "", ""]
+    assert [line.split("\t")[-1] for line in shown.out.splitlines()[:-1]] == [*["already in the book"] * 2, "", ""]
     assert "another text" in shown.err and "Chapter 3 The Bell" in shown.err
     more = call("import", folder, texts)
-    assert "Imported 2 chapters" in more.out and "2 were in the book already" in more.out
+    assert "Imported 2 chapters" in more.out and "2 were already in the book" in more.out
     titles = [line.split("\t")[2] for line in call("chapters", folder).out.splitlines()]
     assert titles == ["The Glove", *CHAPTERS, "Chapter 3 The Bell", "Chapter 4 The Fog"]
     assert "Imported 4 chapters" in call("import", folder, texts, "--again").out
@@ -102,7 +102,7 @@ def test_a_book_that_was_exported_is_in_the_book_already(
     assert call("export", folder, tmp_path / f"book.{form}").code == 0
     shown = call("import", folder, tmp_path / f"book.{form}", "--dry-run")
     known = [line.split("\t")[-1] for line in shown.out.splitlines()[:-1] if "The Bell" in line]
-    assert known == ["in the book already"] * 2
+    assert known == ["already in the book"] * 2
     assert "another text" not in shown.err and "another title" not in shown.err
 
 
@@ -115,7 +115,7 @@ def test_chinese_paragraphs_with_wide_spaces_are_known_again(
     call("import", folder, write_chapters(tmp_path / "texts", {"第一章 雪": lines}))
     assert call("export", folder, tmp_path / f"book.{form}").code == 0
     shown = call("import", folder, tmp_path / f"book.{form}", "--dry-run").out
-    assert [line.split("\t")[-1] for line in shown.splitlines() if "第一章" in line] == ["in the book already"]
+    assert [line.split("\t")[-1] for line in shown.splitlines() if "第一章" in line] == ["already in the book"]
 
 
 def test_a_document_says_what_became_of_everything_in_it(project: Make, call: Call, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_an_import_that_the_memory_follows_for_long_says_so(
 ) -> None:
     monkeypatch.setattr("flowcabal_tui.cli.importing._LONG_SECONDS", 0.0)
     made = call("import", project(both(OFFLINE)), write_chapters(tmp_path / "texts"))
-    assert made.code == 0 and "The memory follows" in made.err
+    assert made.code == 0 and "Background work follows" in made.err
 
 
 def test_a_paused_reading_is_given_up(project: Make, call: Call, tmp_path: Path, server: FaultServer) -> None:

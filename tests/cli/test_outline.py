@@ -48,7 +48,7 @@ def test_parts_are_listed_with_their_chapters_and_what_is_not_assigned(book: Pat
         ["1", "volume", "Part One: Sea side", "volume"],
         ["2", "chapter", "Chapter 1: Rain", "1 Rain"],
         ["3", "chapter", "Ideas", "not assigned"],
-        ["4", "chapter", "Chapter 9", "a chapter to come"],
+        ["4", "chapter", "Chapter 9", "a chapter not yet written"],
         ["-", "chapter", "2 Snow", "nothing in the outline yet"],
     ]
 
@@ -114,7 +114,7 @@ def test_a_volume_without_a_part_gets_one_by_its_name_or_number(tmp_path: Path, 
         (["--assign", "0", "1"], "no such heading"),
         (["--assign", "Ideas", "99"], "The book has 2 chapters"),
         (["--assign", "Ideas", "9" * 6_000], "The book has 2 chapters"),
-        (["--assign", "Ideas", "x\x1b[31m"], "is no chapter"),
+        (["--assign", "Ideas", "x\x1b[31m"], "is not a chapter"),
         (["--chapter", "99", "--write", "-"], "The book has 2 chapters"),
         (["--write", "{none}"], "Cannot read"),
         (["--chapter", "1", "--part", "2"], "not allowed with"),

@@ -123,7 +123,7 @@ def test_a_rejected_plan_ends_with_1_and_says_so(project: Make, server: FaultSer
     folder = project(both(endpoint(server)))
     rejected = call("run", folder, "chapter", "--chapter", 1, "--plain", lines="reject\n")
     assert rejected.code == 1
-    told = "plan was turned down; what depends on it does not run."
+    told = "plan was rejected; what depends on it does not run."
     assert told in rejected.out.splitlines()
     run = json.loads(call("status", folder, "--json").out)["runs"][0]["id"]
     assert told in call("replay", folder, run).out.splitlines()
@@ -134,7 +134,7 @@ def test_a_rejected_plan_ends_with_1_and_says_so(project: Make, server: FaultSer
     [
         (["--keep", "nothing"], "has no node nothing"),
         (["--input", "wish"], "wish gives no input"),
-        (["--decide", "draft"], "is not an answer"),
+        (["--decide", "draft"], "is not a valid answer"),
         (["--set", "draft"], "draft sets nothing"),
     ],
 )
@@ -154,7 +154,7 @@ def test_an_answer_that_is_none_is_told_and_the_next_line_counts(
     folder = project(both(endpoint(server)))
     ran = call("run", folder, "chapter", "--chapter", 1, "--plain", lines="perhaps\nreject\n")
     assert ran.code == 1
-    assert "perhaps is not an answer." in ran.out
+    assert "perhaps is not a valid answer." in ran.out
 
 
 def test_an_edit_comes_from_a_file(project: Make, server: FaultServer, call: Call, tmp_path: Path) -> None:
@@ -178,5 +178,5 @@ def test_what_is_kept_by_command_is_in_the_book(project: Make, server: FaultServ
     (listed,) = call("keep", folder).out.splitlines()
     assert kept.out.startswith(f"Kept as {listed.partition(chr(9))[0]}.") and f"{run}/draft#1" in listed
     assert call("keep", folder, run).code == 2
-    assert "Advice on what was kept, version 1:" in kept.out
+    assert "Advice on kept version 1:" in kept.out
     assert call("chapters", folder).out.rstrip().endswith("v1")

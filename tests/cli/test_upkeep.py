@@ -27,9 +27,9 @@ def test_a_rebuild_says_what_it_would_do_and_then_does_it(demo: Path, call: Call
         database.commit()
     done = call("rebuild", demo)
     assert done.code == 0
-    assert "put right in 1 chapters" in done.out
+    assert "corrected in 1 chapters" in done.out
     assert "Rebuilt." in done.out
-    assert "put right" not in call("rebuild", demo, "--what", "index").out
+    assert "corrected" not in call("rebuild", demo, "--what", "index").out
 
 
 def test_a_rebuild_says_what_it_leaves(demo: Path, call: Call) -> None:
@@ -65,9 +65,9 @@ def test_what_is_stale_and_stays_so_is_said(demo: Path, call: Call) -> None:
     asyncio.run(rewrite())
     profiles = call("rebuild", demo, "--what", "profiles")
     assert "as of chapter 3" in profiles.out
-    assert "`rebuild --what stale` makes them again" in profiles.out
+    assert "`rebuild --what stale` regenerates them" in profiles.out
     stale = call("rebuild", demo, "--what", "stale", "--dry-run")
-    assert "as of chapter 3" in stale.out and "stay as they are" not in stale.out
+    assert "as of chapter 3" in stale.out and "are not changed" not in stale.out
     assert call("rebuild", demo, "--what", "stale").code == 0
     assert call("rebuild", demo, "--what", "stale").out == "There is nothing to regenerate.\n"
 
@@ -129,7 +129,7 @@ def test_what_is_said_of_kept_text_is_told_and_is_no_veto(demo: Path, call: Call
 
 def test_advice_stands_below_the_confirmation(demo: Path, call: Call) -> None:
     out = call("run", demo, *KEEP).out
-    assert out.index("Kept as version 1.") < out.index("Advice on what was kept, version 1:")
+    assert out.index("Kept as version 1.") < out.index("Advice on kept version 1:")
 
 
 def test_a_project_without_its_database_names_the_rescue_which_makes_a_new_one(
@@ -151,4 +151,4 @@ def test_a_project_without_its_database_names_the_rescue_which_makes_a_new_one(
 def test_a_rescue_that_finds_nothing_says_so(tmp_path: Path, call: Call) -> None:
     (tmp_path / "empty" / "manuscript").mkdir(parents=True)
     ended = call("rescue", tmp_path / "empty")
-    assert ended.code == 1 and "Nothing that could be taken out" in ended.out
+    assert ended.code == 1 and "Nothing that could be extracted" in ended.out

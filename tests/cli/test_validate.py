@@ -71,7 +71,7 @@ def test_a_sound_document_is_0(call: Call, put) -> None:
     ("content", "said"),
     [
         ('{"id": "风"}'.encode("gb18030"), "Its text is not UTF-8."),
-        (b'{"id": ' + b"[" * 200_000, "It is too large or too deep."),
+        (b'{"id": ' + b"[" * 200_000, "It is too large or nested too deeply."),
     ],
 )
 def test_a_document_that_cannot_be_read_is_2_and_says_why(

@@ -113,7 +113,7 @@ def test_an_edge_beyond_the_branches_stays_an_edge():
 def test_nodes_that_velvetflow_does_not_have_are_named(where):
     draft = prompt("draft", "write")
     nodes = draft if where == "top" else node("loop", "loop", source=[1], body=body(draft))
-    with pytest.raises(DialectError, match="VelvetFlow cannot hold") as caught:
+    with pytest.raises(DialectError, match="VelvetFlow cannot represent") as caught:
         write(flow(nodes))
     assert "draft (prompt)" in str(caught.value)
 

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.os_errors import os_reason
         (lambda folder: (folder / "none.txt").read_bytes(), "There is no such file or folder"),
         (lambda folder: folder.read_bytes(), "This is a folder"),
         (lambda folder: (folder / "file" / "below").write_text(""), "A part of the path is a file, not a folder"),
-        (lambda folder: (folder / "file").mkdir(), "A file of this name is there"),
+        (lambda folder: (folder / "file").mkdir(), "A file with this name exists"),
         (lambda folder: (folder / ("长" * 300)).write_text(""), "The name is too long"),
     ],
 )

@@ -46,7 +46,7 @@ class Settings(BaseModel):
         ({"parts": 1}, "It must be a list."),
         ({"inner": 1}, "It must be an object with fields."),
         ({"on": "perhaps"}, "It must be true or false."),
-        ({"nme": "x"}, "It means nothing here."),
+        ({"nme": "x"}, "It has no meaning here."),
     ],
 )
 def test_a_refusal_is_told_in_our_words(values: dict[str, Any], said: str) -> None:

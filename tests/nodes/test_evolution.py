@@ -117,7 +117,7 @@ async def test_who_stays_with_the_pick_before_ends_the_rounds():
     bench = Bench(FakeModel(Writer()))
     output = await run_with(bench, openings(rounds=5), Decision("choose", attempt=2), Decision("choose", attempt=4))
     assert (output.text, output.value["round"]) == ("b", 1)
-    assert bench.of(NodeNeedsHuman)[1].question.choices[3].label == "Stay with the pick of round 1, and stop"
+    assert bench.of(NodeNeedsHuman)[1].question.choices[3].label == "Keep the pick of round 1, and stop"
     assert len(output.value["lineage"]) == 6
 
 
@@ -137,7 +137,7 @@ async def test_of_near_duplicates_the_one_with_fewer_contradictions_is_offered()
     output = await run_with(bench, openings(angles=["timeline"], sift={}), Decision("choose", attempt=2))
     question = bench.of(NodeNeedsHuman)[0].question
     assert [each.text for each in question.choices] == ["b", "c"]
-    assert "nearly the same" in question.reason
+    assert "almost identical" in question.reason
     assert output.text == "c"
     assert [line["like"] for line in output.value["lineage"]] == [3, None, None]
 

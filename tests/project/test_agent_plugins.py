@@ -113,7 +113,7 @@ async def test_an_agent_that_a_project_asks_for_waits_for_the_answer(
         assert type(factory.monitor()).__name__ == "Silent"
 
 
-@pytest.mark.parametrize(("name", "words"), [("none", "No installed plug-in"), ("deaf", "no such agent")])
+@pytest.mark.parametrize(("name", "words"), [("none", "No installed plug-in"), ("deaf", "not an agent of this kind")])
 async def test_a_plug_in_that_cannot_be_used_is_named(
     name: str, words: str, tmp_path: Path, install: Callable[[], None]
 ) -> None:

@@ -119,7 +119,7 @@ async def test_a_file_that_could_not_be_restored_is_told_before_a_backup_is_made
     folder: Path, archive: Path, tmp_path: Path, name: str
 ) -> None:
     (folder / "prompts" / name).write_text("x", encoding="utf-8")
-    with pytest.raises(ProjectError, match="cannot go into a backup"):
+    with pytest.raises(ProjectError, match="cannot be added to a backup"):
         await packed(folder, tmp_path / "odd.zip")
     assert not (tmp_path / "odd.zip").exists()
 

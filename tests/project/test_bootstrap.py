@@ -77,7 +77,7 @@ async def test_what_a_model_has_read_is_read_by_it_from_then_on(folder: Path, se
         assert read.chapters == 1, "one chapter is left"
     async with opened(folder) as desk:
         assert (await desk.project.memory.quote_bootstrap()).chapters == 1
-        with pytest.raises(RunError, match="No imported chapter"):
+        with pytest.raises(RunError, match="All imported chapters"):
             await desk.project.carry_out(StartBootstrap(last=2))
 
 
@@ -290,7 +290,7 @@ async def test_without_a_curator_nothing_is_read(folder: Path, server: FaultServ
     change(folder, "agents", curator=False)
     async with opened(folder) as desk:
         assert (await desk.project.memory.quote_bootstrap()).calls == 0
-        with pytest.raises(RunError, match="No imported chapter"):
+        with pytest.raises(RunError, match="All imported chapters"):
             await desk.project.carry_out(StartBootstrap())
 
 

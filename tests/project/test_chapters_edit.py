@@ -48,7 +48,7 @@ async def test_words_are_replaced_at_the_chosen_places_as_one_new_version_of_eac
     assert await texts(desk) == [text.replace("Ines Marlow", "Ines Marlowe") for text in before]
     assert {chapter.version for chapter in await desk.project.book.chapters()} == {2}
     version = (await desk.project.book.chapter_versions(await desk.chapter(1)))[0]
-    assert (version.author, version.note) == ("human", "replaced: Ines Marlow by Ines Marlowe")
+    assert (version.author, version.note) == ("human", "replaced: Ines Marlow with Ines Marlowe")
 
 
 async def test_only_what_was_chosen_is_replaced_and_the_files_follow(desk: Desk, folder: Path) -> None:

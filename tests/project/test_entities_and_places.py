@@ -63,9 +63,9 @@ async def test_a_name_by_hand_is_found_in_every_chapter_at_once(desk: Desk) -> N
 
 @pytest.mark.parametrize("identity", ["", "a/b", "../up", "a@b", "two words"])
 async def test_an_id_that_could_be_a_path_is_refused(desk: Desk, identity: str) -> None:
-    with pytest.raises(RunError, match="no name or no id"):
+    with pytest.raises(RunError, match="empty or the id is invalid"):
         await desk.project.carry_out(PutEntity(replace(INES, id=EntityId(identity))))
-    with pytest.raises(RunError, match="no name or no id"):
+    with pytest.raises(RunError, match="empty or the id is invalid"):
         await desk.project.carry_out(PutEntity(replace(INES, name=" \x1b[2J ")))
 
 

@@ -111,7 +111,7 @@ async def test_an_item_that_only_the_server_brought_in_is_in_the_receipt(
             assert (await receipt(desk)).digest == served.digest
         async with opened(folder) as desk:
             alone = await receipt(desk)
-    assert any("knowledge server took no part" in note for note in alone.notes)
+    assert any("knowledge server was not used" in note for note in alone.notes)
     assert (third, "L2") in cited(served) - cited(alone)
     assert alone.digest != served.digest
 

@@ -28,4 +28,4 @@ async def test_every_template_and_example_is_free_on_the_embedded_model(
         chapter = await desk.chapter(7)
         quotes = {name: await desk.project.runs.quote(RunRequest(name, chapter)) for name in names}
     assert {name: quote.open_ends for name, quote in quotes.items() if not quote.is_free} == {}
-    assert {line for quote in quotes.values() for line in spend_lines(quote)} == {"It costs nothing."}
+    assert {line for quote in quotes.values() for line in spend_lines(quote)} == {"It is free."}

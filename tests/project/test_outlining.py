@@ -162,7 +162,7 @@ async def test_a_part_that_was_emptied_keeps_its_heading(folder: Path, text: str
 VOLUMES = (("Rain", "Dusk"), ("Snow", "Dusk"), ("Wind", "Dawn"), ("Sun", "Dawn"))
 FORMS = {
     "nothing": "",
-    "words alone": "Premise.",
+    "words only": "Premise.",
     "chapters": "## Chapter 1\n- A\n\n## Chapter 3\n- C\n",
     "a book with chapters": "# Book\nPremise.\n\n## Chapter 1\n- A\n\n## Chapter 4\n- D\n",
     "chapters of the first level": "# Chapter 1\n- A\n# Chapter 2\n- B\n# Chapter 3\n- C\n",

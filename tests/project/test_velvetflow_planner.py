@@ -162,7 +162,7 @@ async def test_what_cannot_be_mended_falls_back_to_the_last_valid_version():
     model = Model([SEARCH], [READ, REPORT], [lost], [FINAL])
     build = await planned(model)
     assert (build.status, ids(build)) == ("finished", ["read", "report"])
-    assert "last version" in build.explanation and "any" in build.explanation
+    assert "last valid version" in build.explanation and "any" in build.explanation
     assert model.names().count("fix_loop_body_references") == 3
 
 

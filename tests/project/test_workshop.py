@@ -143,7 +143,7 @@ async def test_a_helper_that_cannot_start_is_an_error_and_no_endless_try(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(HelperFailed, match="before its work was done"):
+    with pytest.raises(HelperFailed, match="before its work was finished"):
         await workshop.do(os.getpid)
 
 

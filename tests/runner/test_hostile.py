@@ -154,7 +154,7 @@ async def test_a_workflow_that_includes_itself_without_a_bound_is_refused_before
     made = bench(actions)
     run = await made.run(flow(node("it", "subflow", ref="itself")))
     assert await run.execute() == "failed"
-    assert "without end" in failure(made) and actions.done == []
+    assert "endlessly" in failure(made) and actions.done == []
 
 
 async def test_references_to_references_cannot_fill_the_memory():

@@ -58,7 +58,7 @@ def test_a_whole_file_is_read(tmp_path):
         ("language", "langage", "line 4: project.langage is not a setting. Did you mean language?"),
         ('"zh"', '"fr"', "line 4: project.language"),
         ("20000", "-5", "line 12: budget.context_tokens"),
-        ('api_key_env = "MY_KEY"', 'api_key = "sk-secret"', "a key does not belong into the project's file"),
+        ('api_key_env = "MY_KEY"', 'api_key = "sk-secret"', "a key does not belong in the project's file"),
     ],
 )
 def test_a_bad_setting_is_named_with_its_line(tmp_path, before, after, said):

@@ -189,7 +189,7 @@ async def test_what_was_not_closed_says_so_where_it_cannot_be_read(store, folder
     left = shutil.copytree(folder, tmp_path / "left", ignore=shutil.ignore_patterns("*-shm"))
     (left / ".flowcabal").chmod(0o555)
     try:
-        with pytest.raises(ProjectError, match="It was not closed the last time"):
+        with pytest.raises(ProjectError, match="It was not closed properly last time"):
             await Store.open(left, read_only=True, clock=clock, language="zh")
     finally:
         (left / ".flowcabal").chmod(0o755)

@@ -42,9 +42,9 @@ def nothing_written() -> FakeWorkbench:
         *(("3", key, NO_CHAPTER) for key in ("e", "f2", "f4", "E", "ctrl+r", "w", "V")),
         *(("1", key, NO_CHAPTERS) for key in ("r", "n", "d", ">", "<")),
         *(("4", key, NO_OUTPUT) for key in ("a", "c", "[", "]", "d", "s", "C")),
-        ("4", "x", "Nothing runs."),
-        ("2", "x", "Nothing runs."),
-        ("2", "b", "Nothing runs."),
+        ("4", "x", "Nothing is running."),
+        ("2", "x", "Nothing is running."),
+        ("2", "b", "Nothing is running."),
     ],
 )
 async def test_in_a_new_project(pane: str, key: str, words: str, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ async def test_after_a_run_there_is_nothing_to_stop(key: str, tmp_path: Path) ->
         await told(pilot, workbench, RunStateChanged(books.RUN, "done"))
         await pressed(pilot, "2", key)
         await settled(pilot)
-        assert said(pilot) == ["Nothing runs."]
+        assert said(pilot) == ["Nothing is running."]
 
 
 @pytest.mark.parametrize(("keys", "words"), [("g<", "before"), ("G>", "behind")])

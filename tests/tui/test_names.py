@@ -83,7 +83,7 @@ async def test_names_stand_by_how_often_they_are_mentioned_and_tell_from_where_t
         row = next(row for row in shown(pilot.app) if "Mara" in row)
         assert row.split()[:4] == ["?", "2", "1-3", "Mara"]
         assert "mentioned 2 times · chapters 1 to 3" in screen(pilot)
-        assert "? Mar  waits for your word" in screen(pilot)
+        assert "? Mar  unconfirmed" in screen(pilot)
 
 
 async def test_the_list_follows_what_is_typed_in_names_and_aliases():
@@ -257,7 +257,7 @@ async def test_a_name_that_stands_nowhere_has_no_places():
     async with opened(names(FakeWorkbench(), VOICE)) as pilot:
         pilot.app.screen.access.mentions = no_mentions
         await press(pilot, "enter", "n", "enter")
-        assert "Nothing in the book names it." in screen(pilot)
+        assert "Nothing in the book mentions it." in screen(pilot)
 
 
 async def no_mentions(_entity: EntityId) -> tuple[()]:

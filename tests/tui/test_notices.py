@@ -175,9 +175,9 @@ def test_a_long_notice_is_shown_row_by_row_and_each_row_as_long_as_reading_takes
 def test_a_warning_stays_longer_and_the_same_words_are_said_once_but_listed_each_time():
     notices = Notices()
     for _time in range(3):
-        notices.say(notice("Nothing runs."))
+        notices.say(notice("Nothing is running."))
     notices.advance(80)
-    notices.say(notice("Nothing runs."))
+    notices.say(notice("Nothing is running."))
     assert (notices.left, len(notices.listed)) == (0, 4)
     notices.say(notice("The disk is full.", "error"))
     notices.advance(80)

@@ -216,7 +216,7 @@ async def test_a_node_that_cannot_be_read_is_said_to_be_so_and_left_alone() -> N
         await pilot.press("p")
         screen = "\n".join(shown(app))
         assert "The parameters cannot be read" in screen
-        assert "cannot be read: correct the document" in screen
+        assert "cannot be read; correct the document" in screen
         pane.show(Workflow(id="w", nodes=(broken, Node(id=NodeId("s"), kind="start"))), NodeId("s"), False)
         await pilot.press("a", "d")
         assert "It has no prompt: `p` edits its parameters." in "\n".join(shown(app))
@@ -231,7 +231,7 @@ async def test_a_node_without_blocks_says_where_they_are(key: str) -> None:
         pane.show(Workflow(id="w", nodes=(voices,)), voices.id, False)
         await pilot.press("tab", key)
         assert [notice.message for notice in app._notifications] == [
-            "Its steps are inside it: Space opens it in the workflow."
+            "Its steps are nested in it: Space unfolds it in the workflow."
         ]
 
 

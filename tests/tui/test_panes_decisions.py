@@ -185,7 +185,7 @@ async def test_an_answer_that_leaves_an_edited_text_behind_asks_first() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await app.opened(pilot)
         await pilot.press("e", "X", "escape")
-        assert "your edited text is not handed in yet" in screen_text(app)
+        assert "your edited text is not submitted yet" in screen_text(app)
         for key in ("a", "x", "r"):
             await pilot.press(key, "enter")
             assert app.decided == []
@@ -199,7 +199,7 @@ async def test_an_edit_that_is_taken_back_leaves_nothing_behind() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await app.opened(pilot)
         await pilot.press("e", "X", "escape", "e", "delete", "escape")
-        assert "not handed in" not in screen_text(app)
+        assert "not submitted" not in screen_text(app)
         await pilot.press("a")
         assert app.decided == [DecisionsScreen.Decided(REVIEW.id, Decision("approve", 2))]
 
@@ -299,7 +299,7 @@ async def test_a_confirmation_says_that_it_costs_money_and_sends_the_manuscript_
         await app.opened(pilot)
         screen = screen_text(app)
         assert "costs money" in screen
-        assert "sends your manuscript away" in screen
+        assert "your manuscript is sent" in screen
         assert "writer-1 at example.org" in screen
         await pilot.press("e", "r", "i", "x")
         assert app.decided == [DecisionsScreen.Decided(CONFIRM.id, Decision("reject"))]

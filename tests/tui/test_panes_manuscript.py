@@ -189,7 +189,7 @@ async def test_a_proposal_for_text_that_is_not_there_any_more_can_only_be_copied
         pane.propose(0, 2, "It", "The sky")
         await pilot.press("a", "y")
         await pilot.pause()
-        assert "cannot be put in" in "\n".join(shown(app)[:3])
+        assert "cannot be inserted" in "\n".join(shown(app)[:3])
         assert app.posted(StreamView)[-1].content == "The sky"  # type: ignore[attr-defined]  # a CopyRequested
         await pilot.press("r")
         assert pane.text == f"X{TEXT}"

@@ -153,7 +153,7 @@ async def test_a_wait_is_told_until_text_arrives() -> None:
     app, pane = host()
     async with app.run_test(size=(110, 20)) as pilot:
         pane.show(node(state="retrying"))
-        pane.waiting("Waiting 12 s, then the call is sent again: too many requests. `x` stops.")
+        pane.waiting("Waiting 12 s before the call is sent again: too many requests. `x` stops.")
         await pilot.pause()
         assert "Waiting 12 s, then the call is sent again: too many requests" in "\n".join(shown(app))
         pane.append(1, 0, "Rain")
@@ -193,7 +193,7 @@ async def test_text_that_still_arrives_is_not_offered_for_keeping() -> None:
         await pilot.press("tab", "s")
         assert app.posted(OutputPane) == []
         assert [notice.message for notice in app._notifications] == [
-            "The text still arrives: it can be kept when it has ended."
+            "The text is still arriving: it can be kept when it is complete."
         ]
 
 

@@ -30,14 +30,14 @@ async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
         screen = screen_text(app)
         assert "Draft · 2,310 of 25,000 tokens" in screen
         assert "the knowledge server was not asked" in screen
-        assert "chapters before" in screen
+        assert "previous chapters" in screen
         assert "  4%" in screen, "the share of the whole budget"
         assert "answers" not in screen, "a class of which nothing went in has no bar"
         assert "outline · full text · 420 · always included" in screen
         assert "The Ferry · summary · 200 · previous chapter" in screen
         rows = [row.strip() for row in shown(app)]
         first = next(n for n, row in enumerate(rows) if row.startswith("Empty City"))
-        assert rows.index("chapters before · 810") < first
+        assert rows.index("previous chapters · 810") < first
 
 
 async def test_the_scene_is_shown_with_whose_word_it_is_and_asked_for_by_a_key() -> None:
@@ -60,7 +60,7 @@ async def test_what_is_not_there_yet_makes_the_total_an_at_most() -> None:
         pane.show(books.receipt(books.EN, books.POLISH), "Polish")
         await pilot.pause()
         assert "at most 2,310 of 25,000 tokens" in screen_text(app)
-        assert "not there yet: output of plan" in screen_text(app)
+        assert "not written yet: output of plan" in screen_text(app)
 
 
 async def test_enter_opens_the_source_at_the_characters_that_went_in() -> None:
@@ -116,7 +116,7 @@ async def test_an_earlier_receipt_can_be_given_and_one_that_is_the_same_is_said_
         pane.show(RECEIPT, "Draft", RECEIPT)
         await pilot.press("tab", "c")
         await pilot.pause()
-        assert [item.message for item in app._notifications] == ["It is the same as the receipt before."]
+        assert [item.message for item in app._notifications] == ["It is the same as the previous receipt."]
         assert "compared" not in screen_text(app)
         pane.show(RECEIPT, "Draft", replace(RECEIPT, sources=RECEIPT.sources[:-1]))
         await pilot.press("c")
@@ -182,7 +182,7 @@ async def test_another_receipt_of_any_run_node_or_chapter_can_be_chosen_to_compa
         await pilot.pause()
         screen = screen_text(app)
         assert "compared with the receipt before (Polish, chapter 2, 600 tokens)" in screen
-        assert "chapters before · 0 > 810" in screen
+        assert "previous chapters · 0 > 810" in screen
         assert "+ Empty City" in screen
 
 
@@ -203,6 +203,8 @@ async def test_brackets_go_from_class_to_class_and_b_gives_the_bars_room_to_the_
 
 
 def test_the_notice_of_a_scene_says_what_became_of_it() -> None:
-    assert told_of((Scene(where="the quay"), ("who",))) == "Kept for the chapter: it wins over rule and model."
-    assert told_of((Scene(), ("who", "kind"))) == "Taken back: it is read from the texts again."
+    assert (
+        told_of((Scene(where="the quay"), ("who",))) == "Kept for the chapter: it takes precedence over rule and model."
+    )
+    assert told_of((Scene(), ("who", "kind"))) == "Reset: it is read from the texts again."
     assert told_of((Scene(), ())) == ""

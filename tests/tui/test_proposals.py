@@ -50,7 +50,7 @@ async def test_what_waits_is_marked_and_says_why_with_its_quotation():
         assert "Mara = Mar" in told(pilot) and "occurs once" in told(pilot)
         await press(pilot, "j")
         assert "Until now: The salt is in the city." in told(pilot)
-        assert "may not be meant" in told(pilot)
+        assert "may be unintended" in told(pilot)
         await press(pilot, "j")
         assert "? → brother of" in told(pilot) or "? ─ brother of" in told(pilot)
         assert f"“{books.EN.texts[2][:12].strip()}”" in told(pilot)

@@ -85,7 +85,7 @@ async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> 
         await opened(app, pilot, Controller(*TASKS))
         rows = [row.strip() for row in shown(app)]
         assert rows[0].endswith("1 of 4 steps are done")
-        assert rows.index("running · 1") < rows.index("failed · 1") < rows.index("has its turn later · 1")
+        assert rows.index("running · 1") < rows.index("failed · 1") < rows.index("queued · 1")
         assert "! profile · Mara, 2 The Ferry · tries: 5 · The model did not answer." in rows
         assert ". summary in one line · chapter-3 · tries: 2 · again in 30 s · The model is busy." in rows
         assert "file in manuscript/" not in page_text(app)
@@ -116,7 +116,7 @@ async def test_where_nothing_has_failed_and_nothing_is_left_the_keys_say_so() ->
         await settle(app, pilot)
         said = [each.message for each in app._notifications]
         assert controller.done == []
-        assert said == ["Nothing here can be resumed.", "Nothing here is left to cancel."] * 2
+        assert said == ["Nothing here can be resumed.", "There is nothing left to cancel."] * 2
 
 
 async def test_what_the_background_does_meanwhile_is_followed_and_the_cursor_stays_at_its_step() -> None:
@@ -138,7 +138,7 @@ async def test_of_very_many_steps_the_first_are_listed_and_the_rest_counted() ->
     many = [replace(TASKS[0], id=number) for number in range(1, 1_001)]
     async with app.run_test(size=(80, 24)) as pilot:
         page = await opened(app, pilot, Controller(*many))
-        assert "has its turn later · 1,000 · the first 100 are listed" in page_text(app)
+        assert "queued · 1,000 · the first 100 are listed" in page_text(app)
         await pilot.press("G")
         assert page.step is not None and page.step.id == 100
 
@@ -164,7 +164,7 @@ async def test_an_empty_queue_and_hostile_words_are_shown() -> None:
     nasty = replace(TASKS[1], error=HOSTILE, subject=HOSTILE)
     async with app.run_test(size=(120, 24)) as pilot:
         page = await opened(app, pilot, Controller())
-        assert "Nothing was ever to be done." in page_text(app)
+        assert "There has never been anything to do." in page_text(app)
         await pilot.press("r", "x", "escape")
         assert app.screen is not page
         await opened(app, pilot, Controller(nasty))

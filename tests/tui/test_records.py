@@ -259,7 +259,7 @@ async def test_the_palette_and_the_help_know_the_keys_of_names(tmp_path):
         await pilot.press("f1")
         await settled(pilot)
         assert isinstance(pilot.app.screen, HelpScreen)
-        assert "Two names of one" in screen(pilot)
+        assert "Merge names that mean the same" in screen(pilot)
 
 
 # Profiles
@@ -339,7 +339,7 @@ async def test_what_was_made_since_is_compared_and_taken(tmp_path):
     workbench.profile_views[HERO_URI] = row, replace(view, offered=(waits,))
     async with workspace(workbench, tmp_path) as pilot:
         pane = await profiles(pilot)
-        assert "a newer one waits" in screen(pilot)
+        assert "a newer one is available" in screen(pilot)
         await pilot.press("w")
         await settled(pilot)
         assert pane.query_one("#changes", DiffView).hunk_count

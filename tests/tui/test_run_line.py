@@ -60,7 +60,7 @@ async def test_an_empty_field_leaves_the_length_to_the_wish_and_the_book(tmp_pat
     async with workspace(workbench, tmp_path) as pilot:
         _wish, length = await asked(pilot)
         usual = usual_length([row.length for row in workbench.chapter_rows[:3] if row.length])
-        assert length.placeholder == f"{usual:,}: as the chapters before"
+        assert length.placeholder == f"{usual:,}: as in the previous chapters"
         await pilot.press("enter")
         assert await inputs(pilot, workbench) == {"instruction": ""}
 

@@ -38,7 +38,7 @@ async def test_each_layer_is_read_beside_its_template_with_all_turns_of_a_retry(
         await settled(pilot)
         assert isinstance(pilot.app.screen, SentScreen)
         rows = "\n".join(shown(pilot.app))
-        assert "As sent: made again" in rows
+        assert "As sent: rebuilt" in rows
         for layer in LAYERS:
             rows = "\n".join(shown(pilot.app))
             assert layer.sent in rows and (not layer.template or layer.template in rows)
@@ -53,7 +53,7 @@ async def test_each_layer_is_read_beside_its_template_with_all_turns_of_a_retry(
 
 @pytest.mark.parametrize(
     ("exact", "kept", "words"),
-    [(True, False, "As sent: made again"), (False, True, "As sent: kept"), (False, False, "Not exactly as sent")],
+    [(True, False, "As sent: rebuilt"), (False, True, "As sent: kept"), (False, False, "Not exactly as sent")],
 )
 async def test_the_screen_says_whether_these_are_the_words_that_went_out(tmp_path: Path, exact, kept, words) -> None:
     workbench = Sending()

@@ -59,6 +59,6 @@ async def test_a_run_that_is_prepared_while_the_server_starts_says_so_until_it_h
         await pilot.press("enter")
         await until(pilot, lambda: "is being prepared" in row().words)
         said = row().words
-        assert ("the knowledge server that it will ask is starting" in said) == waits
+        assert ("the knowledge server that it needs is starting" in said) == waits
         gate.set()
         await until(pilot, lambda: "is being prepared" not in row().words)

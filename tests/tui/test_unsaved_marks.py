@@ -78,7 +78,7 @@ async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
-        assert "The backup holds it as unsaved text" in asked_words(pilot.app)
+        assert "The backup contains it as unsaved text" in asked_words(pilot.app)
         await pilot.press("n")
 
 

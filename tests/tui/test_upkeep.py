@@ -63,7 +63,7 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         assert "The newer text." in screen_text(pilot)
         await press(pilot, "U", "j", "d")
         assert workbench.sent == [DeleteOutput(OLD)], "what is in cannot be brought back"
-        assert "The older text. [/] [b]bold[/b]" in screen_text(pilot) and "taken out" in screen_text(pilot)
+        assert "The older text. [/] [b]bold[/b]" in screen_text(pilot) and "keep undone" in screen_text(pilot)
         await press(pilot, "d", "U")
         assert workbench.sent[1:] == [DeleteOutput(OLD, restore=True)]
         await press(pilot, "escape")
@@ -146,7 +146,7 @@ async def test_what_is_out_of_date_is_listed_with_what_was_changed_and_made_agai
         workbench.stale_rows = [SUMMARY, HERO]
         await press(pilot, "Q")
         rows = [row.strip() for row in shown(pilot.app)]
-        at = rows.index("made from words that were changed since · 2")
+        at = rows.index("made from text that has been changed since · 2")
         assert rows[at + 2].endswith("changed: 1 Rain, 2 The Ferry")
         await press(pilot, "j", "m", "M")
         assert workbench.sent == [Rebuild("stale", (HERO.uri,)), Rebuild("stale", (SUMMARY.uri, HERO.uri))]
@@ -173,12 +173,12 @@ async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path
     async with opened(tmp_path, offline=False) as (workbench, pilot):
         workbench.stale_rows = [SUMMARY]
         await press(pilot, "Q", "m")
-        assert isinstance(pilot.app.screen, ConfirmScreen) and "which spends money" in screen_text(pilot)
+        assert isinstance(pilot.app.screen, ConfirmScreen) and "which costs money" in screen_text(pilot)
         await press(pilot, "n", "escape")
         await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
         assert isinstance(pilot.app.screen, ConfirmScreen) and "Split Rain?" in screen_text(pilot)
         await press(pilot, "n", "h", "m")
-        assert "which spends money" in screen_text(pilot)
+        assert "which costs money" in screen_text(pilot)
         await press(pilot, "n")
         keep(workbench)
         await press(pilot, "K", "d", "n")
@@ -210,7 +210,7 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
         await settled(pilot)
         await page.reload()
         await settled(pilot)
-        assert "index: 4 of 4 · put right in 2 chapters" in screen_text(pilot)
+        assert "index: 4 of 4 · corrected in 2 chapters" in screen_text(pilot)
 
 
 async def test_a_backup_goes_to_the_file_that_is_named(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_repetition_counts_down_with_its_reason(waits, clock):
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (lambda waits: waits.moved(RUN, NODE, "ready", ""), "Waits for its turn at the model: 7 s."),
+        (lambda waits: waits.moved(RUN, NODE, "ready", ""), "Waiting for the model: 7 s."),
         (lambda waits: waits.moved(RUN, NODE, "running", "queued"), "Queued by the provider: 7 s."),
         (lambda waits: waits.sent(RUN, NODE), "No answer yet: 7 s."),
         (lambda waits: waits.arrived(RUN, NODE), "Nothing has arrived for 7 s."),

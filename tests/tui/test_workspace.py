@@ -406,7 +406,7 @@ async def test_keeping_an_output_names_its_run_node_attempt_and_chapter(tmp_path
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
         told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
     assert workbench.sent == [PersistOutput(books.RUN, books.POLISH, 1, chapter=books.chapter_id(4))]
-    assert told == "Kept as version 1 of chapter 4. The memory follows."
+    assert told == "Kept as version 1 of chapter 4. Background work follows."
 
 
 async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
@@ -418,7 +418,7 @@ async def test_keeping_says_what_the_memory_likely_costs(tmp_path):
     async with workspace(workbench, tmp_path) as pilot:
         workbench.put_node(books.RUN, books.POLISH, "done", books.attempts(workbench.words))
         told = await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, books.chapter_id(1))
-    assert told.endswith("The memory follows. That likely costs 5 calls, 9,000 tokens in, 700 out.")
+    assert told.endswith("Background work follows. This is likely to cost 5 calls, 9,000 tokens in, 700 out.")
 
 
 async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the_default(tmp_path):

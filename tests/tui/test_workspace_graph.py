@@ -281,7 +281,7 @@ async def test_what_is_out_of_date_or_frozen_has_a_word_and_a_sign(tmp_path: Pat
         await settled(pilot)
         words = words_on(pilot)
         assert "■" in words and "frozen" in words
-        assert "◌" in words and "out of date" in words and "stale above" in words
+        assert "◌" in words and "out of date" in words and "out of date upstream" in words
 
 
 @pytest.mark.parametrize("state", ["waiting", "stale", "running"])
@@ -338,7 +338,7 @@ async def test_a_run_level_by_level_says_what_comes_next_and_waits_for_f7(tmp_pa
         title = document(pilot).node(books.DRAFT).title
         await pressed(pilot, "2")
         await settled(pilot)
-        assert f"F7 begins: {title}" in words_on(pilot)
+        assert f"F7 starts: {title}" in words_on(pilot)
         await pressed(pilot, "f7")
         await settled(pilot)
         assert AdvanceRun(run) in workbench.sent

@@ -315,10 +315,10 @@ async def test_a_pack_with_other_vectors_is_refused(running: Running, root: str,
     pack = tmp_path / "book.pack"
     await other.export_pack(pack)
     sync = KnowledgeSync(running.client, head(root), tmp_path / "two")
-    with pytest.raises(KnowledgeError, match="does not fit"):
+    with pytest.raises(KnowledgeError, match="does not belong"):
         await sync.import_pack(pack)
     assert await read_scenes(running, root, RIVER) == "灯火。\n"
     pack.write_bytes(pack.read_bytes()[:500])
-    with pytest.raises(KnowledgeError, match="does not fit"):
+    with pytest.raises(KnowledgeError, match="does not belong"):
         await other.import_pack(pack)
     assert await read_scenes(running, root, RIVER) == "灯火。\n"

@@ -71,7 +71,7 @@ async def check(copied: WorkingCopy, items: Sequence[Item], simulate: Simulator)
     runs = await _simulated(copied.document, simulate)
     if runs[0][1].state != "done" and await _failed_before(copied.base, simulate):
         notes.append(
-            _("It could not be simulated, neither before the changes nor with them: {trouble}").format(
+            _("It could not be simulated, with or without the changes: {trouble}").format(
                 trouble=runs[0][1].trouble[:300]
             )
         )
@@ -94,7 +94,7 @@ def _checklist(copied: WorkingCopy, items: Sequence[Item]) -> Iterator[Problem]:
     served = {edit.because for edit in copied.made}
     for item in items:
         if item.id not in served:
-            yield Problem("OPEN_ITEM", _("Nothing serves {id}: {what}").format(id=item.id, what=item.what), item.id)
+            yield Problem("OPEN_ITEM", _("No node covers {id}: {what}").format(id=item.id, what=item.what), item.id)
 
 
 async def _simulated(document: Json, simulate: Simulator) -> list[tuple[Variant, SimulatedRun]]:
@@ -127,7 +127,7 @@ def _of_runs(document: Json, runs: Sequence[tuple[Variant, SimulatedRun]]) -> It
     done = {path for _variant, run in runs for path in run.completed}
     for place in all_found(document):
         if place.path not in done and "/" not in place.path:
-            said = _("In {n} simulated runs, which took every branch, it never ran.").format(n=len(runs))
+            said = _("It never ran in {n} simulated runs that took every branch.").format(n=len(runs))
             yield Problem("NEVER_RAN", said, place.path)
     readers = _readers(document)
     kinds = {node["id"]: node.get("kind") or "prompt" for node in document["nodes"]}
@@ -146,7 +146,7 @@ def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str
         known = kind_named(kind)
         sources = [source for source, after in readers.items() if name in after and source in done]
         if known is not None and known.joins and name not in done and sources:
-            said = _("It is skipped, though {names} came to it: an edge holds it back.").format(
+            said = _("It is skipped although {names} ran before it: an edge blocks it.").format(
                 names=", ".join(sources)
             )
             yield Problem("SKIPPED_JOIN", said, name)
@@ -160,7 +160,7 @@ def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str])
         if name in done and kind in _TEXTS and not any(n in done for n in readers[name])
     ]
     for name in unread[:-1]:
-        said = _("Nothing reads its output, and {last} is what is kept.").format(last=unread[-1])
+        said = _("No node reads its output, and {last} is what is kept.").format(last=unread[-1])
         yield Problem("UNREAD", said, name)
 
 

@@ -158,7 +158,7 @@ def _add(copied: WorkingCopy, document: Json, edit: AddNode) -> None:
     nodes = graph.setdefault("nodes", [])
     ids = [each["id"] for each in nodes]
     if edit.id in ids:
-        said = _("There is a node {node} already; it is as it was.").format(node=edit.id[:80])
+        said = _("There is already a node {node}; it was not changed.").format(node=edit.id[:80])
         raise EditRefused(said, _("Taken: {names}").format(names=", ".join(ids)))
     was = found(copied.base or {}, f"{edit.inside}/{edit.id}" if edit.inside else edit.id)
     if was is not None and was.node.get("kind", "prompt") != edit.kind:
@@ -195,7 +195,7 @@ def _remove(copied: WorkingCopy, document: Json, edit: RemoveNode) -> None:
     ]
     if readers:
         said = _("{node} is read by {names}.").format(node=edit.node, names=", ".join(readers))
-        raise EditRefused(said, _("Change what reads it first; nothing was removed."))
+        raise EditRefused(said, _("Change the nodes that read it first; nothing was removed."))
     place.graph["nodes"].remove(place.node)
     place.graph["edges"] = [
         each for each in place.graph.get("edges", ()) if name not in (each["source"], each["target"])
@@ -211,7 +211,7 @@ def _connect(copied: WorkingCopy, document: Json, edit: Connect) -> None:
     edge = _edge(edit)
     edges = graph.setdefault("edges", [])
     if edge in map(_plain_edge, edges):
-        raise EditRefused(_("The edge is there already."))
+        raise EditRefused(_("The edge already exists."))
     edges.append(edge)
 
 
@@ -236,9 +236,9 @@ def _plain_edge(edge: Json) -> Json:
 def _set_param(copied: WorkingCopy, document: Json, edit: SetParam) -> None:
     place = copied.require_node(document, edit.node)
     if is_text(edit.field):
-        raise EditRefused(_("{field} holds a text: use set_prompt.").format(field=edit.field))
+        raise EditRefused(_("{field} contains a text: use set_prompt.").format(field=edit.field))
     if edit.field.split(".")[0] in _GRAPHS and any(True for _body in bodies(place.node)):
-        raise EditRefused(_("Change the nodes in it one by one, by their paths."))
+        raise EditRefused(_("Change its nodes one by one, by their paths."))
     set_at(place.node.setdefault("params", {}), edit.field, with_blocks(copy.deepcopy(edit.value)))
 
 
@@ -247,7 +247,7 @@ def _set_prompt(copied: WorkingCopy, document: Json, edit: SetPrompt) -> None:
     if sum(each is not None for each in (edit.blocks, edit.append, edit.find)) != 1:
         raise EditRefused(_("Give either blocks, append or find."))
     if not is_text(edit.field):
-        raise EditRefused(_("{field} is no prompt: use set_param.").format(field=edit.field))
+        raise EditRefused(_("{field} is not a prompt: use set_param.").format(field=edit.field))
     params = place.node.setdefault("params", {})
     old = value_at(params, edit.field)
     last = edit.field.rpartition(".")[2]
@@ -291,7 +291,7 @@ def _rename(copied: WorkingCopy, document: Json, edit: Rename) -> None:
 
 def _set_meta(copied: WorkingCopy, document: Json, edit: SetMeta) -> None:
     if edit.field == "id" and copied.base is not None:
-        raise EditRefused(_("The id of a workflow that is there cannot be changed."))
+        raise EditRefused(_("The id of an existing workflow cannot be changed."))
     if edit.field == "id" and edit.value in (copied.known.library or {}):
         raise EditRefused(_("There is a workflow {name} already.").format(name=str(edit.value)[:60]))
     document[edit.field] = edit.value

@@ -108,7 +108,7 @@ def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:
         once = {finding.signature: finding for finding in reversed(check.findings)}
         findings = tuple(each for each in reversed(once.values()) if best[each.signature][1] == place)
         if check.findings and not findings:
-            kept.append(replace(check, outcome="passed", detail=_("Found from another angle too."), findings=()))
+            kept.append(replace(check, outcome="passed", detail=_("Found from another angle as well."), findings=()))
         else:
             kept.append(replace(check, findings=findings))
     return tuple(kept)

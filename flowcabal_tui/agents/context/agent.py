@@ -253,7 +253,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         ledger = Ledger(room, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
         notes = [*thought.notes, *([shortened] if shortened else [])]
         for candidate in thought.hidden:
-            ledger.drop(candidate, _("known only to others than the point of view"))
+            ledger.drop(candidate, _("known only to people other than the point of view"))
         answers = await self._answers(goal, seen.book, notes)
         ledger.charge("inquiry", sum(answer.tokens for answer in answers))
         for source in (each for answer in answers for each in answer.sources if each.tokens):
@@ -337,7 +337,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         pending: list[str],
     ) -> list[Candidate]:
         if seen.finder is None:
-            notes.append(_("The knowledge server took no part: it is not there."))
+            notes.append(_("The knowledge server was not used: it is not available."))
             return []
         query = " ".join((*(entity.name for entity in reading.cast), prompt, seen.beats)).rstrip()[:2_000]
         try:
@@ -346,7 +346,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             pending.append(_("similar places: {why}").format(why=error.title))
             return []
         except KnowledgeError as error:
-            notes.append(_("The knowledge server took no part: {why}").format(why=error.title))
+            notes.append(_("The knowledge server was not used: {why}").format(why=error.title))
             return []
 
     async def _answers(self, goal: Assignment, book: Book, notes: list[str]) -> list[InquiryAnswer]:

@@ -173,7 +173,7 @@ class Ledger:
             texts = [other.candidate for other in self._chosen]
             texts = [each for each in texts if each.budget_class == one.candidate.budget_class]
             if not any(each.uri.startswith(one.candidate.introduces) for each in texts):
-                self._give_up(one, _("nothing that it introduces went in"))
+                self._give_up(one, _("nothing that it introduces was included"))
 
     def measure(self, prefix: str, suffix: str) -> int:
         """Tokens of the two texts with the line breaks that join them to the prompt; nothing costs nothing."""

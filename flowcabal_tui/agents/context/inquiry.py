@@ -107,7 +107,7 @@ def _excerpts(passages: Sequence[SourceText], room: int, counter: CountedTokens)
     for each in passages:
         longer = f"{kept}\n\n{each.text.strip()}".strip()
         if counter.count(longer) <= room:
-            used.append(_source(each, counter.count(each.text), _("an excerpt in an inquiry's place")))
+            used.append(_source(each, counter.count(each.text), _("an excerpt instead of an inquiry")))
             kept = longer
     return kept, used
 

@@ -204,7 +204,9 @@ def _before(
     if left := len(earlier) - len(lines):
         left = min(-(-left // _STEP) * _STEP, len(earlier) - 1)
         del lines[len(earlier) - left :]
-        reason = _("{n} earlier chapters, a sentence each; {m} more are left out: no room").format(n=len(lines), m=left)
+        reason = _("{n} earlier chapters, a sentence each; {m} more are left out for lack of room").format(
+            n=len(lines), m=left
+        )
         lines.append(_left_out(left, language))
     else:
         reason = _("{n} earlier chapters, a sentence each").format(n=len(lines))

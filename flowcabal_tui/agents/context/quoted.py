@@ -74,7 +74,7 @@ def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> t
         if is_by_rule(state):
             told = _with_reason(told) if all_by_rule else marked(told, language)
         found.append(told)
-    words, why = _in(_ALL, language), _("says what is quoted")
+    words, why = _in(_ALL, language), _("marks what is quoted")
     said = Candidate("summaries/quoted", "", why, "L0", "summaries", words, line=True, introduces="manuscript/")
     return [replace(said, label=_("quoted from the text, by rule"))] if all_by_rule else [], found
 

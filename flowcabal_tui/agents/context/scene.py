@@ -118,7 +118,7 @@ def present(
     """
     reasons: dict[EntityId, str] = {}
     if who is not None:
-        word = _("in the scene, as you set it") if by == "writer" else _("in the scene, as the agents' model reads it")
+        word = _("in the scene, as you set it") if by == "writer" else _("in the scene, as read by the agents' model")
         chosen = [each for name in who for each in entities if name in each.names]
         reasons |= {each.id: word for each in chosen}
         others = tuple(name for name in who if not any(name in each.names for each in entities))
@@ -131,7 +131,7 @@ def present(
     found = _most(_distinct([*chosen, *named]))
     if len(found) < 2:
         near = [each for each in named_in(texts.nearby, entities)[:_MOST_BORROWED] if each not in found]
-        reasons |= {each.id: _("in the last pages before") for each in near}
+        reasons |= {each.id: _("in the previous pages") for each in near}
         found += near
     return Present(tuple(found), reasons, others)
 

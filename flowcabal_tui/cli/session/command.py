@@ -176,7 +176,7 @@ class _Session:
             return _error(identity, bad_fields(error, identity))
         except Exception:  # the edge of the session: a mistake must be answered and must not end it
             log.exception("session: %s", type(message).__name__)
-            return _error(identity, FlowCabalError(_("The request stopped on a mistake in the program.")))
+            return _error(identity, FlowCabalError(_("The request stopped because of an error in the program.")))
 
     async def _answer(self, identity: Identity, message: object) -> dict[str, Any]:
         project = self._project

@@ -119,7 +119,7 @@ def read_message(line: Line) -> tuple[Identity, dict[str, Any]]:
         place = _("column {n}").format(n=error.colno) + f": {json_reason(error)}"
         raise BadLine("NotJson", _("The line is not JSON."), place, early) from error
     except (ValueError, RecursionError) as error:  # such as a number of 5,000 digits
-        raise BadLine("NotJson", _("The line holds a number that cannot be read."), identity=early) from error
+        raise BadLine("NotJson", _("The line contains a number that cannot be read."), identity=early) from error
     if not isinstance(value, dict):
         raise BadLine("UnknownMessage", _("A message is a JSON object with a type."))
     identity = _identity(value.pop("id", None))
@@ -171,7 +171,7 @@ def _problem_in(value: Any) -> str:
         elif isinstance(part, list):
             waiting += part
         elif isinstance(part, str) and ("\0" in part or any("\ud800" <= each <= "\udfff" for each in part)):
-            return _("A text holds a character that no text can hold: NUL, or half of a surrogate pair.")
+            return _("A text contains a character that is not allowed: NUL, or half of a surrogate pair.")
         elif isinstance(part, int | float) and not abs(part) <= _MOST_NUMBER:
             return _("A number is out of range.")
     return ""

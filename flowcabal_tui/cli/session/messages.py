@@ -136,7 +136,7 @@ def message_of(identity: Identity, fields: Mapping[str, Any]) -> _Message | tupl
         raise bad_fields(error, identity) from error
     raise BadLine(
         "UnknownMessage",
-        _("This type of message is not known."),
+        _("This type of message is unknown."),
         _("`flowcabal-tui session --describe` lists all."),
         identity,
     )

@@ -189,9 +189,9 @@ class Mistakes(DialectError):
         self.found = tuple(found)
         lines = [_("{place}: {problem}").format(place=at, problem=said) if at else said for at, said in self.found]
         super().__init__(
-            _("This is no workflow of FlowCabal."),
+            _("This is not a FlowCabal workflow."),
             "\n".join(lines[:_MOST_TOLD]),
-            _("Read are its workflows, templates and workspaces, as JSON."),
+            _("Only its workflows, templates and workspaces are read, as JSON."),
         )
 
 

@@ -102,7 +102,9 @@ class _Reader:
             if key in found:
                 self.note("lost", place, _("The id {id} occurs twice; the later node is kept.").format(id=clean(key)))
             elif node.id != key:
-                self.note("changed", place, _("It calls itself {id}; its key holds.").format(id=clean(node.id)))
+                self.note(
+                    "changed", place, _("It calls itself {id}; its key takes precedence.").format(id=clean(node.id))
+                )
             found[key] = node, place
         self.name_nodes(found)
         self.tell_unknown(top, "", skip=("nodes",))
@@ -129,7 +131,7 @@ class _Reader:
         if connection.api_key:
             self.note("lost", f"{where}.connection.apiKey", _("The document contained a key. It was not imported."))
         if connection.endpoint not in ("", Connection4().endpoint):
-            said = _("The address {url} belongs to the settings of the project.")
+            said = _("The address {url} belongs in the settings of the project.")
             self.note("lost", f"{where}.connection.endpoint", said.format(url=clean(connection.endpoint)[:200]))
         for name in _UNUSED:
             if getattr(given, name) != getattr(Parameters4(), name):
@@ -143,7 +145,7 @@ class _Reader:
             if low <= value <= high:
                 settings[name] = value
             else:
-                said = _("{value} is out of range; the model's own holds.")
+                said = _("{value} is out of range; the model's own value is used.")
                 self.note("lost", f"{where}.parameters.{name}", said.format(value=value))
         return settings
 
@@ -167,7 +169,7 @@ class _Reader:
         found: dict[str, tuple[NodeDef, str]] = {}
         for number, node in enumerate(top.nodes):
             if node.id in found:
-                self.wrong.append((f"nodes[{number}]", _("The id {id} appears twice.").format(id=clean(node.id))))
+                self.wrong.append((f"nodes[{number}]", _("The id {id} occurs twice.").format(id=clean(node.id))))
             found[node.id] = node, f"nodes[{number}]"
         self.name_nodes(found)
         self.tell_unknown(top, "")
@@ -206,7 +208,7 @@ class _Reader:
             self.note("lost", "", said.format(id=clean(node)))
         outputs = {NodeId(self.ids[node]): clean(text) for node, text in top.outputs.items() if node in there}
         if outputs:
-            said = _("The outputs of {n} nodes come along as known ones.").format(n=len(outputs))
+            said = _("The outputs of {n} nodes are imported as existing results.").format(n=len(outputs))
             self.note("info", "outputs", said)
         return Kept(
             form=self.form,
@@ -221,7 +223,7 @@ class _Reader:
         safe = clean(text)
         apart = BINDING.sub(lambda match: f"{{ {{{match[0][2:-2]}}} }}", safe)
         if apart != safe:
-            said = _("Double braces are a reference here; in this text they are set apart by a space.")
+            said = _("Double braces are a reference here; in this text they are separated by a space.")
             self.note("changed", place, said)
         return {"kind": "text", "text": apart}
 
@@ -237,7 +239,7 @@ class _Reader:
         for original, (_node, place) in found.items():
             self.ids[original] = self.free_id(original)
             if self.ids[original] != original:
-                self.note("changed", place, _("Its id is {id} here.").format(id=self.ids[original]))
+                self.note("changed", place, _("Here its id is {id}.").format(id=self.ids[original]))
 
     def free_id(self, original: str) -> str:
         base = " ".join(clean(original).replace("/", "-").replace("\\", "-").split())[:_MOST_IN_AN_ID] or "node"
@@ -249,7 +251,7 @@ class _Reader:
 
     def workflow(self, name: str, title: str, nodes: list[Node], kept: Kept) -> Workflow:
         today = self.form in ("template", "workspace")
-        said = _("The blocks of a prompt are joined as there: {join}").format(join=repr(JOINS[self.form]))
+        said = _("The blocks of a prompt are joined as in FlowCabal: {join}").format(join=repr(JOINS[self.form]))
         self.note("info", "", said)
         return Workflow(
             id=slug(name, fallback="flowcabal"),
@@ -270,7 +272,7 @@ class _Reader:
         for name in shape.model_extra or {}:
             if name not in skip:
                 where = f"{place}.{clean(name)}" if place else clean(name)
-                self.note("lost", where[:200], _("Nothing here is called so."))
+                self.note("lost", where[:200], _("Nothing here has this name."))
 
     def tell_problem(self, workflow: Workflow) -> None:
         problem = dependency_problem(workflow)

@@ -31,8 +31,8 @@ def write(workflow: Workflow, form: Form) -> tuple[Json, tuple[ConversionNote, .
     others = sorted({node.kind for node in workflow.nodes if node.kind != "prompt"})
     if others:
         raise DialectError(
-            _("FlowCabal cannot hold this workflow."),
-            _("It has prompts only; here are also: {kinds}").format(kinds=", ".join(others)),
+            _("FlowCabal cannot represent this workflow."),
+            _("It has prompts only; this workflow also contains: {kinds}").format(kinds=", ".join(others)),
             _("Export it in the format of this program."),
         )
     writer = _Writer(workflow, form)
@@ -49,9 +49,9 @@ class _Writer:
         self.kept = kept(workflow)
         self.notes: list[ConversionNote] = []
         if (workflow.join, workflow.skip_empty) != (JOINS[form], self.today_form):
-            self.note("changed", "join", _("There blocks are joined by {join}.").format(join=repr(JOINS[form])))
+            self.note("changed", "join", _("There, blocks are joined by {join}.").format(join=repr(JOINS[form])))
         for edge in workflow.edges:
-            said = _("{source} before {target}: there only references make an order.")
+            said = _("{source} before {target}: there, only references define the order.")
             self.note("lost", "edges", said.format(source=edge.source, target=edge.target))
 
     def note(self, level: Level, place: str, message: str) -> None:
@@ -148,7 +148,7 @@ class _Writer:
         lost += ["model", "temperature", "max_tokens"] if self.today_form else ["context"]
         for name in lost:
             if getattr(params, name) != getattr(default, name):
-                self.note("lost", f"{node.id}.{name}", _("FlowCabal has no such setting of a node."))
+                self.note("lost", f"{node.id}.{name}", _("FlowCabal has no such node setting."))
         return params
 
     def pieces(self, node: Node, field: str, blocks: Blocks) -> Iterator[Block]:
@@ -170,7 +170,7 @@ class _Writer:
         for match in BINDING.finditer(text):
             node = node_of(match[1])
             if node is None or match[1] not in (f"result_of.{node}", f"result_of.{node}.text"):
-                said = _("{path} stays in the text as it is: nothing fills it in there.")
+                said = _("{path} stays in the text as it is: there it is not filled in.")
                 self.note("lost", place, said.format(path=match[0]))
                 continue
             if text[done : match.start()]:

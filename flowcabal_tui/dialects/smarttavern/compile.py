@@ -62,7 +62,7 @@ class _Compiler:
         """Adds what a node becomes; returns the place behind it."""
         if place.depth > MAX_NESTING:
             raise DialectError(
-                _("The document is too large or too deep."),
+                _("The document is too large or nested too deeply."),
                 _("Nodes are nested {n} levels deep.").format(n=place.depth),
             )
         if spec.kind == "Sequence":
@@ -79,7 +79,8 @@ class _Compiler:
         """A node under its own id, or one close to it, in the branch of the place."""
         if len(self.nodes) >= MAX_NODES:
             raise DialectError(
-                _("The document is too large or too deep."), _("It unfolds to more than {n} nodes.").format(n=MAX_NODES)
+                _("The document is too large or nested too deeply."),
+                _("It expands to more than {n} nodes.").format(n=MAX_NODES),
             )
         name = NodeId(self._free(wanted))
         if name != wanted and wanted in self._taken and wanted in self._ids:
@@ -144,7 +145,7 @@ class _Compiler:
             given = self._after(self.add(f"{spec.id}_in", "map", taken, place), place)
             if len(renames) < len(call.input_map):
                 where = f"nodes[{self._numbers[spec.id]}].subflow.input_map"
-                self._note("lost", where, _("Two fields go to one key: only the last is kept."))
+                self._note("lost", where, _("Two fields are written to one key: only the last is kept."))
         called = {"ref": call.ref, "inputs": {"items": given.items}, "share_state": call.share_state}
         self._tell_call(spec, call)
         after = self._after(self.add(spec.id, "subflow", called, given), place)
@@ -159,7 +160,7 @@ class _Compiler:
             message = _("SmartTavern shares the state all the same; here the flow starts with an empty one.")
             self._note("changed", f"{where}.share_state", message)
         if call.ref == self._flow.reference:
-            message = _("The flow runs itself: it is refused until the node has a depth, such as input.depth.")
+            message = _("The flow runs itself: it cannot run until the node has a depth, such as input.depth.")
             self._note("lost", f"{where}.ref", message)
 
     def _note(self, level: Any, place: str, message: str) -> None:

@@ -28,13 +28,13 @@ def to_expression(condition: str) -> str:
             continue
         if node.id not in ("item", "items") and node.id not in FUNCTIONS:
             raise ExpressionError(
-                condition, _("only item, items and len are known here, not {name}.").format(name=node.id)
+                condition, _("only item, items and len are available here, not {name}.").format(name=node.id)
             )
     made = ast.fix_missing_locations(_ToOurs(stored).visit(tree))
     for node in ast.walk(made):
         if isinstance(node, ast.Attribute):
             raise ExpressionError(
-                condition, _("a field is written item['name']; .{name} is not known here.").format(name=node.attr[:60])
+                condition, _("write a field as item['name']; .{name} is unknown here.").format(name=node.attr[:60])
             )
     return ast.unparse(made)
 
@@ -53,7 +53,7 @@ def from_expression(expression: str) -> str:
     for node in ast.walk(made):
         if isinstance(node, ast.Name) and node.id not in stored and node.id not in ("item", "items", "len"):
             raise ExpressionError(
-                expression, _("only item, items and len are known here, not {name}.").format(name=node.id)
+                expression, _("only item, items and len are available here, not {name}.").format(name=node.id)
             )
     return ast.unparse(made)
 
@@ -77,7 +77,7 @@ def _parsed(text: str) -> ast.Expression:
     except SyntaxError as error:
         raise ExpressionError(text, error.msg, error.offset or 0) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ExpressionError(text, _("it is nested too deep, or holds a forbidden sign.")) from error
+        raise ExpressionError(text, _("it is nested too deeply, or contains a forbidden character.")) from error
 
 
 def _stored(tree: ast.AST) -> frozenset[str]:

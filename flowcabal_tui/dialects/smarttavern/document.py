@@ -163,7 +163,7 @@ def _types(flow: Flow) -> Iterator[Finding]:
         if node.kind == "If" and node.branches and (problem := condition_problem(node.branches.condition)):
             yield Finding(code="CONDITION", node=node.id, field="if.condition", message=problem, severity="warning")
         for field in _idle(node):
-            message = _("{kind} does not look at {field}.").format(kind=node.kind, field=field)
+            message = _("{kind} ignores {field}.").format(kind=node.kind, field=field)
             yield Finding(code="UNUSED_PARAM", node=node.id, field=field, message=message, severity="warning")
 
 
@@ -185,7 +185,7 @@ def _calls(flow: Flow, known: Collection[str]) -> Iterator[Finding]:
             continue
         ref = node.subflow.ref
         if ref == flow.reference:
-            message = _("The flow runs itself, and nothing says how deep.")
+            message = _("The flow runs itself, and no depth is set.")
             yield Finding(code="ENDLESS_CALLS", node=node.id, field="subflow.ref", message=message, severity="warning")
         elif ref not in known:
             message = _("There is no flow {ref}. There are: {names}").format(
@@ -209,7 +209,7 @@ def _circle(flow: Flow) -> Iterator[Finding]:
                 done.add(name)
             elif name in way:
                 shown = " → ".join((*list(way)[list(way).index(name) :], name))
-                yield Finding(code="CYCLE", node=name, message=_("A node holds itself: {way}").format(way=shown))
+                yield Finding(code="CYCLE", node=name, message=_("A node contains itself: {way}").format(way=shown))
                 return
             elif name in ids and name not in done:
                 way[name] = None
@@ -227,5 +227,5 @@ def _unused(flow: Flow) -> Iterator[Finding]:
         return
     for node in flow.nodes:
         if node.id not in seen:
-            message = _("Nothing leads from the entry to this node.")
+            message = _("No edge leads from the entry to this node.")
             yield Finding(code="UNREACHABLE", node=node.id, message=message, severity="warning")

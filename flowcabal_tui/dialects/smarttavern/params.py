@@ -47,7 +47,7 @@ class _Reader:
         given = self.take(name, dict, {})
         bad = [key for key, value in given.items() if not isinstance(value, str)]
         for key in bad:
-            self.say("lost", f"{name}.{key}", _("It is not a text, so nothing of {name} is taken.").format(name=name))
+            self.say("lost", f"{name}.{key}", _("It is not text, so {name} is ignored.").format(name=name))
         return {} if bad else given
 
     def list_of_texts(self, name: str) -> list[str] | None:
@@ -94,7 +94,7 @@ def _code(read: _Reader) -> dict[str, Any]:
 def _chat(read: _Reader) -> dict[str, Any]:
     model = read.take("model", str, DEFAULT_MODEL)
     if model == DEFAULT_MODEL:
-        read.say("info", "model", _("The project's model for writing answers in place of {name}.").format(name=model))
+        read.say("info", "model", _("The project's writing model answers in place of {name}.").format(name=model))
     else:
         message = _("{name} is a name of SmartTavern's own settings: choose a model of your provider.")
         read.say("changed", "model", message.format(name=model))
@@ -109,7 +109,7 @@ def _chat(read: _Reader) -> dict[str, Any]:
 def _read_state(read: _Reader) -> dict[str, Any]:
     if isinstance(one := read.left.get("keys"), str):
         read.left["keys"] = [one]
-        read.say("changed", "keys", _("A text is read as the list of this one key."))
+        read.say("changed", "keys", _("A single text is read as a list with this one key."))
     return {
         "keys": read.list_of_texts("keys"),
         "into": read.take("into", str, "state"),
@@ -120,10 +120,10 @@ def _read_state(read: _Reader) -> dict[str, Any]:
 def _write_state(read: _Reader) -> dict[str, Any]:
     updates, fields = read.take("updates", dict, {}), read.texts("from_item_map")
     for place, path in paths_in(updates, location="updates"):
-        read.say("changed", place, _("The text reads as the binding {path} here.").format(path=path))
+        read.say("changed", place, _("Here the text is read as the binding {path}.").format(path=path))
     from_item = {key: field for field, key in fields.items()}
     if len(from_item) < len(fields):
-        read.say("lost", "from_item_map", _("Two fields go to one key: only the last is kept."))
+        read.say("lost", "from_item_map", _("Two fields are written to one key: only the last is kept."))
     return {"updates": updates, "from_item": from_item}
 
 
@@ -155,7 +155,7 @@ def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[st
     made = convert(read)
     name = made.pop("kind", name)
     for left in read.left:
-        read.say("lost", left, _("{kind} does not look at {field}.").format(kind=kind, field=clean(left)[:60]))
+        read.say("lost", left, _("{kind} ignores {field}.").format(kind=kind, field=clean(left)[:60]))
     return name, made, tuple(_notes(read.said, place))
 
 

@@ -41,7 +41,7 @@ def write(workflow: Workflow) -> tuple[dict[str, Any], tuple[ConversionNote, ...
 
 def _cannot(detail: str) -> DialectError:
     return DialectError(
-        _("SmartTavern cannot hold this workflow."), detail, _("Take these nodes out, or write another form.")
+        _("SmartTavern cannot represent this workflow."), detail, _("Remove these nodes, or use another format.")
     )
 
 
@@ -77,7 +77,7 @@ class _Writer:
         free = [node for node in after if node.id not in self.gates and not _joins(node)]
         if len(free) > 1:
             raise _cannot(
-                _("Several nodes take their items from {path}: {names}").format(
+                _("Several nodes read their items from {path}: {names}").format(
                     path=source, names=", ".join(node.id for node in free)
                 )
             )
@@ -105,13 +105,13 @@ class _Writer:
         """Type and params of a node; what has no counterpart there is told."""
         if (writer := _ATOMS.get(node.kind)) is None:
             raise _cannot(
-                _("There is no type for the node {node} of the kind {kind}.").format(node=node.id, kind=node.kind)
+                _("There is no node type for the node {node} of the kind {kind}.").format(node=node.id, kind=node.kind)
             )
         kind, held, convert = writer
         _kind, checked = kind_and_params(node)
         told = checked.model_dump(mode="json", exclude_defaults=True)
         for name in sorted(set(told) - {*held, "source"}):
-            message = _("{kind} cannot say this.").format(kind=kind)
+            message = _("{kind} cannot express this.").format(kind=kind)
             self.notes.append(ConversionNote("lost", f"{node.id}.{name}", message))
         made = convert(node, {name: value for name, value in told.items() if name in held})
         return made.pop("type", kind), made
@@ -147,7 +147,7 @@ class _Writer:
             if one.id not in self.done and one.params.get("how") == "first" and set(_sources(one)) == ends
         ]
         if not found or node.params.get("kind") != "expression":
-            raise _cannot(_("The branches of {node} do not come together again.").format(node=node.id))
+            raise _cannot(_("The branches of {node} do not join again.").format(node=node.id))
         gates = self.gates.get(node.id, set())
         return next((one for one in found if self.gates.get(one.id, set()) == gates), found[0])
 
@@ -163,7 +163,7 @@ class _Writer:
     def _call(self, node: Node, source: str, renames: Mapping[str, str]) -> tuple[list[str], str]:
         more = sorted({*node.params} - {"ref", "inputs", "share_state"})
         if more or set(node.params.get("inputs", {})) != {"items"} or "@" not in str(node.params["ref"]):
-            raise _cannot(_("The call of {node} gives or takes more than items.").format(node=node.id))
+            raise _cannot(_("The call of {node} passes or returns more than items.").format(node=node.id))
         call: dict[str, Any] = {"ref": node.params["ref"]}
         if renames:
             call["input_map"] = dict(renames)
@@ -190,7 +190,7 @@ class _Writer:
             name, number = f"{self.ascii(node)}_{number}", number + 1
         self.names.add(name)
         if name != node:
-            self.notes.append(ConversionNote("changed", node, _("It is called {name} there.").format(name=name)))
+            self.notes.append(ConversionNote("changed", node, _("There it is called {name}.").format(name=name)))
         return name
 
 
@@ -242,7 +242,7 @@ def _context(node: Node, params: dict[str, Any]) -> dict[str, Any]:
 def _state(node: Node, params: dict[str, Any]) -> dict[str, Any]:
     counters, fields = params.get("increment", []), params.get("from_item", {})
     if node.params.get("mode", "write") != "write" or (counters and (len(counters) > 1 or len(params) > 1)):
-        raise _cannot(_("{node} does to the state what SmartTavern cannot.").format(node=node.id))
+        raise _cannot(_("{node} changes the state in a way that SmartTavern cannot.").format(node=node.id))
     if len(set(fields.values())) < len(fields):
         raise _cannot(_("{node} writes one field under two keys.").format(node=node.id))
     if counters:

@@ -136,7 +136,9 @@ def _given(node: Document, given: Document, actions: Actions | None) -> Iterator
     if not isinstance(fields, dict) or not fields or action.arg_schema.get("additionalProperties") not in (None, False):
         return
     for key in (one for one in given if one not in fields):
-        said = _("The action takes no {name}. It takes: {names}").format(name=key[:60], names=", ".join(fields))
+        said = _("The action has no parameter {name}. Its parameters: {names}").format(
+            name=key[:60], names=", ".join(fields)
+        )
         yield Finding(code="UNKNOWN_PARAM", message=said, field=key, fix=nearest(key, tuple(fields)))
 
 

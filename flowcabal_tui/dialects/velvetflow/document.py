@@ -48,7 +48,7 @@ def _text(source: str | bytes | Any) -> str:
     except UnicodeDecodeError as error:
         raise DialectError(_("The document is not UTF-8 text."), str(error)) from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise DialectError(_("The document holds what JSON cannot hold."), str(error)) from error
+        raise DialectError(_("The document contains values that JSON cannot represent."), str(error)) from error
 
 
 def _nodes_in(document: Document) -> int:

@@ -212,7 +212,7 @@ class _Reader:
     def whole(self) -> str:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise JinjaError(_("it is nested too deep."))
+            raise JinjaError(_("it is nested too deeply."))
         made = self.either()
         if self.take("if"):
             held = self.either()

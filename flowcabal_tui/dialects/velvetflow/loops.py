@@ -74,7 +74,7 @@ def read(reader: Reader, node: Document, scope: Scope, place: str, path: str) ->
     if params.get("max_iterations") is not None:
         made["max_iterations"] = _limit(reader, params["max_iterations"], at)
     for key in (one for one in params if one not in _KNOWN):
-        reader.telling.wrong("UNKNOWN_PARAM", f"{at}.{key}", _("{name} means nothing in a loop.").format(name=key))
+        reader.telling.wrong("UNKNOWN_PARAM", f"{at}.{key}", _("{name} has no meaning in a loop.").format(name=key))
     reader.places.node(here, node["id"], fields)
     return {"kind": "loop", "params": made}
 
@@ -117,7 +117,7 @@ def _kind(reader: Reader, params: Document, place: str) -> None:
         said = _("A loop needs a loop_kind: for_each or while.")
         reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.loop_kind", said)
     elif kind not in ("for_each", "while"):
-        said = _("{kind} is no kind of loop: for_each or while.").format(kind=str(kind)[:60])
+        said = _("{kind} is not a kind of loop: for_each or while.").format(kind=str(kind)[:60])
         reader.telling.wrong("SCHEMA_MISMATCH", f"{place}.loop_kind", said)
     if kind == "while" and params.get("source") and not isinstance(params.get("condition"), dict):
         said = _("A loop of the kind while needs a condition.")
@@ -177,7 +177,7 @@ class _Exports:
         known = ("from_node", "fields", "mode", "list_field")
         made = {key: items[key] for key in known if items.get(key) is not None}
         for key in (one for one in items if one not in known):
-            said = _("{name} means nothing here.").format(name=key)
+            said = _("{name} has no meaning here.").format(name=key)
             self.reader.telling.note("lost", f"{self.place}.items.{key}", said)
         if made.get("mode") not in (None, "collect", "first", "last"):
             said = _("It must be one of: {names}").format(names="collect, first, last")

@@ -43,7 +43,7 @@ def normal(source: str | bytes | Any) -> tuple[Document, list[ConversionNote]]:
     notes: list[ConversionNote] = []
     for key in document:
         if key not in TOP:
-            notes.append(ConversionNote("lost", key, _("{name} means nothing in a workflow.").format(name=key)))
+            notes.append(ConversionNote("lost", key, _("{name} has no meaning in a workflow.").format(name=key)))
     graph = _graph(document, "", notes)
     named = {"workflow_name": document.get("workflow_name", "unnamed_workflow")}
     return {**named, "description": document.get("description") or "", **graph}, notes
@@ -125,7 +125,7 @@ def _to_branches(nodes: list[Any], edges: list[Any], notes: list[ConversionNote]
         name = _BRANCHES.get(condition) if isinstance(condition, str) else None
         if name and name not in node and target is not None:
             node[name] = target
-            said = _("The branch {name} of {node} leads to {target}: its edge says so.")
+            said = _("The branch {name} of {node} leads to {target}, as its edge says.")
             said = said.format(name=condition, node=node["id"], target=target)
             notes.append(ConversionNote("changed", edge.at, said))
         elif not (name and node.get(name) == target) and (condition or target not in _targets(node)):
@@ -182,7 +182,7 @@ def _loop(params: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
     for name, meant in _LOOP_NAMES.items():
         if name in made and meant not in made:
             made[meant] = made.pop(name)
-            said = _("{name} is {meant}.").format(name=name, meant=meant)
+            said = _("{name} means {meant}.").format(name=name, meant=meant)
             notes.append(ConversionNote("changed", f"{place}.{name}", said))
             if name == "iter":
                 made.setdefault("loop_kind", "for_each")

@@ -61,7 +61,7 @@ def reading(source: str | bytes | Any) -> Reading:
         told = Finding(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
         telling.findings.append(told)
     for asked in reader.references.inputs:
-        said = _("{name} is defined nowhere: it is an input of the run, input.{name}.").format(name=asked)
+        said = _("{name} is not defined: it is an input of the run, input.{name}.").format(name=asked)
         notes.append(ConversionNote("changed", "", said))
     name = str(document["workflow_name"])
     try:
@@ -202,7 +202,7 @@ class _Reader:
         known = {"id", "type", "display_name", "params", "action_id", "out_params_schema", "parent_node_id"}
         known |= {"true_to_node", "false_to_node", "cases", "default_to_node", "depends_on"}
         for key in (one for one in node if one not in known):
-            self.telling.note("lost", f"{place}.{key}", _("{name} means nothing in a node.").format(name=key))
+            self.telling.note("lost", f"{place}.{key}", _("{name} has no meaning in a node.").format(name=key))
         if node.get("type") in ("start", "end") and node["params"]:
             self.telling.note("lost", f"{place}.params", _("start and end have no params."))
         if node.get("type") != "condition":
@@ -210,13 +210,13 @@ class _Reader:
                 if node.get(name) is not None:
                     self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", _("Only conditions have branches."))
         if node.get("type") != "loop" and "exports" in node["params"]:
-            self.telling.wrong("INVALID_SCHEMA", f"{place}.params.exports", _("Only loops export."))
+            self.telling.wrong("INVALID_SCHEMA", f"{place}.params.exports", _("Only loops have exports."))
 
     def action(self, node: Document, scope: Scope, place: str) -> Document:
         given: Document = {}
         for key, value in node["params"].items():
             if key.startswith(_CONTROL) and not key.startswith("__from"):
-                said = _("An action is waited for; nothing else steers it.")
+                said = _("The action runs to its end; nothing else controls it.")
                 self.telling.note("lost", f"{place}.params.{key}", said)
             elif key != "exports":
                 given[key] = self.references.value(value, scope, f"{place}.params.{key}")
@@ -233,7 +233,7 @@ class _Reader:
         """The parameters of a condition, also of a loop's; a null is a value to compare with."""
         known = Condition.model_fields
         for key in (one for one in params if one not in known and one != "exports"):
-            said = _("{name} means nothing in a condition.").format(name=key)
+            said = _("{name} has no meaning in a condition.").format(name=key)
             self.telling.wrong("UNKNOWN_PARAM", f"{place}.{key}", said)
         open_ones = ("kind", "field", "bands", "op", "pattern", "expression")
         made = {
@@ -257,7 +257,7 @@ class _Reader:
         """Branches that hold nodes are ours; one that names nodes, and none at all, is a place where ways part."""
         branches = node["params"].get("branches") or []
         if not branches:
-            said = _("It has no branches: it only parts ways.")
+            said = _("It has no branches: it only splits the flow.")
             self.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.params.branches", said, severity="warning")
         many = branches if isinstance(branches, (dict, list)) else []
         named = many if isinstance(many, dict) else {str(n + 1): one for n, one in enumerate(many)}
@@ -345,7 +345,7 @@ class _Reader:
             self.places.node(path, node["id"], (("value", "dataset" if "dataset" in params else ""),))
             made = self.references.value(params, scope, f"{place}.params")
             return {"kind": "end", "params": {"value": made.get("dataset", made)}}
-        self.telling.note("changed", place, _("It is a prompt; tools and the form of the answer are not carried over."))
+        self.telling.note("changed", place, _("It becomes a prompt; tools and the answer format are not carried over."))
         asked = "task_prompt" if "task_prompt" in params else "prompt"
         self.places.node(path, node["id"], (("system", "system_prompt"), ("prompt", asked)))
         found = {}

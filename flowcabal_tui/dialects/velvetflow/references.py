@@ -138,7 +138,7 @@ class References:
         if (path := _bare(text, scope)) is None:
             return self.embedded(text, scope, place)
         if paths.parse(path).root in RUN_ROOTS:
-            said = _("{text} is a text there; here it is read as a path, and fails if that leads nowhere.")
+            said = _("There {text} is a text; here it is read as a path, and fails if the path does not exist.")
             self.telling.wrong("NOT_CARRIED_OVER", place, said.format(text=text[:80]))
         return path
 
@@ -160,7 +160,7 @@ class References:
         found = jinja.filtered(inner)
         source = _path(found.path) if found else None
         if found is None or source is None:
-            said = _("{text} is no path: only paths can be filled in.").format(text=inner[:80])
+            said = _("{text} is not a path: only paths can be filled in.").format(text=inner[:80])
             self.telling.wrong("NOT_CARRIED_OVER", place, said)
             return "{{" + inner + "}}"
         named = self.named(source, scope, place)

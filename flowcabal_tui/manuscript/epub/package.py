@@ -161,7 +161,7 @@ def _check_protection(archive: Archive) -> None:
         raise ManuscriptError(
             _("This book is copy-protected (DRM): {name}").format(name=archive.name),
             _("Nothing was read."),
-            _("Import a copy without protection."),
+            _("Import a copy without copy protection."),
         )
 
 

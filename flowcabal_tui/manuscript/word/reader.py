@@ -82,7 +82,7 @@ class _Document:
             elif name.startswith("comment") and begins and not (paragraphs or tables):
                 self._runs.range_mark(element)
             if inside > _MOST_INSIDE:
-                raise too_large(self._archive.name, _("One paragraph or table row holds too much."))
+                raise too_large(self._archive.name, _("A paragraph or table row is too long."))
             done = (name == "p" and not (paragraphs or tables)) or (name == "tr" and tables == 1 and not paragraphs)
             if not begins and done:
                 if not skipped:

@@ -15,14 +15,15 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected, 
 
 
 class ActionParams(BaseModel):
-    """An action and what it is given."""
+    """An action and its parameters."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     action: str = Field(description="The id of the action in the registry.")
-    params: dict[str, Any] = Field(default_factory=dict, description="What it is given; bindings are filled in.")
+    params: dict[str, Any] = Field(default_factory=dict, description="Its inputs; bindings are filled in.")
     output: dict[str, Any] | None = Field(
-        None, description="JSON Schema of the result, for checks; none: anything. The registry's schema holds as well."
+        None,
+        description="JSON Schema of the result, for checks; default: anything. The registry's schema applies as well.",
     )
 
 
@@ -52,9 +53,11 @@ class ActionNode(NodeKind):
         given = context.bind(params.params)
         gated = context.gated(params.action)
         if gated:
-            await self._allowed(context, _("May {action} be carried out with this?"), params.action, given, "")
+            await self._allowed(context, _("Allow {action} to be carried out with this?"), params.action, given, "")
         if context.acted:
-            again = _("The program ended while {action} was carried out: it may have been done. Carry it out again?")
+            again = _(
+                "The program ended while {action} was being carried out: it may have finished. Carry it out again?"
+            )
             await self._allowed(context, again, params.action, given, f"again {context.acted} ")
         await context.acts()
         result = await context.act(params.action, given, approved=gated)

@@ -15,10 +15,10 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, Item
 
 
 class CodeParams(ItemParams):
-    """Which function, and what is kept of what it returns."""
+    """The function, and which of its results are kept."""
 
     function: str = Field("", description="The name under which the function was registered.")
-    outputs: tuple[str, ...] = Field((), description="The fields that are taken from what it returns; none: all.")
+    outputs: tuple[str, ...] = Field((), description="The fields taken from the result; default: all.")
     on_error: OnError = Field("fail", description="As for every item kind; a function that fails stops the node.")
 
 
@@ -40,7 +40,7 @@ class Code(ItemKind):
             canonical(made)
         except (TypeError, ValueError) as error:
             raise ItemError(
-                _("{function} returned what is no JSON.").format(function=params.function), str(error)
+                _("{function} returned something that is not JSON.").format(function=params.function), str(error)
             ) from error
         return (made,)
 

@@ -11,11 +11,11 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 
 
 class EndParams(BaseModel):
-    """The end, with the value that the workflow gives."""
+    """The end, with the output of the workflow."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    value: Any = Field(None, description="A binding or a value; none: an empty object.")
+    value: Any = Field(None, description="A binding or a value; default: an empty object.")
 
 
 class End(NodeKind):

@@ -30,34 +30,36 @@ NAMES: Final = frozenset({"parent", "note", "round", "candidates"})
 
 
 class Variation(BaseModel):
-    """What makes some of the candidates different from the others."""
+    """Instructions that make some of the candidates different from the others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    label: str = Field("", description="What it is called where candidates are shown.")
-    instruction: str = Field("", description="Put after the prompt; {{...}} is filled in.")
-    temperature: float | None = Field(None, ge=0, le=2, description="Instead of the step's.")
-    model: str | None = Field(None, description="Instead of the step's.")
+    label: str = Field("", description="Its name where candidates are shown.")
+    instruction: str = Field("", description="Appended to the prompt; {{...}} is filled in.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Replaces the step's own setting.")
+    model: str | None = Field(None, description="Replaces the step's own setting.")
 
 
 class EvolutionParams(BaseModel):
-    """Several answers to one prompt, of which the writer picks; later rounds find the pick as {{parent}}."""
+    """Several answers to one prompt; the writer picks one, which later rounds can use as {{parent}}."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    write: WritingStep = Field(description="Writes a candidate; it finds {{parent}}, {{note}} and {{round}}.")
-    next: Blocks = Field((), description="The prompt of the rounds after the first; none: that of `write` again.")
-    candidates: int = Field(5, ge=2, le=12, description="How many texts a round gives.")
-    rounds: int = Field(1, ge=1, le=5, description="How often at most the writer picks.")
+    write: WritingStep = Field(description="Writes a candidate; it can use {{parent}}, {{note}} and {{round}}.")
+    next: Blocks = Field((), description="The prompt of the rounds after the first; default: the prompt of `write`.")
+    candidates: int = Field(5, ge=2, le=12, description="How many texts a round produces.")
+    rounds: int = Field(1, ge=1, le=5, description="How often the writer picks, at most.")
     variations: tuple[Variation, ...] = Field(
-        (), max_length=12, description="The candidates take them in turn; none: the same prompt for all."
+        (), max_length=12, description="The candidates use them in turn; default: the same prompt for all."
     )
-    angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks each candidate for facts.")
-    sift: AgentStep | None = Field(None, description="Groups near-duplicates; its prompt finds {{candidates}}.")
+    angles: tuple[Angle, ...] = Field(
+        (), description="Angles from which the Monitor checks the facts of each candidate."
+    )
+    sift: AgentStep | None = Field(None, description="Groups near-duplicates; its prompt can use {{candidates}}.")
     offered: int | None = Field(
-        None, ge=2, description="So many are offered at most, those with the fewest contradictions; none: all."
+        None, ge=2, description="The maximum number offered, those with the fewest contradictions first; default: all."
     )
-    blind: bool = Field(False, description="Offer the candidates mixed, without saying who made them.")
+    blind: bool = Field(False, description="Offer the candidates in random order, without naming their models.")
     automatic: bool = Field(
         False,
         description="Between rounds, continue with the first candidate that has the fewest "
@@ -130,7 +132,7 @@ class Evolution(NodeKind):
         later = params.next or params.write.prompt
         named = {path for block in later if isinstance(block, TextBlock) for path in bindings(block.text)}
         if params.rounds > 1 and "parent" not in named:
-            said = _("Later rounds build on the pick, but no prompt of theirs holds {{parent}}.")
+            said = _("Later rounds build on the pick, but none of their prompts contains {{parent}}.")
             found.append(Finding(code="MISSING_REFERENCE", node=node.id, field="next", message=said))
         return tuple(found)
 
@@ -240,7 +242,7 @@ def _path(context: NodeContext, candidate: Candidate) -> NodeId:
 
 def _label(candidate: Candidate, place: int, blind: bool, history: _History) -> str:
     if candidate is history.parent:
-        return _("Stay with the pick of round {n}, and stop").format(n=history.round)
+        return _("Keep the pick of round {n}, and stop").format(n=history.round)
     if blind:
         return _("Text {n}").format(n=place)
     name = _("Candidate {n}").format(n=candidate.number)
@@ -254,7 +256,7 @@ def _reason(params: EvolutionParams, candidates: Sequence[Candidate], number: in
     alike = sum(1 for each in candidates if each.like is not None)
     out = sum(1 for each in candidates if each.left_out)
     if alike:
-        said += " " + _("Not shown, because nearly the same as another: {n}.").format(n=alike)
+        said += " " + _("Not shown, because almost identical to another: {n}.").format(n=alike)
     if out:
         said += " " + _("Not shown, because others have fewer contradictions: {n}.").format(n=out)
     return said

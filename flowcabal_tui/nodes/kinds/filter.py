@@ -13,9 +13,9 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams, lac
 
 
 class FilterParams(ItemParams):
-    """Which items stay."""
+    """Which items are kept."""
 
-    where: str = Field("", description="JMESPath. An item stays unless this gives false, null, 0 or something empty.")
+    where: str = Field("", description="JMESPath. An item is kept unless the result is false, null, 0 or empty.")
 
 
 class Filter(ItemKind):

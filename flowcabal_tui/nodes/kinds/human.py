@@ -16,8 +16,8 @@ class HumanParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    question: str = Field(description="What is asked; {{...}} is filled in.")
-    proposal: Blocks = Field((), description="What the answer starts from, such as an upstream output.")
+    question: str = Field(description="The question; {{...}} is filled in.")
+    proposal: Blocks = Field((), description="What the answer is based on, such as an upstream output.")
     choices: tuple[str, ...] = Field((), description="Answers to choose from; none: free text.")
 
 

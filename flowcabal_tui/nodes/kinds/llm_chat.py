@@ -26,11 +26,11 @@ class LlmChatParams(ItemParams, Sampled):
     """Where the messages are, and which model answers."""
 
     messages_from: str = Field(
-        "messages", description="The field that holds a list of {role, content}, or a text for one message."
+        "messages", description="The field that contains a list of {role, content}, or a text for one message."
     )
-    response_field: str = Field("response", description="The field in which the answer is put.")
+    response_field: str = Field("response", description="The field that receives the answer.")
     world: bool = Field(
-        False, description="Of an item without a list of messages, send the state and the field `user_input`."
+        False, description="Items without a list of messages: send the state and the field `user_input`."
     )
     role: Role = Field("user", description="Which of the project's models answers: user or agent.")
     model: str | None = Field(None, description="Another configured model, or one of the same provider.")
@@ -40,8 +40,8 @@ class LlmChatParams(ItemParams, Sampled):
     presence_penalty: PresencePenalty = None
     stop: Stop = ()
     seed: Seed = None
-    max_tokens: int | None = Field(None, ge=1, description="How long an answer may be.")
-    sample: int = Field(0, ge=0, description="Which of several answers this is; equal numbers are paid once.")
+    max_tokens: int | None = Field(None, ge=1, description="The maximum length of an answer.")
+    sample: int = Field(0, ge=0, description="The number of this answer; equal numbers are paid for once.")
     on_error: OnError = Field("fail", description="As for every item kind; a call that fails stops the node.")
 
 
@@ -93,7 +93,7 @@ def _messages(context: NodeContext, params: LlmChatParams, item: Item) -> list[M
     if isinstance(told, str):
         return [Message("user", told)]
     if not isinstance(told, list) or not told:
-        raise ItemError(_("{field} holds no messages.").format(field=params.messages_from))
+        raise ItemError(_("{field} contains no messages.").format(field=params.messages_from))
     return [_message(one) for one in told]
 
 

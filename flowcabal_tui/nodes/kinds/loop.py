@@ -28,11 +28,13 @@ Outputs = Mapping[NodeId, Output]
 
 
 class Accumulator(BaseModel):
-    """A value that goes from round to round, as `loop.accumulator`."""
+    """A value passed from round to round, as `loop.accumulator`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    initial: dict[str, Any] = Field(default_factory=dict, description="What the first round finds; may hold bindings.")
+    initial: dict[str, Any] = Field(
+        default_factory=dict, description="The value for the first round; may contain bindings."
+    )
     set: dict[str, Any] = Field(default_factory=dict, description="Fields set after each round, from bindings.")
     compute: dict[str, str] = Field(
         default_factory=dict,
@@ -41,14 +43,14 @@ class Accumulator(BaseModel):
 
 
 class LoopParams(BaseModel):
-    """A body, what it is repeated for, and what is taken out of it."""
+    """A body, what it is repeated for, and what is collected from it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     mode: Literal["for_each", "while"] = Field("for_each", description="For each item, or while the condition holds.")
     source: Any = Field(None, description="for_each: the list, or a binding that yields one.")
     condition: ConditionParams | None = Field(
-        None, description="while: looked at before each round; it may name loop.index, loop.last, loop.accumulator."
+        None, description="while: evaluated before each round; it may use loop.index, loop.last, loop.accumulator."
     )
     item: str = Field("", max_length=80, description="Another name for the item; always there: item, loop.item.")
     body: Body = Field(description="The graph that is repeated.")
@@ -57,9 +59,9 @@ class LoopParams(BaseModel):
     )
     accumulator: Accumulator | None = Field(None, description="A value that each round may change.")
     max_iterations: int = Field(
-        100, ge=1, le=100_000, description="while ends after so many rounds; for_each refuses a longer list."
+        100, ge=1, le=100_000, description="while ends after this many rounds; for_each refuses a longer list."
     )
-    side_by_side: int = Field(1, ge=1, le=64, description="for_each: so many rounds at the same time.")
+    side_by_side: int = Field(1, ge=1, le=64, description="for_each: the number of rounds that run at the same time.")
 
 
 class Loop(NodeKind):
@@ -192,7 +194,7 @@ class _Rounds:
     def items(self) -> list[Any]:
         found = bindings.resolve(_as_path(self.params.source), self.begin)
         if not isinstance(found, list):
-            raise BindingError("source", _("a loop needs a list, and gets {kind}.").format(kind=paths.kind(found)))
+            raise BindingError("source", _("a loop needs a list, but got {kind}.").format(kind=paths.kind(found)))
         if len(found) > self.params.max_iterations:
             raise BindingError(
                 "source",
@@ -248,7 +250,7 @@ def _wrong(params: LoopParams) -> Iterator[Finding]:
         said = _("A loop of the mode for_each needs a source.")
         yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="source")
     if params.mode == "for_each" and not isinstance(params.source, (str, dict, list, tuple, type(None))):
-        said = _("A loop needs a list, and gets {kind}.").format(kind=paths.kind(params.source))
+        said = _("A loop needs a list, but got {kind}.").format(kind=paths.kind(params.source))
         yield Finding(code="SCHEMA_MISMATCH", message=said, field="source")
     if params.mode == "while" and params.condition is None:
         said = _("A loop of the mode while needs a condition.")
@@ -256,10 +258,10 @@ def _wrong(params: LoopParams) -> Iterator[Finding]:
     if params.condition is not None:
         yield from conditions.check_shape(params.condition, location="condition")
     if params.item in _TAKEN:
-        said = _("An item cannot be called {name}: that name has a meaning.").format(name=params.item)
+        said = _("An item cannot be called {name}: that name is reserved.").format(name=params.item)
         yield Finding(code="NAME_CONFLICT", message=said, field="item")
     if params.side_by_side > 1 and (params.mode == "while" or params.accumulator is not None):
-        said = _("The rounds go one after the other: each may depend on the one before.")
+        said = _("The rounds run one after the other: each may depend on the previous one.")
         yield Finding(code="ONE_BY_ONE", message=said, field="side_by_side", severity="warning")
     for name, text in params.accumulator.compute.items() if params.accumulator else ():
         if (finding := expressions.check(text, field=f"accumulator.compute.{name}")) is not None:

@@ -30,29 +30,31 @@ class _Frozen(BaseModel):
 class ItemsExport(_Frozen):
     """The output of one node of the body, collected over the rounds."""
 
-    from_node: NodeId = Field(description="The node of the body; a round in which it was skipped gives nothing.")
-    fields: tuple[str, ...] = Field((), description="The fields that are taken; none: the whole output.")
+    from_node: NodeId = Field(description="The node of the body; a round in which it was skipped adds nothing.")
+    fields: tuple[str, ...] = Field((), description="The fields that are taken; default: the whole output.")
     mode: Literal["collect", "first", "last"] = Field("collect", description="All rounds, or the first or last only.")
     list_field: str | None = Field(None, description="A list in the output whose entries are the items.")
 
 
 class AggregateExport(_Frozen):
-    """One value made of all rounds."""
+    """One value built from all rounds."""
 
     name: str = Field(min_length=1, description="Its name in the output.")
-    kind: AggregateKind = Field(description="What is made of the values; collect: the list of them.")
-    source: Any = Field(description="A path or binding, read after each round; a list counts entry by entry.")
-    field: str | None = Field(None, description="The field of each value that is taken.")
-    op: Comparison = Field("==", description="How count_if compares.")
-    value: Any = Field(None, description="What count_if compares with.")
-    sep: str = Field("\n", description="What join puts between.")
+    kind: AggregateKind = Field(description="How the values are combined; collect: a list of them.")
+    source: Any = Field(
+        description="A path or binding, read after each round; the entries of a list are added one by one."
+    )
+    field: str | None = Field(None, description="The field of each value that is collected.")
+    op: Comparison = Field("==", description="The operator of count_if.")
+    value: Any = Field(None, description="The value that count_if compares with.")
+    sep: str = Field("\n", description="What join inserts between the items.")
 
 
 class LoopExports(_Frozen):
-    """What is taken out of the rounds."""
+    """What is collected from the rounds."""
 
-    items: ItemsExport | None = Field(None, description="A list of objects, one or more a round.")
-    aggregates: tuple[AggregateExport, ...] = Field((), description="Values made of all rounds.")
+    items: ItemsExport | None = Field(None, description="A list of objects, one or more per round.")
+    aggregates: tuple[AggregateExport, ...] = Field((), description="Values built from all rounds.")
 
 
 class Gathered:
@@ -84,7 +86,7 @@ class Gathered:
         for field in export.fields if found else ():
             if all(picked(entry, field, MISSING) is MISSING for entry in found):
                 there = dict.fromkeys(key for entry in found if isinstance(entry, dict) for key in entry)
-                raise BindingError(field, _("no output of {node} has it.").format(node=export.from_node), there)
+                raise BindingError(field, _("no output of {node} contains it.").format(node=export.from_node), there)
         if not export.fields:
             return found
         return [{field: picked(entry, field) for field in export.fields} for entry in found]
@@ -216,7 +218,7 @@ def _number(value: Any, export: AggregateExport) -> int | float:
     if number is None or number != number or number in (float("inf"), float("-inf")):
         raise BindingError(
             f"aggregates.{export.name}",
-            _("{kind} needs numbers, and gets {value}.").format(kind=export.kind, value=text_of(value)[:60]),
+            _("{kind} needs numbers, but got {value}.").format(kind=export.kind, value=text_of(value)[:60]),
         )
     return number
 

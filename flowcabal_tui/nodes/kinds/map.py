@@ -17,11 +17,12 @@ class MapParams(ItemParams):
 
     set: dict[str, str] = Field(
         default_factory=dict,
-        description="Field to JMESPath expression. Every expression sees the item as it came, not what others set.",
+        description="Field to JMESPath expression. Every expression sees the item as it arrived, not what the "
+        "others set.",
     )
-    overwrite: bool = Field(True, description="Replace fields that the item has already.")
+    overwrite: bool = Field(True, description="Replace fields that the item already has.")
     missing: Literal["null", "skip"] = Field(
-        "null", description="Where there is nothing to take: set the field to null, or leave it unset."
+        "null", description="If there is nothing to copy: set the field to null, or leave it unset."
     )
 
 

@@ -17,23 +17,23 @@ from flowcabal_tui.nodes.kinds.item_kinds import Carried, Item, ItemError, ItemK
 
 
 class MergeParams(ItemParams):
-    """What is merged, and how."""
+    """The sources to merge, and how."""
 
-    from_field: str = Field("", description="The field whose object is brought up; the field itself stays.")
-    overwrite: bool = Field(True, description="Replace fields that the item has already.")
-    prefix: str = Field("", description="Put before the names of fields that are brought up.")
+    from_field: str = Field("", description="The field whose object is moved up; the field itself stays.")
+    overwrite: bool = Field(True, description="Replace fields that the item already has.")
+    prefix: str = Field("", description="Prefix for the names of the fields that are moved up.")
     sources: tuple[Any, ...] = Field(
-        (), description="Several bindings to items instead of `source`; those of skipped branches are left out."
+        (), description="Several bindings to items, instead of `source`; those from skipped branches are left out."
     )
     how: Literal["all", "first", "match"] = Field(
         "all",
-        description="Of several sources: all items one after the other, those of the first that was not skipped, or "
-        "the first item of each as one item, the second, and so on.",
+        description="Several sources: all items one after the other; those of the first that was not skipped; or "
+        "the first item of each merged into one item, then the second, and so on.",
     )
     fields: dict[str, str] = Field(
         default_factory=dict,
-        description="For `match`: which fields are taken from the sources behind the first, and their names in the "
-        "merged item; none: all.",
+        description="For `match`: which fields are taken from the sources after the first, and their names in "
+        "the merged item; default: all.",
     )
 
 

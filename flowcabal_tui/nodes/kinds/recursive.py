@@ -29,19 +29,19 @@ NAMES: Final = frozenset({"draft", "critique", "round"})
 
 
 class RecursiveParams(BaseModel):
-    """Draft, criticise, revise. The three prompts find {{draft}}, {{critique}} and {{round}} beside the usual names."""
+    """Draft, criticise, revise. The three prompts can use {{draft}}, {{critique}}, {{round}} and the usual names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    start: Blocks = Field((), description="The text to begin with, such as an upstream output; none: see `draft`.")
-    draft: WritingStep | None = Field(None, description="Writes the text to begin with, when `start` is empty.")
-    criticise: AgentStep = Field(description="Says what is to be changed; its verdict ends the rounds.")
+    start: Blocks = Field((), description="The starting text, such as an upstream output; default: see `draft`.")
+    draft: WritingStep | None = Field(None, description="Writes the starting text when `start` is empty.")
+    criticise: AgentStep = Field(description="Says what to change; its verdict ends the rounds.")
     revise: WritingStep = Field(description="Rewrites the text after the critique.")
-    depth: int = Field(3, ge=1, le=10, description="How often at most the text is criticised and revised.")
+    depth: int = Field(3, ge=1, le=10, description="Maximum rounds of critique and revision.")
     until: Condition | None = Field(
         None,
-        description="Ends the rounds too. It finds `verdict` (done, points), `critique`, `draft` and `round`; "
-        "it is not asked when the critique cannot be read.",
+        description="Ends the rounds too. It can use `verdict` (done, points), `critique`, `draft` and `round`; "
+        "it is not evaluated when the critique cannot be read.",
     )
     angles: tuple[Angle, ...] = Field((), description="Angles from which the Monitor checks what is written.")
     review: Literal["never", "doubt", "always"] = Field(
@@ -121,7 +121,7 @@ class Recursive(NodeKind):
             if not call.prompt
         ]
         if bool(params.start) == bool(params.draft):
-            said = _("It needs either a text to begin with (start) or a step that writes it (draft).")
+            said = _("It needs either a starting text (start) or a step that writes it (draft).")
             found.append(Finding(code="SCHEMA_MISMATCH", node=node.id, field="start", message=said))
         if params.until:
             shape = conditions.check_shape(params.until.model_dump(exclude_unset=True))
@@ -161,7 +161,7 @@ class Recursive(NodeKind):
 def _misread(until: Condition, node: NodeId) -> list[Finding]:
     """Fields of the verdict that there are not: found before a critique is paid for."""
     read = [(place, path) for place, path in conditions.paths_in(until) if path.startswith("verdict.")]
-    said = _("The verdict has no field {name}. There are: done, points")
+    said = _("The verdict has no field {name}. Its fields: done, points")
     return [
         Finding(code="SCHEMA_MISMATCH", node=node, field=f"until.{place}", message=said.format(name=path[8:]))
         for place, path in read
@@ -213,9 +213,9 @@ def _holds(context: NodeContext, params: RecursiveParams, verdict: Verdict, name
 async def _reviewed(context: NodeContext, text: str, stopped: str) -> dict[str, Any]:
     """What the writer makes of the last revision."""
     reason = (
-        _("The critique finds nothing more. Approve the text, or change it.")
+        _("The critique has no more points. Approve the text, or change it.")
         if stopped == "good"
-        else _("The rounds are used up, and the critique still has points. Approve the text, or change it.")
+        else _("The last round is over, and the critique still has points. Approve the text, or change it.")
     )
     decision = await context.asked_before(
         [stopped, digest(text)], partial(context.ask, "input", reason, proposal=text, required=True)

@@ -13,11 +13,11 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, Item
 
 
 class SplitParams(ItemParams):
-    """What is taken apart."""
+    """The text or list to split."""
 
-    from_field: str = Field("", description="The field that holds the list or the text.")
+    from_field: str = Field("", description="The field that contains the list or the text.")
     dest_field: str = Field("element", description="The field in which each new item finds its element.")
-    delimiter: str = Field(",", description="Where a text is parted; spaces around stay.")
+    delimiter: str = Field(",", description="Where a text is split; surrounding spaces stay.")
 
 
 class Split(ItemKind):
@@ -33,7 +33,7 @@ class Split(ItemKind):
         whole = field_of(item, params.from_field)
         if isinstance(whole, str):
             if not params.delimiter:
-                raise ItemError(_("A text cannot be parted without a delimiter."))
+                raise ItemError(_("A text cannot be split without a delimiter."))
             whole = whole.split(params.delimiter)
         if not isinstance(whole, list):
             raise ItemError(_("{field} is neither a list nor a text.").format(field=params.from_field))

@@ -10,7 +10,7 @@ from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Schema
 
 
 class StartParams(BaseModel):
-    """The beginning; it has no parameters."""
+    """The start node; it has no parameters."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

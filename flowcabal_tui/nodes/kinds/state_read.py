@@ -16,12 +16,12 @@ class StateReadParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: Any = Field(None, description="The items: a binding such as result_of.plan; none: one empty item.")
+    source: Any = Field(None, description="The items: a binding such as result_of.plan; default: one empty item.")
     keys: tuple[str, ...] | None = Field(
-        None, description="Which keys of the state; none: all. A key that is not there is left out."
+        None, description="Which keys of the state; default: all. A missing key is left out."
     )
     into: str = Field("state", description="The field of the item that contains the values.")
-    for_prompt: bool = Field(False, description="See the last stable value of keys that are being rewritten.")
+    for_prompt: bool = Field(False, description="Read the last stable value of keys that are being rewritten.")
 
 
 class StateRead(NodeKind):

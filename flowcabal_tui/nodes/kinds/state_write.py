@@ -16,25 +16,25 @@ from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried, ItemError, fiel
 
 
 class StateWriteParams(BaseModel):
-    """What is written, and as what."""
+    """What is written, and in which mode."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: Any = Field(
-        None, description="A binding to the items that pass; none: no items. `from_item` reads the first."
+        None, description="A binding to the items that pass; default: no items. `from_item` reads the first."
     )
     updates: dict[str, Any] = Field(default_factory=dict, description="Key to value; bindings are filled in.")
     from_item: dict[str, str] = Field(
         default_factory=dict, description="Key to a field of the first item; goes before `updates`."
     )
-    increment: tuple[str, ...] = Field((), description="Counters that go up by one; a counter that is not there is 0.")
+    increment: tuple[str, ...] = Field((), description="Counters that go up by one; a missing counter is 0.")
     mode: Literal["write", "working", "start", "complete", "fail"] = Field(
         "write",
         description="write: settled values. working: drafts that prompts do not see while the key is pending. "
-        "start: `keys` become pending, prompts see their last stable value. complete: settled, no longer pending. "
-        "fail: `keys` are no longer pending and fall back to their stable value.",
+        "start: `keys` become pending, prompts see their last stable value. complete: settled, no "
+        "longer pending. fail: `keys` are no longer pending and return to their stable value.",
     )
-    keys: tuple[str, ...] = Field((), description="The keys of start and fail; for complete, drafts that are settled.")
+    keys: tuple[str, ...] = Field((), description="The keys of start and fail; for complete, the drafts to settle.")
 
 
 class StateWrite(NodeKind):
@@ -64,7 +64,7 @@ class StateWrite(NodeKind):
             try:
                 updates[key] = int(known.get(key, 0)) + 1
             except (TypeError, ValueError):
-                carried.told(_("{key} is no counter: {value}").format(key=key, value=readable(known[key])[:60]))
+                carried.told(_("{key} is not a counter: {value}").format(key=key, value=readable(known[key])[:60]))
         for key, field in params.from_item.items() if carried.items else ():
             try:
                 updates[key] = field_of(carried.items[0], field)

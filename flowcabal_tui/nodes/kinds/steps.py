@@ -29,7 +29,7 @@ class WritingStep(Sampled):
     prompt: Blocks = Field((), description="The message to the model.")
     role: Role = Field("user", description="Which of the project's models: user or agent.")
     model: str | None = Field(None, description="Another configured model, or one of the same provider.")
-    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; none: the model's own.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Between 0 and 2; default: the model's own.")
     top_p: TopP = None
     frequency_penalty: FrequencyPenalty = None
     presence_penalty: PresencePenalty = None
@@ -54,7 +54,7 @@ class WritingStep(Sampled):
 
 
 class AgentStep(WritingStep):
-    """A call that reads and judges by facts: by the agent model, of what is in its prompt alone."""
+    """A call that reads and judges facts: made by the agents' model, from its prompt alone."""
 
     role: Role = Field("agent", description="Which of the project's models: user or agent.")
     context: bool = Field(False, description="Let the Context agent add what this step must know.")

@@ -90,7 +90,7 @@ async def _refuse_endless(context: NodeContext, workflow: Workflow) -> None:
     endless = [finding for finding in check_calls(workflow, library) if finding.code == "ENDLESS_CALLS"]
     if endless:
         raise WorkflowError(
-            _("The workflow {ref} would call itself without end.").format(ref=workflow.reference),
+            _("The workflow {ref} would call itself endlessly.").format(ref=workflow.reference),
             "\n".join(f"{finding.node}: {finding.message}" for finding in endless),
             _("Give the node that calls again a depth, such as input.depth."),
         )

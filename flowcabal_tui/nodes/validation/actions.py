@@ -55,7 +55,7 @@ def _no_schema(schema: Schema) -> str:
     except jsonschema.SchemaError as error:
         return clean(f"{error.json_path}: {error.message}")[:_LONGEST]
     except RecursionError:
-        return _("It is nested too deep.")
+        return _("It is nested too deeply.")
     return ""
 
 
@@ -81,7 +81,9 @@ def _given(given: Mapping[str, Any], schema: Schema, scope: Scope) -> Iterator[F
 
 
 def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Finding:
-    said = _("The action takes no {name}. It takes: {names}").format(name=name[:60], names=", ".join(known))
+    said = _("The action has no parameter {name}. Its parameters: {names}").format(
+        name=name[:60], names=", ".join(known)
+    )
     return Finding(
         code="UNKNOWN_PARAM",
         field=place,
@@ -99,7 +101,7 @@ def _fits(value: Any, schema: Any, top: Schema, scope: Scope, place: str) -> Ite
         wanted = frozenset().union(*map(types_of, options_of(schema, top)))
         if any(not types_of(option) for option in options_of(schema, top)) or not yielded or yielded & _widened(wanted):
             return
-        said = _("It yields {found}, and {wanted} is wanted.").format(
+        said = _("It yields {found}, but {wanted} is needed.").format(
             found=", ".join(sorted(yielded)), wanted=", ".join(sorted(wanted))
         )
         yield Finding(code="SCHEMA_MISMATCH", field=place, message=said)

@@ -145,7 +145,7 @@ def _unreachable(node: str, lost: Collection[NodeId]) -> Finding:
 def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds, *, joins: bool) -> Finding:
     branching = _missing(known, wanted)
     labels = ", ".join(sorted(wanted[branching])) if branching else ""
-    said = _("{source} runs only when {branching} gives {labels}; otherwise this node is skipped too.").format(
+    said = _("{source} runs only when {branching} yields {labels}; otherwise this node is skipped too.").format(
         source=source, branching=branching, labels=labels
     )
     code = "SKIPPED_JOIN" if joins else "MAY_NOT_RUN"

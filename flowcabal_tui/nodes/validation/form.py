@@ -36,9 +36,9 @@ def _finding(value: Any, error: ErrorDetails) -> Finding:
     if kind == "extra_forbidden":
         model = Workflow if len(loc) == 1 else _MODELS.get((len(loc), str(loc[0])))
         fix = nearest(str(loc[-1]), tuple(model.model_fields)) if model else ""
-        message = _("{name} means nothing here.").format(name=loc[-1])
+        message = _("{name} has no meaning here.").format(name=loc[-1])
     elif kind == "string_pattern_mismatch":
-        message = _("It must not be empty, nor hold spaces, slashes or @.")
+        message = _("It must not be empty or contain spaces, slashes or @.")
     elif kind == "missing":
         message = _("{name} is missing.").format(name=loc[-1])
     return Finding(code="INVALID_SCHEMA", node=name, field=place_of(raw, inside), message=message, fix=fix)

@@ -28,7 +28,7 @@ def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
         if count > 1:
             yield Finding(code="DUPLICATE_ID", node=path + node, message=_("{n} nodes have this id.").format(n=count))
         if "/" in node or node != node.strip() or any(unicodedata.category(char) in ("Cc", "Cs") for char in node):
-            said = _("An id must not hold a slash or control characters, nor begin or end with a space.")
+            said = _("An id must not contain a slash or control characters, or begin or end with a space.")
             yield Finding(code="BAD_ID", node=path + node, field="id", message=said)
 
 
@@ -121,5 +121,5 @@ def check_circles(circles: Sequence[Sequence[NodeId]], path: str) -> Iterator[Fi
     """A finding for each circle, which names it."""
     for circle in circles:
         shown_part = circle if len(circle) <= 20 else [*circle[:18], "…", circle[-1]]
-        said = _("The workflow goes in a circle: {nodes}").format(nodes=" → ".join(shown_part))
+        said = _("The workflow contains a cycle: {nodes}").format(nodes=" → ".join(shown_part))
         yield Finding(code="CYCLE", node=path + circle[0], message=said)

@@ -45,7 +45,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
     if error["type"] == "missing":
         message = _("{name} is missing.").format(name=place)
     elif error["type"] == "extra_forbidden":
-        message = _("{name} means nothing here.").format(name=place)
+        message = _("{name} has no meaning here.").format(name=place)
         if len(error["loc"]) == 1:
             known = sorted(model.model_fields)
             fix = nearest(place, known)
@@ -130,7 +130,7 @@ def _named(node: str, place: str, path: str, scope: Scope) -> Iterator[Finding]:
         yield lost.model_copy(update={"fix": fix})
     else:
         names = ", ".join((*scope.roots, "result_of.NODE.text"))
-        said = _("The prompt asks for {path}. There are: {names}").format(path=path, names=names)
+        said = _("The prompt refers to {path}. Available: {names}").format(path=path, names=names)
         fields = found.message if root in scope.roots else said
         yield found.model_copy(update={"code": "UNKNOWN_NAME", "node": node, "message": fields})
 

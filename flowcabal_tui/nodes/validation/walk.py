@@ -171,7 +171,7 @@ class Walk:
         roots = {**scope.roots, **own}
         inside = rounds * max(1, kind.rounds(params))
         if inside > MAX_ROUNDS >= rounds:
-            said = _("Its body would run {n} times, with the loops around it.").format(n=f"{inside:,}")
+            said = _("Its body would run {n} times, counting the loops around it.").format(n=f"{inside:,}")
             self._add([Finding(code="LOOP_TOO_LARGE", node=read.path, message=said, severity="warning")])
         part = "" if alone else f"{field.partition('.')[2] or field}/"
         place = _Place(read.path, field, f"{read.path}/{part}", inside)

@@ -85,8 +85,8 @@ async def own_queries(folder: Path, most: int) -> list[Asked]:
     made = book.queries(most)
     if not made:
         raise ManuscriptError(
-            _("This book gives no queries."),
-            _("Nobody comes back in it: it is short, or its names are not indexed yet."),
+            _("No queries can be made from this book."),
+            _("No character returns in it: it is short, or its names are not indexed yet."),
         )
     labels = {each.query.id: each.labels for each in made}
     return [Asked(BenchBook(folder), tuple(each.query for each in made), labels, book.lengths)]

@@ -49,7 +49,7 @@ def ablations(settings: BenchSettings) -> dict[str, BenchSettings]:
     """By name: words alone, with names, with vectors too, and without each class of the budget in turn."""
     budget = settings.budget
     return {
-        _("words alone"): BenchSettings(budget, only="lexical"),
+        _("words only"): BenchSettings(budget, only="lexical"),
         _("names and words"): BenchSettings(budget),
         _("with vectors too"): BenchSettings(budget, only="vectors", embedding=settings.embedding),
         **{_("without {name}").format(name=name): BenchSettings(budget, (name,)) for name in ABLATED},

@@ -77,7 +77,7 @@ def read_labels(file: Path) -> dict[str, Labels]:
             if "gold" in row
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ManuscriptError(_("These are no labels: {file}").format(file=file.name), str(error)) from error
+        raise ManuscriptError(_("These are not labels: {file}").format(file=file.name), str(error)) from error
 
 
 def score(labels: Labels, items: Iterable[Mapping[str, Any]], lengths: Mapping[int, int]) -> Score:

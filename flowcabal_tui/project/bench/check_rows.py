@@ -71,7 +71,7 @@ def read_rows(file: Path, novels: Path) -> tuple[CheckRow, ...]:
             place = f"{each.name}:{number}"
             row = _row(line, counts, place)
             if row.id in rows:
-                raise _wrong(place, _("the id {id} is there twice").format(id=row.id))
+                raise _wrong(place, _("the id {id} occurs twice").format(id=row.id))
             rows[row.id] = row
     if not rows:
         raise ManuscriptError(_("There are no rows in {file}.").format(file=file.name))
@@ -109,7 +109,7 @@ def _row(line: bytes, chapters: dict[str, int], place: str) -> CheckRow:
         (first, *_rest) = error.errors()
         raise _wrong(place, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
-        raise _wrong(place, _("this is no JSON object")) from error
+        raise _wrong(place, _("this is not a JSON object")) from error
     if read.novel not in chapters:
         raise _wrong(place, _("there is no novel {name}").format(name=read.novel))
     if read.now > chapters[read.novel]:
@@ -118,7 +118,7 @@ def _row(line: bytes, chapters: dict[str, int], place: str) -> CheckRow:
     if not is_clean and not (read.draft or "").strip():
         raise _wrong(place, _("there is no draft"))
     if read.span is not None and not _is_within(read.span, read.draft or ""):
-        raise _wrong(place, _("the span lies outside the draft"))
+        raise _wrong(place, _("the span is outside the draft"))
     return CheckRow(read.id, read.lang, read.novel, read.now, None if is_clean else read.draft)
 
 

@@ -87,7 +87,7 @@ def read_queries(file: Path) -> tuple[BenchQuery, ...]:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
         return tuple(BenchQuery(row["id"], row["lang"], row["novel"], int(row["now"]), row["text"]) for row in rows)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ManuscriptError(_("These are no queries: {file}").format(file=file.name), str(error)) from error
+        raise ManuscriptError(_("These are not queries: {file}").format(file=file.name), str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

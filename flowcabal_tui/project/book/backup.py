@@ -173,7 +173,7 @@ def _files(project: Folder) -> Iterator[tuple[str, ...]]:
                 continue
             if not _is_safe("/".join(names)):
                 raise ProjectError(
-                    _("A file cannot go into a backup: {name}").format(name=ascii("/".join(names))),
+                    _("A file cannot be added to a backup: {name}").format(name=ascii("/".join(names))),
                     _("Its name could not be restored. No backup was made."),
                     _("Give the file another name, or move it out of the project's folder."),
                 )
@@ -214,7 +214,7 @@ def _restore(file: Path, folder: Path) -> Manifest:
         with _opened(file) as archive:
             return _unpack(archive, _checked(archive, file), folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:  # or encrypted
-        raise _unusable(_("It is no archive, or one that is damaged or locked.")) from error
+        raise _unusable(_("It is not an archive, or it is damaged or locked.")) from error
     except OSError as error:
         raise _no_room(folder, error) from error
 
@@ -235,7 +235,7 @@ def _checked(archive: zipfile.ZipFile, file: Path) -> Manifest:
         for name, member in manifest.members.items():
             with archive.open(name) as source:
                 if _copy(source, None) != member:
-                    raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+                    raise _unusable(_("{name} differs from what the backup lists.").format(name=name))
     except OSError as error:
         raise _unread(file, error) from error
     return manifest
@@ -245,7 +245,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
     """The manifest, when the archive holds exactly what it says and nothing that a path could lead astray."""
     infos = {info.filename: info for info in archive.infolist()}
     if len(infos) != len(archive.infolist()) or len(infos) > _MOST_FILES:
-        raise _unusable(_("It holds files twice, or too many."))
+        raise _unusable(_("It contains files twice, or too many files."))
     if MANIFEST not in infos or infos[MANIFEST].file_size > _MANIFEST_SIZE:
         raise _unusable(_("It has no manifest."))
     try:
@@ -253,9 +253,9 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
     except ValidationError as error:
         raise _unusable(_("Its manifest cannot be read.")) from error
     if manifest.form != FORM:
-        raise _unusable(_("Its form is {form}; this program reads {known}.").format(form=manifest.form, known=FORM))
+        raise _unusable(_("Its format is {form}; this program reads {known}.").format(form=manifest.form, known=FORM))
     if {*manifest.members} != {*infos} - {MANIFEST} or not {DATABASE, PROJECT_FILE} <= {*manifest.members}:
-        raise _unusable(_("It does not hold what its manifest says."))
+        raise _unusable(_("It does not contain what its manifest lists."))
     for name, member in manifest.members.items():
         info = infos[name]
         if not _is_safe(name) or stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
@@ -307,9 +307,9 @@ def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, 
         new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, modes.file)
         with archive.open(name) as source, open(new, "wb") as sink:
             if _copy(source, sink) != member:
-                raise _unusable(_("{name} is not what the backup says it is.").format(name=name))
+                raise _unusable(_("{name} differs from what the backup lists.").format(name=name))
     except FileExistsError as error:
-        raise _unusable(_("Another file of it has the same place on this system: {name}").format(name=name)) from error
+        raise _unusable(_("Another file in it has the same path on this system: {name}").format(name=name)) from error
 
 
 def _make_folders(folder: Path, modes: Modes) -> None:
@@ -331,14 +331,14 @@ def _copy(source: IO[bytes], sink: IO[bytes] | None) -> Member:
 
 
 def _unusable(why: str) -> ProjectDamaged:
-    return ProjectDamaged(_("The backup cannot be used."), why, _("Nothing was changed. Take another backup."))
+    return ProjectDamaged(_("The backup cannot be used."), why, _("Nothing was changed. Make another backup."))
 
 
 def _unread(file: Path, error: OSError) -> ProjectError:
     return ProjectError(
         _("Cannot read {file}.").format(file=file),
         _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
-        _("Name the file of a backup, and see that you may read it."),
+        _("Name a backup file, and check that you may read it."),
     )
 
 
@@ -346,5 +346,5 @@ def _no_room(place: Path, error: OSError) -> DiskFull:
     return DiskFull(
         _("Cannot write {file}.").format(file=place),
         _("{reason}. Nothing was changed.").format(reason=os_reason(error)),
-        _("Make room, or choose another folder."),
+        _("Free some space, or choose another folder."),
     )

@@ -51,7 +51,7 @@ class Blame:
             last = lines[-1].number if lines else 0
             raise UnknownName(
                 _("The chapter has no text in line {n}.").format(n=number),
-                _("Its last line with text is {n}.").format(n=last) if last else _("Nothing is written in it."),
+                _("Its last line with text is {n}.").format(n=last) if last else _("It is empty."),
             )
         kept = next((origin for origin in line.origin.chain if origin.run), None)
         return Provenance(line, await self._written(kept) if kept else None)

@@ -49,7 +49,7 @@ class ChaptersEdit:
             case ReplaceText():
                 made = str(await self._store.edits.write(*await self._replaced(command), following(AFTER_EDIT)))
             case RevertChange():
-                note = _("a replacement taken back")
+                note = _("replacement undone")
                 made = str(await self._store.edits.revert(command.generation, note, following(AFTER_EDIT)))
             case SplitChapter():
                 new = await self._store.edits.split(
@@ -88,5 +88,5 @@ class ChaptersEdit:
                     )
                 text = text[:start] + by + text[start + len(words) :]
             texts.append(NewText(chapter, text, version))
-        note = _("replaced: {words} by {others}").format(words=words[:_SHOWN], others=by[:_SHOWN])
+        note = _("replaced: {words} with {others}").format(words=words[:_SHOWN], others=by[:_SHOWN])
         return texts, note

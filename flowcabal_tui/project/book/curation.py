@@ -71,12 +71,12 @@ class Curation:
                 _("Its text was cut off.") if partial.strip() else "",
                 _("Continue it, or keep it as it is (`--partial`).")
                 if partial.strip()
-                else _("Run the node to its end first."),
+                else _("Let the node finish first."),
             )
         kind = command.kind or workflow.keep.kind
         chapter = command.chapter or run.chapter
         if kind == "chapter" and chapter is None:
-            raise RunError(_("Which chapter is this?"), "", _("Name the chapter that takes the text."))
+            raise RunError(_("Which chapter is this?"), "", _("Name the chapter that receives the text."))
         subject = await self._entity_name(run, command.run, workflow) if kind == "entity" else ""
         keeping = Keeping(
             text=Output(await self._store.runs.text(Digest(done["digest"])), done.get("form", "text")).text

@@ -58,7 +58,7 @@ class Importer:
             raise RunError(
                 _("All chapters of {file} are in the book already.").format(file=command.path),
                 _("Nothing was imported."),
-                _("To have them a second time, import with --again."),
+                _("To import them a second time, use --again."),
             )
         total = len(chapters)
         names = await self._workshop.do(discover, [chapter.text for chapter in chapters], self._language)
@@ -114,13 +114,13 @@ class Importer:
             warnings = (words.format(titles=named(renamed)), *warnings)
         if texts and found.language != self._language[:2]:
             words = _(
-                "The text is {language}, the book is not: names would not be found. Before the import, set"
-                ' language = "{code}" under [project] in flowcabal.toml.'
+                "The text is in {language}, but the book is not: names would not be found. Before the import, "
+                'set language = "{code}" under [project] in flowcabal.toml.'
             )
             name = _("Chinese") if found.language == "zh" else _("English")
             warnings = (words.format(language=name, code=found.language), *warnings)
         if changed:
-            words = _("In the book with another text, and added as chapters of their own: {titles}.")
+            words = _("In the book with different text, and added as separate chapters: {titles}.")
             warnings = (*warnings, words.format(titles=named(changed)))
         return replace(found, warnings=warnings, known=known)
 

@@ -82,7 +82,7 @@ class Mirror:
             raise DiskFull(
                 _("Cannot write {file}.").format(file=self._project.path / MANUSCRIPT / name),
                 _("{reason}. The chapter is safe in the project's database.").format(reason=os_reason(error)),
-                _("Make room or correct the permissions; the file is written at the next try."),
+                _("Free space or correct the permissions; the next attempt writes the file."),
             ) from error
         await self._store.values.put(self._key(chapter.id), {"name": name, "digest": written})
         return None

@@ -27,9 +27,9 @@ def require_database(folder: Path) -> None:
     if not chapters:
         return
     title = _("The project's database is empty: {file}") if file.exists() else _("The project has no database: {file}")
-    advice = _("`flowcabal-tui rescue {project} --to FOLDER` takes out what is whole, and makes a new project of it.")
+    advice = _("`flowcabal-tui rescue {project} --to FOLDER` extracts what is intact, and makes a new project from it.")
     raise ProjectDamaged(
         title.format(file=file),
-        _("Its manuscript folder holds {n} chapters. Nothing was opened or changed.").format(n=chapters),
+        _("Its manuscript folder contains {n} chapters. Nothing was opened or changed.").format(n=chapters),
         advice.format(project=folder),
     )

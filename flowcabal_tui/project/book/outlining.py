@@ -124,7 +124,7 @@ class Outlining:
         before = read_outline(await self._store.book.text(_OUTLINE, base) if base else "")
         if command.title and _words(before, command) == _words(outline, command) is not None:
             return
-        raise VersionConflict(_("The outline was changed meanwhile."), _("Nothing was written."))
+        raise VersionConflict(_("The outline was changed in the meantime."), _("Nothing was written."))
 
     async def _chapter(self, chapter: ChapterId) -> Chapter:
         try:
@@ -175,6 +175,6 @@ def _with_words(book: BookOutline, part: OutlinePart, body: str) -> str:
 def _readable(text: str | None) -> str:
     """Raises RunError where no heading of a volume fits."""
     if text is None:
-        title = _("Beside the other headings of this outline no heading would be read as that of a volume.")
-        raise RunError(title, _("Nothing was changed."), _("Write it in the whole outline."))
+        title = _("Next to the other headings of this outline, no heading would be recognised as a volume.")
+        raise RunError(title, _("Nothing was changed."), _("Edit it in the whole outline."))
     return text

@@ -76,7 +76,7 @@ class RuleChecks:
                 texts = await view.chapter_texts([chapter.id for chapter in some])
                 read = {chapter.digest: texts[chapter.id] for chapter in some if chapter.digest is not None}
                 await self._workshop.do(learn, earlier.language, read)
-        raise HelperFailed("memory", _("The rules could not keep the chapters of the book in memory."))
+        raise HelperFailed("memory", _("The book has too many chapters to check by rule in memory."))
 
 
 def _label(chapter: Chapter, view: MemoryView) -> str:

@@ -51,7 +51,9 @@ def read_forms(path: Path) -> dict[str, Form]:
     try:
         return {str(row["id"]): Form.model_validate(row["form"]) for row in _rows(path)}
     except (KeyError, ValidationError) as error:
-        raise SettingsError(_("{file} holds a form that cannot be read.").format(file=path.name), str(error)) from error
+        raise SettingsError(
+            _("{file} contains a form that cannot be read.").format(file=path.name), str(error)
+        ) from error
 
 
 async def answered(brief: Brief, form: Form | None) -> Json:
@@ -96,7 +98,7 @@ def _brief(row: Mapping[str, Any]) -> Brief:
         )
         return Brief(str(row["id"]), str(row["intent"]), str(row.get("lang", "en")), row.get("workflow"), known)
     except (KeyError, TypeError, ValidationError) as error:
-        raise SettingsError(_("There is a brief that cannot be read."), str(error)) from error
+        raise SettingsError(_("One of the briefs cannot be read."), str(error)) from error
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -106,4 +108,4 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise SettingsError(_("Cannot read {file}.").format(file=path.name), os_reason(error)) from error
     except ValueError as error:
-        raise SettingsError(_("{file} is no list of JSON objects.").format(file=path.name), str(error)) from error
+        raise SettingsError(_("{file} is not a list of JSON objects.").format(file=path.name), str(error)) from error

@@ -115,7 +115,7 @@ class Builds:
         """
         wish = clean(command.wish).strip()
         if not wish and command.form is None:
-            raise RunError(_("There is no wish."))
+            raise RunError(_("The wish is missing."))
         form = None if command.form is None else _form(command.form)
         await self._known(command.actions)
         base = await self._kept.document(command.workflow) if command.workflow else None
@@ -139,12 +139,12 @@ class Builds:
             workflow = Workflow.model_validate(document)
         except ValidationError as error:
             lines = "\n".join(refusal(each) for each in error.errors()[:5])
-            raise RunError(_("That is no workflow."), lines) from error
+            raise RunError(_("That is not a workflow."), lines) from error
         if workflow.id in {each.id for each in await self._store.workflows.list()}:
             raise RunError(
-                _("The project has a workflow {ref} already.").format(ref=workflow.id),
+                _("The project already has a workflow {ref}.").format(ref=workflow.id),
                 _("Nothing was changed."),
-                _("Update that one, or give the document another id."),
+                _("Update the existing one, or give the document another id."),
             )
         return plain(workflow)
 
@@ -280,4 +280,4 @@ def _form(filled: Any) -> Form:
         return Form.model_validate(filled)
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, each['loc']))}: {refusal(each)}" for each in error.errors()[:5]]
-        raise RunError(_("The form cannot be read."), "\n".join(lines)) from error
+        raise RunError(_("The format cannot be read."), "\n".join(lines)) from error

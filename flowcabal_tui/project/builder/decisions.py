@@ -63,7 +63,7 @@ class BuildDecisions:
         edited = replace(record, document=document)
         after = next((each for each in edited.changes if _place(each) == _place(known[change])), None)
         if after is None or len(edited.changes) != len(known):
-            raise EditRefused(_("That is what you have. Turn the change down instead."))
+            raise EditRefused(_("That is what you already have. Reject the change instead."))
         await self._require_sound(record, document)
         await self._kept.put(replace(edited, said={**record.said, change_key(after): True}))
 
@@ -72,7 +72,9 @@ class BuildDecisions:
         try:
             before, after = (WorkingCopy(each, record.base, known).errors() for each in (record.document, document))
         except ValidationError as error:
-            raise EditRefused(_("That is no workflow."), "\n".join(refusal(each) for each in error.errors())) from error
+            raise EditRefused(
+                _("That is not a workflow."), "\n".join(refusal(each) for each in error.errors())
+            ) from error
         if new := [finding.message for key, finding in after.items() if key not in before]:
             raise EditRefused(_("The edit would break the workflow."), "\n".join(new[:5]))
 
@@ -89,7 +91,7 @@ class BuildDecisions:
         wanted = set(ids) if ALL in chosen else set(chosen) or {each.id for each in changes if each.ticked}
         taken, _fallen = without_needy(changes, set(ids) - wanted)
         if not taken:
-            raise RunError(_("No change is ticked."), _("Name those that you want: {ids}").format(ids=", ".join(ids)))
+            raise RunError(_("No change is ticked."), _("Name the changes to accept: {ids}").format(ids=", ".join(ids)))
         await self._require_unchanged(record)
         workflow = Workflow.model_validate(with_changes(record.base, record.document, taken))
         require_valid(workflow)
@@ -111,11 +113,11 @@ class BuildDecisions:
         """
         record = await self._kept.get(identity)
         if not record.saved:
-            raise RunError(_("{id} has changed no workflow.").format(id=identity))
+            raise RunError(_("{id} has not changed a workflow.").format(id=identity))
         name = record.saved.partition("@")[0]
         newest = await self._now(name)
         if newest is None or f"{name}@{newest['version']}" != record.saved:
-            raise VersionConflict(_("The workflow was changed since."), "", _("Nothing was changed."))
+            raise VersionConflict(_("The workflow has been changed since."), "", _("Nothing was changed."))
         if record.base is None or record.from_file:
             await WorkflowLibrary(self._store, self._emit).delete(name)
             reference = ""
@@ -138,9 +140,9 @@ class BuildDecisions:
         now = await self._now(str((record.base or record.document)["id"]))
         if _unversioned(now) != _unversioned(None if record.from_file else record.base):
             raise VersionConflict(
-                _("The workflow was changed since the build began."),
+                _("The workflow has been changed since the build began."),
                 _("Nothing was changed."),
-                _("Build again on what it is now."),
+                _("Build again on the current version."),
             )
 
 
@@ -165,7 +167,7 @@ def _edited(document: Json, change: Change, value: Any) -> Json:
     if change.kind == "meta":
         made[change.field] = value
     elif place is None or change.kind in ("node_removed", "edge_added", "edge_removed"):
-        raise EditRefused(_("This change cannot be edited. Take it or turn it down."))
+        raise EditRefused(_("This change cannot be edited. Accept or reject it."))
     elif change.kind == "renamed":
         place.node["name"] = clean(str(value))
     elif change.kind == "node_added":

@@ -236,7 +236,7 @@ class VelvetFlowPlanner:
         build = self._build
         report = await check(build.copied, (), self._simulate)
         gates = [_("The action {name} asks you before it is carried out.").format(name=name) for name in self._gated()]
-        missing = [_("The wish may not be covered: {point}").format(point=each[:200]) for each in self._missing]
+        missing = [_("The wish may not be fulfilled: {point}").format(point=each[:200]) for each in self._missing]
         build.report = replace(report, notes=(*report.notes, *gates, *missing))
         build.checked = len(build.copied.made)
 
@@ -246,7 +246,7 @@ class VelvetFlowPlanner:
         if build.status != "building":
             return
         if not changes_between(build.copied.base, build.copied.document):
-            build.stop(_("The plan of the model is no valid workflow.") + "".join(f" {each}" for each in self._why()))
+            build.stop(_("The model's plan is not a valid workflow.") + "".join(f" {each}" for each in self._why()))
             return
         await self._check()
         if not build.is_checked:
@@ -255,7 +255,7 @@ class VelvetFlowPlanner:
         build.status = "finished"
         build.explanation = clean(self.draft.skeleton.description)
         if self.draft.problems:
-            left_out = _("This is the last version of the plan that was valid; what came after it could not be mended:")
+            left_out = _("This is the last valid version of the plan; what came after it could not be mended:")
             build.explanation = "\n".join((left_out, *self._why()))
 
     def _why(self) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ class Bootstrap:
             raise RunError(
                 _("Another reading is paused."),
                 _("Nothing was sent."),
-                _("Go on with it without naming chapters, or give it up: bootstrap --drop, or B on the screen."),
+                _("Continue it without naming chapters, or give it up: bootstrap --drop, or B on the screen."),
             )
         rows = list(await self._store.jobs.open(job.id))
         return rows if rows or job.state != "done" else None
@@ -147,14 +147,14 @@ class Bootstrap:
         """Begins a reading, or goes on with the one that is paused. Raises RunError, ModelError(NOT_CONFIGURED)."""
         endpoint = self._models.model("agent").endpoint
         if self._worker and not self._worker.done():
-            raise RunError(_("The chapters are being read already."), "", _("Pause it first to change what it does."))
+            raise RunError(_("The chapters are already being read."), "", _("Pause it first to change what it covers."))
         if self._stopping.is_set():
             raise RunError(_("The reading was paused before it began."), _("Nothing was sent."))
         if max_cost is not None and (endpoint.price_in is None or endpoint.price_out is None):
             raise RunError(
-                _("The cap on money cannot be kept: the price of {model} is unknown.").format(model=endpoint.model),
+                _("The cap on money cannot be enforced: the price of {model} is unknown.").format(model=endpoint.model),
                 _("Nothing was sent."),
-                _("Set price_in and price_out of the agent's model in flowcabal.toml."),
+                _("Set price_in and price_out of the agents' model in flowcabal.toml."),
             )
         quote = await self.quote(first, last)
         job = self._job
@@ -178,7 +178,7 @@ class Bootstrap:
 
     async def _new(self, chapters: Sequence[Chapter], max_cost: Decimal | None) -> plan.Job:
         if not chapters:
-            raise RunError(_("No imported chapter is left to be read."), _("Nothing was sent."))
+            raise RunError(_("All imported chapters have been read."), _("Nothing was sent."))
         job = f"{JOB}-{await self._store.memory.generation()}"
         rows = plan.first_rows(chapters)
         await self._store.jobs.add(job, rows)

@@ -179,7 +179,7 @@ class KnowledgeConnection:
         """What keeps the server's tree like the book. Raises KnowledgeError while the server is not there."""
         if self._sync is None or not self.is_up:
             raise KnowledgeError(
-                _("The knowledge server is not there: {state}.").format(state=self.last.message or self.last.state),
+                _("The knowledge server is not available: {state}.").format(state=self.last.message or self.last.state),
                 _("Everything else continues."),
             )
         return self._sync
@@ -252,7 +252,7 @@ class KnowledgeConnection:
             waiting = (await client.queue()).waiting
             if not waiting:
                 return
-            self._tell(StatusEvent("starting", _("indexing what was left: {n}").format(n=waiting)))
+            self._tell(StatusEvent("starting", _("indexing what was missing: {n}").format(n=waiting)))
             await asyncio.sleep(DRAIN_SECONDS)
 
     async def rebuild(self) -> None:

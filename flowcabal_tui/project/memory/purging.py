@@ -104,12 +104,12 @@ class Purging:
     async def _require_possible(self, command: Purge) -> None:
         if not await self._tools.idle():
             raise RunError(
-                _("Something is running."),
+                _("A run is in progress."),
                 _("Nothing was purged."),
                 _("Stop the runs of this project, then try again."),
             )
         if [command.chapter, command.output, command.build].count(None) != 2:
-            raise RunError(_("Purge what?"), "", _("Name a chapter, a kept output or a build, one of them."))
+            raise RunError(_("Purge what?"), "", _("Name one of: a chapter, a kept output, a build."))
 
     async def _forgotten_in_log(self, purged: Purged) -> list[str]:
         """Removes the lines of the log that repeat the text; returns the log where that failed."""

@@ -120,4 +120,4 @@ def entity_text(entity: Entity) -> str:
 
 
 def _nothing_at(uri: str) -> UnknownName:
-    return UnknownName(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since."))
+    return UnknownName(_("There is nothing at {uri}.").format(uri=uri), _("It may have been removed since then."))

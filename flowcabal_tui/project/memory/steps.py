@@ -28,8 +28,8 @@ from flowcabal_tui.protocol.book import BookChanged, OutputChecked
 from flowcabal_tui.runner.fold import fold
 
 ADVICE: Final[dict[Dimension, str]] = {
-    "prevents_errors": mark("Keeping it is not likely to prevent a later error."),
-    "reusable": mark("It will hardly be used again."),
+    "prevents_errors": mark("Keeping it is unlikely to prevent a later error."),
+    "reusable": mark("It is unlikely to be used again."),
     "self_contained": mark("It is not self-contained: it cannot be understood without other text."),
     "new": mark("It adds nothing to what is already kept."),
 }

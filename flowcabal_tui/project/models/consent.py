@@ -48,7 +48,7 @@ class EmbeddingQuote:
                 _("About {texts:,} texts, {tokens:,} tokens, {price}; later, only new texts are sent.").format(
                     texts=self.texts, tokens=self.tokens, price=price
                 ),
-                _("If you say no, search goes by words alone and nothing is sent."),
+                _("If you say no, search uses words only and nothing is sent."),
             )
         )
 
@@ -78,7 +78,7 @@ class EmbeddingConsent:
 def not_agreed(embedder: str) -> EmbeddingsNotAgreed:
     """Raised in place of sending."""
     return EmbeddingsNotAgreed(
-        _("Texts for search by meaning wait for your answer."),
+        _("Texts for search by meaning are waiting for your answer."),
         _("They would be sent to {model}. Nothing was sent.").format(model=embedder),
         _("Answer on the screen with R, or on the command line with --embeddings yes or no."),
     )

@@ -150,7 +150,7 @@ class Reservations:
         if not self._fits_project(larger, others) or not self._fits_job(larger, of_run):
             raise BudgetExceeded(
                 _("A cap is reached: an answer was stopped while it arrived."),
-                _("It grew longer than was reserved for it. What arrived of it is kept and was paid for."),
+                _("It grew longer than the length reserved for it. What arrived is kept and was paid for."),
                 _("Raise max_cost or max_tokens under [budget] in flowcabal.toml, or start again with a higher cap."),
             )
         asked.bound = larger.bound
@@ -208,7 +208,7 @@ class Reservations:
 
     def _cut(self, asked: Reservation) -> LimitReached:
         held = self.runs[asked.run] if asked.run is not None else None
-        words = _("An answer grew longer than was reserved for it and was stopped. What arrived of it is kept.")
+        words = _("An answer grew longer than the length reserved for it and was stopped. What arrived is kept.")
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
         reached.asked, reached.number, reached.cut = asked, held.answers if held else 0, True
         return reached
@@ -219,7 +219,8 @@ class Reservations:
         limit, spent = held.limit, held.spent
         if limit.cost is not None:
             words = _(
-                "You agreed to at most {limit} {currency}; {spent} is spent, and the next call may cost up to {next}."
+                "You agreed to at most {limit} {currency}; {spent} has been spent, and the next call may cost up "
+                "to {next}."
             )
             words = words.format(
                 limit=money(limit.cost),
@@ -229,7 +230,8 @@ class Reservations:
             )
         else:
             words = _(
-                "You agreed to at most {limit:,} tokens; {spent:,} are used, and the next call may use up to {next:,}."
+                "You agreed to at most {limit:,} tokens; {spent:,} have been used, and the next call may use up "
+                "to {next:,}."
             )
             words = words.format(limit=limit.tokens or 0, spent=_tokens(spent), next=asked.tokens)
         reached = LimitReached(_("The run has reached the upper limit of its quote."), words, _advice())
@@ -238,7 +240,7 @@ class Reservations:
 
 
 def _advice() -> str:
-    return _("Start the run again to continue: what you paid for is kept and costs nothing again.")
+    return _("Start the run again to continue: what you paid for is kept and not charged again.")
 
 
 def _tokens(spent: Totals) -> int:

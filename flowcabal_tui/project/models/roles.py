@@ -280,7 +280,7 @@ class ModelRoles:
     def _with_window_told(self, checked: EndpointCheck) -> EndpointCheck:
         endpoint = self.endpoint(checked.role)
         window = endpoint.context_window if endpoint else None
-        said = _("{n} tokens").format(n=f"{window:,}") if window else _("not known")
+        said = _("{n} tokens").format(n=f"{window:,}") if window else _("unknown")
         return replace(checked, details=(*checked.details, ("window", said)))
 
     async def close(self) -> None:
@@ -295,8 +295,8 @@ def _named(endpoint: Endpoint, key: str | None) -> str | None:
     if key is None and (name := endpoint.api_key_env or endpoint.secret):
         raise ModelError(
             ModelFault.NOT_CONFIGURED,
-            _("The key of {model} is not there.").format(model=endpoint.model),
-            _("{name} is set neither in the environment nor in your secrets file. Nothing was sent.").format(name=name),
+            _("The key of {model} is missing.").format(model=endpoint.model),
+            _("{name} is not set in the environment or in your secrets file. Nothing was sent.").format(name=name),
             _("Set {name} and start again; `flowcabal-tui config path` shows where the files are.").format(name=name),
         )
     return key

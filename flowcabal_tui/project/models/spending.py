@@ -225,8 +225,8 @@ class Spending:
         tokens = spent.input_tokens + spent.output_tokens
         if budget.max_cost is not None and spent.cost is None:
             raise BudgetExceeded(
-                _("The cap on money cannot be kept, so no new call was made."),
-                _("What was spent is not known: a model has no price, or there are two currencies."),
+                _("The cap on money cannot be enforced, so no new call was made."),
+                _("The cost is unknown: a model has no price, or there are two currencies."),
                 _("Set price_in and price_out of the models, or cap tokens with max_tokens instead."),
             )
         over_cost = budget.max_cost is not None and (spent.cost or Decimal(0)) >= budget.max_cost

@@ -60,7 +60,7 @@ class Doubts:
             view = await self._store.memory.view(chapter, generation)
             usual = _usual([each.length for each in await view.chapters()])
             if (length := word_count(text, view.language)) < usual * SHORTEST:
-                words = _("The text is far too short: {n}, where the chapters before have {usual}.")
+                words = _("The text is far too short: {n}; the previous chapters have {usual}.")
                 return words.format(n=f"{length:,}", usual=f"{usual:,}")
         return await asyncio.to_thread(_doubt, text, tuple(told), is_prose)
 

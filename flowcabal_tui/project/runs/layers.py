@@ -88,7 +88,7 @@ def sent_messages(body: str) -> tuple[Message, ...]:
         turns = [*([{"role": "system", "content": told["system"]}] if told.get("system") else []), *told["messages"]]
         return tuple(Message(turn["role"], _content(turn.get("content"))) for turn in turns)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise RunError(_("What was kept of this request cannot be read."), str(error)) from error
+        raise RunError(_("The kept part of this request cannot be read."), str(error)) from error
 
 
 def _content(content: Any) -> str:

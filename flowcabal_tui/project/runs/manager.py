@@ -265,7 +265,7 @@ class RunManager:
             known = _known(error)
             if known is None:
                 log.exception("run %s", name)
-                known = RunError(_("The run stopped on a mistake in the program."), repr(error))
+                known = RunError(_("The run stopped because of an error in the program."), repr(error))
             self._emit(WorkflowFailed(name, known.title, known.detail, known.advice))
             self._last_words[name] = RunStateChanged(name, "interrupted")
         finally:
@@ -282,14 +282,14 @@ class RunManager:
         asked = await self._store.runs.question(question)
         if decision.kind not in asked.options:
             raise StaleQuestion(
-                _("That question cannot be answered so."),
-                _("Its answers: {options}").format(options=", ".join(asked.options)),
+                _("This question cannot be answered like that."),
+                _("Possible answers: {options}").format(options=", ".join(asked.options)),
             )
         numbers = range(1, len(asked.choices) + 1) if asked.choices else asked.attempts
         if (decision.attempt or decision.kind == "choose") and decision.attempt not in numbers:
             raise StaleQuestion(
                 _("There is no attempt {n} to choose.").format(n=decision.attempt),
-                _("The question waits on. Its attempts: {numbers}").format(
+                _("The question is still waiting. Its attempts: {numbers}").format(
                     numbers=", ".join(map(str, numbers)) or _("none")
                 ),
             )
@@ -305,7 +305,7 @@ class RunManager:
         )
         if not await self._store.runs.answer(question, decision, event):
             raise StaleQuestion(
-                _("That question was answered before, or its run was stopped."), _("The first answer was kept.")
+                _("That question was already answered, or its run was stopped."), _("The first answer was kept.")
             )
         run = self._runs.get(asked.run)
         if run is None:

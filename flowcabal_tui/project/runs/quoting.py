@@ -234,7 +234,7 @@ class QuoteRun(NodeRun):
     async def _foreseen_flow(self, params: SubflowParams, depth: int) -> Tally:
         found = Tally()
         if (depth == 0 or params.depth is not None) and self._pays():
-            said = _("How often {name} calls itself is not known yet.").format(name=params.ref)
+            said = _("It is not yet known how often {name} calls itself.").format(name=params.ref)
             found.open_ends[said] = None
         if depth == 0 or params.depth is not None:
             return found

@@ -86,7 +86,7 @@ class Tally:
             likely, most = (Spend(each.calls, each.input_tokens, each.output_tokens, None) for each in (likely, most))
         for model, tokens in self.assumed.items():
             words = _(
-                "An answer of {model} counts as {n:,} tokens at most. Before a longer one costs more, you are asked."
+                "An answer of {model} is counted as {n:,} tokens at most. You are asked before a longer one costs more."
             )
             open_ends.append(words.format(model=model, n=tokens))
         if self.unpriced:

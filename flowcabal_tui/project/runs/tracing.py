@@ -119,7 +119,7 @@ async def trace(
     if sought.found is None:
         raise RunError(
             _("The request for {node} cannot be reconstructed.").format(node=path),
-            _("It made no call, or what its prompt was made of is not there any more."),
+            _("It made no call, or the sources of its prompt no longer exist."),
         )
     request, key = sought.found
     keys = [sample_key(key, number) for number in range(SAMPLES)]

@@ -308,7 +308,7 @@ def _written(text: str, base: NodeVersion | None) -> Output:
         return Output.of(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise RunError(
-            _("That is not JSON, which this node gives."),
+            _("That is not JSON, but this node outputs JSON."),
             str(error),
             _("Nothing was changed. Correct it and try again."),
         ) from error

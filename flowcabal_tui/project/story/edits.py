@@ -87,7 +87,7 @@ class ProposedEdits:
     async def _outline(self, row: Proposal, edit: OutlineEdit, verdict: Verdict) -> None:
         if (await self._store.book.outline()).beats(edit.chapter) != edit.before:
             raise VersionConflict(
-                _("The outline of the chapter was changed since."), _("Nothing was changed."), _("Ask again.")
+                _("The outline of the chapter has been changed since."), _("Nothing was changed."), _("Ask again.")
             )
 
         async def write(text: str, version: int) -> None:

@@ -71,7 +71,7 @@ class ProposalService:
         ) == isinstance(after, TextEdit | OutlineEdit)
         if change.id != target or not is_same_kind:
             raise RunError(
-                _("The correction is of something else: {id}.").format(id=change.id), _("Nothing was changed.")
+                _("The correction is for something else: {id}.").format(id=change.id), _("Nothing was changed.")
             )
         if isinstance(change, Entity):
             self._story.require_name(change)
@@ -91,7 +91,7 @@ class ProposalService:
         rows = await self._store.proposals.decided_with(identity)
         await self._edits.take_back(rows, lambda: self._store.proposals.undo(identity, following(AFTER_EDIT)))
         if not rows:
-            raise RunError(_("There is no decision to take back."), _("Nothing was changed."))
+            raise RunError(_("There is no decision to undo."), _("Nothing was changed."))
         known = {entity.id: entity for entity in await self._store.memory.names()}
         for target in dict.fromkeys(row.target for row in rows if row.kind in ("entity", "name")):
             if (entity := known.get(EntityId(target))) is not None:
@@ -152,7 +152,7 @@ def _require_no_finding(row: Proposal) -> None:
         raise RunError(
             _("{id} is a finding.").format(id=row.id),
             _("Nothing was changed."),
-            _("Findings have words of their own: `flowcabal-tui findings`."),
+            _("Findings have their own command: `flowcabal-tui findings`."),
         )
 
 

@@ -36,7 +36,7 @@ class StoryRecords:
             raise RunError(
                 _("The text is empty, or the id is invalid: {id}.").format(id=clean(record.id) or '""'),
                 _("Nothing was changed."),
-                _("Write what holds in a few words; an id has letters, digits, - and _ only."),
+                _("Write the fact in a few words; an id has letters, digits, - and _ only."),
             )
         if isinstance(record, Relation):
             known = {entity.id for entity in await self._store.memory.names()}
@@ -48,9 +48,11 @@ class StoryRecords:
         name, identity = clean(entity.name).strip(), entity.id
         if not name or slug(identity) != identity:
             raise RunError(
-                _("That is no name or no id: {name} ({id}).").format(name=name or '""', id=clean(identity) or '""'),
+                _("The name is empty or the id is invalid: {name} ({id}).").format(
+                    name=name or '""', id=clean(identity) or '""'
+                ),
                 _("Nothing was changed."),
-                _("A name is not empty; an id has letters, digits, - and _ only."),
+                _("A name must not be empty; an id has letters, digits, - and _ only."),
             )
 
     async def remove(self, record: RecordId) -> None:

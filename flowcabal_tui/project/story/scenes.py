@@ -39,7 +39,7 @@ def _checked(scene: Scene) -> dict[str, Any]:
     if scene.kind is not None:
         if scene.kind not in SCENE_KINDS:
             raise RunError(
-                _("{kind} is no kind of scene.").format(kind=clean(scene.kind)[:_LONGEST]), _("Nothing was changed.")
+                _("{kind} is not a kind of scene.").format(kind=clean(scene.kind)[:_LONGEST]), _("Nothing was changed.")
             )
         said["kind"] = scene.kind
     return said

@@ -324,7 +324,7 @@ def not_confirmed(refused: TrustRequest) -> ProjectNotConfirmed:
     return ProjectNotConfirmed(
         _("You have not confirmed what this project may send, spend or run."),
         "\n".join((*refused.lines(), _("None of it was sent or run. You can still read, edit and export."))),
-        _("See all of it with `flowcabal-tui trust PROJECT` or F10; --trust says yes for one run."),
+        _("See all of it with `flowcabal-tui trust PROJECT` or F10; --trust confirms it for one run."),
     )
 
 

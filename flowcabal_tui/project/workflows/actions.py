@@ -91,7 +91,7 @@ class ProjectActions:
         result = await self._made(registry, lambda _action: None).run(function, item, role="", approved=True)
         if not isinstance(result, Mapping):
             raise RunError(
-                _("The function {name} gave no object.").format(name=function), _("Nothing of it was taken over.")
+                _("The function {name} did not return an object.").format(name=function), _("None of it was used.")
             )
         return result
 

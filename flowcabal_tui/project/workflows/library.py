@@ -46,9 +46,9 @@ class WorkflowLibrary:
             raise UnknownName(_("There is no workflow {ref}.").format(ref=reference))
         if version and int(version) == known[0]:
             raise RunError(
-                _("The newest version of a workflow is not deleted by itself."),
+                _("The newest version of a workflow cannot be deleted on its own."),
                 _("Nothing was deleted."),
-                _("Take an older version back first, or delete the workflow."),
+                _("Restore an older version first, or delete the workflow."),
             )
         if callers := [each.id for each in await self._store.workflows.list() if _calls(each, name, version)]:
             raise RunError(

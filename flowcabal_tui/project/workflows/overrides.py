@@ -47,7 +47,7 @@ def _laid(node: NodeId, params: Mapping[str, Any], given: Mapping[str, Any]) -> 
             if not isinstance(inner, Mapping):
                 raise RunError(
                     _("{node} has no parameter {name}.").format(node=node, name=name),
-                    _("{part} holds no parameters.").format(part=part),
+                    _("{part} contains no parameters.").format(part=part),
                 )
             place[part] = dict(inner)
             place = place[part]

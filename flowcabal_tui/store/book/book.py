@@ -206,7 +206,7 @@ class Book:
 
         def write(connection: sqlite3.Connection) -> ChapterVersion:
             at = chapter_now(connection, chapter)
-            _require_newest(connection, chapter, expected_version, _("The chapter was changed meanwhile."))
+            _require_newest(connection, chapter, expected_version, _("The chapter was changed in the meantime."))
             written = self._write(connection, NewVersion(chapter, text, author, note), at.position, tasks)
             if settles_draft:
                 forget_draft(connection, chapter)
@@ -237,7 +237,7 @@ class Book:
         new = NewVersion(meta_subject(name), text, author)
 
         def write(connection: sqlite3.Connection) -> ChapterVersion:
-            _require_newest(connection, new.subject, expected_version, _("The text was changed meanwhile."))
+            _require_newest(connection, new.subject, expected_version, _("The text was changed in the meantime."))
             return self._write(connection, new, 0, tasks)
 
         return await self._database.do(write)

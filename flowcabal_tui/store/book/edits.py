@@ -60,7 +60,7 @@ class Edits:
         changed = [now[new.chapter].title for new in texts if now[new.chapter].version != new.expected_version]
         if changed:
             raise VersionConflict(
-                _("{titles}: changed meanwhile.").format(titles=", ".join(changed)),
+                _("{titles}: changed in the meantime.").format(titles=", ".join(changed)),
                 _("Nothing was changed in any chapter."),
                 _("Look at the places again."),
             )
@@ -95,7 +95,7 @@ class Edits:
             known, text = _text(connection, chapter)
             head, tail = text[:at].rstrip(), text[at:].lstrip("\n")
             if known.version != expected_version:
-                raise VersionConflict(_("The chapter was changed meanwhile."), _("Nothing was split."))
+                raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was split."))
             if not head.strip() or not tail.strip():
                 raise ManuscriptError(
                     _("One of the two parts would be empty."),

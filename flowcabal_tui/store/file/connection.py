@@ -266,8 +266,8 @@ def _not_closed(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
         return found
     return ProjectError(
         _("The project cannot be read here."),
-        _("It was not closed the last time, and this folder cannot be written."),
-        _("Copy the project to a folder where you may write, and open it there."),
+        _("It was not closed properly last time, and this folder cannot be written to."),
+        _("Copy the project to a folder that you can write to, and open it there."),
     )
 
 

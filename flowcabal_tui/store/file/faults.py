@@ -19,10 +19,10 @@ def no_room(reason: str) -> DiskFull:
     """The disk took nothing: full, read-only or failing."""
     return DiskFull(
         _("The project could not be written."),
-        _("{reason}. Everything up to the last confirmed step is kept; nothing was half written.").format(
+        _("{reason}. Everything up to the last confirmed step is kept; nothing was written halfway.").format(
             reason=reason
         ),
-        _("Make room on the disk or correct the folder's permissions, then try again."),
+        _("Free space on the disk or correct the folder's permissions, then try again."),
     )
 
 
@@ -32,8 +32,8 @@ def damaged(reason: str) -> ProjectDamaged:
         _("The project's database is damaged."),
         reason,
         _(
-            "Make a copy of the project's folder first. `flowcabal-tui rescue PROJECT` lists what "
-            "is whole; with `--to FOLDER` it takes it out."
+            "First make a copy of the project's folder. `flowcabal-tui rescue PROJECT` lists what is intact; "
+            "with `--to FOLDER` it extracts it."
         ),
     )
 

@@ -114,7 +114,7 @@ def _read(file: int) -> Holder:
 def _locked(holder: Holder) -> ProjectLocked:
     return ProjectLocked(
         _("The project is open elsewhere."),
-        _("It is held by {holder}.").format(holder=holder),
+        _("It is locked by {holder}.").format(holder=holder),
         _("Close it there, or open it here read-only."),
     )
 

@@ -201,8 +201,8 @@ def _restore(
     (newest,) = connection.execute(f"SELECT max(generation) FROM {table} WHERE id=?", (target,)).fetchone()
     if newest != last:
         raise RunError(
-            _("The last decision was not taken back."),
-            _("What it wrote was changed since."),
+            _("The last decision was not undone."),
+            _("What it wrote has been changed since."),
             _("Nothing was changed. Edit it in the lists of names and records."),
         )
     if table == "record":

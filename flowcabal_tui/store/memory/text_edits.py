@@ -27,7 +27,9 @@ def begin_edit(connection: sqlite3.Connection, edit: TextEdit | OutlineEdit, exp
     subject = subject_of(edit)
     newest = latest(connection, subject)
     if (newest.version if newest else 0) != expected:
-        raise VersionConflict(_("The text was changed meanwhile."), _("Nothing was changed."), _("Look at it again."))
+        raise VersionConflict(
+            _("The text was changed in the meantime."), _("Nothing was changed."), _("Look at it again.")
+        )
     position = 0 if subject == OUTLINE else chapter_now(connection, ChapterId(subject)).position
     return next_generation(connection, "truth", position, at)
 
@@ -77,9 +79,9 @@ def restore_text(
             text = now.replace(edit.after, edit.before)
     if text is None:
         raise RunError(
-            _("The last decision was not taken back."),
-            _("What it wrote was changed since."),
+            _("The last decision was not undone."),
+            _("What it wrote has been changed since."),
             _("Nothing was changed. Look at the versions of the text."),
         )
     generation = begin_edit(connection, edit, newest.version if newest else 0, at)
-    write_edit(connection, edit, text, generation, _("an edit taken back"), tasks, language, at)
+    write_edit(connection, edit, text, generation, _("edit undone"), tasks, language, at)

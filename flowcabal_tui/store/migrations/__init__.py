@@ -53,7 +53,7 @@ def require_current(version: int) -> None:
     if version < len(MIGRATIONS):
         raise ProjectReadOnly(
             _("The project was written by an older FlowCabal."),
-            _("Its database must be brought up to date, which reading alone cannot do."),
+            _("Its database must be upgraded, which is not possible in read-only mode."),
             _("Open it for writing once."),
         )
 

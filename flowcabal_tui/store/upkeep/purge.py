@@ -215,13 +215,13 @@ def _require_purgeable(versions: list[_Version], others: list[_Version]) -> None
         raise RunError(
             _("The text was written into the chapter by hand."),
             _("Nothing was purged."),
-            _("Edit it out of the chapter and save the chapter, then purge again."),
+            _("Remove it from the chapter, save the chapter, then purge again."),
         )
     if versions[-1] in others:
         raise RunError(
             _("Another kept output of the chapter contains the same text."),
             _("Nothing was purged."),
-            _("Take that output out of the memory first, or edit the text out of the chapter."),
+            _("Undo the keep of that output first, or remove the text from the chapter."),
         )
 
 

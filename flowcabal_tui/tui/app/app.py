@@ -339,15 +339,15 @@ class FlowCabalApp(App[int]):
         """Asks when runs would be stopped or text is unsaved."""
         title, words = "", []
         if names := await workspace.book.unsaved_names():
-            title = _("Leave with unsaved text?")
+            title = _("Quit with unsaved text?")
             kept = _("The text is kept, and is shown as unsaved when you open the project again.")
             words.append(f"{names} {kept}")
         if workspace.active_runs:
-            title = _("{n} running: stop and leave?").format(n=workspace.active_runs)
+            title = _("{n} running: stop and quit?").format(n=workspace.active_runs)
             words.append(
                 _(
-                    "Runs live in this program and cannot go on without it. Text that has arrived is kept, "
-                    "and the next start offers to go on."
+                    "Runs live in this program and end with it. Text that has arrived is kept, and the next "
+                    "start offers to continue."
                 )
             )
         if not words:
@@ -364,7 +364,7 @@ class FlowCabalApp(App[int]):
         error = event.error
         if not isinstance(error, FlowCabalError):
             report = write_report(self._state_folder, error, self._now())
-            advice = _("You can go on. Report: {where}").format(where=report or "-")
+            advice = _("You can continue. Report: {where}").format(where=report or "-")
             error = FlowCabalError(_("Something went wrong in the program"), type(error).__name__, advice)
         self.push_screen(ErrorScreen.of(error))
 

@@ -62,7 +62,7 @@ def last_words(report: Path | None) -> str:
     return "\n".join(
         (
             _("FlowCabal TUI has stopped because of an error in the program."),
-            _("What was kept, approved or streamed is safe; drafts are offered at the next start."),
+            _("Everything kept, approved or received is safe; drafts are offered at the next start."),
             _("Report: {where}").format(where=where),
         )
     )

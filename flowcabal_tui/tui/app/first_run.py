@@ -95,7 +95,7 @@ class FirstRunScreen(Screen[None]):
             case "theme":
                 names = list(self._theme_names)
                 marked = names.index(self._settings.theme) if self._settings.theme in names else 0
-                words = _("The colours of the screen. Move to see them; ansi-* are your terminal's own.")
+                words = _("Screen colours. Move to preview them; ansi-* use your terminal's own colours.")
                 return _("colours"), words, [(name, name) for name in names], marked
             case "model":
                 return self._model_words()
@@ -104,9 +104,9 @@ class FirstRunScreen(Screen[None]):
                     ("demo", _("Look at the sample novel (two minutes, offline)")),
                     ("new", _("Start a project of my own")),
                     ("import", _("Start from my manuscript")),
-                    ("", _("Just the first page")),
+                    ("", _("Go to the start page")),
                 ]
-                return _("where to begin"), _("You can do the others later from the first page."), options, 0
+                return _("where to start"), _("You can do the others later from the start page."), options, 0
 
     def _model_words(self) -> tuple[str, str, list[tuple[str, str]], int]:
         found = enumerate(self._proposals)
@@ -114,8 +114,8 @@ class FirstRunScreen(Screen[None]):
         options.append(("offline", _("Offline model: built in, free, only for trying out")))
         if self._proposals:
             words = _(
-                "These were found on this machine. Choosing one is your consent: calls cost money as your provider "
-                "says, and the text of your book is sent to that address."
+                "These were found on this machine. By choosing one you agree that calls cost what your provider "
+                "charges and that the text of your book is sent to that address."
             )
         else:
             words = _(

@@ -27,7 +27,7 @@ from flowcabal_tui.tui.widgets.help import HelpData
 class HomeList(PickList):
     """Recent projects, then the ways to a new one."""
 
-    help = HelpData(mark("First page"), mark("Choose a project with the arrow keys and Enter, or press a letter."))
+    help = HelpData(mark("Start page"), mark("Choose a project with the arrow keys and Enter, or press a letter."))
 
 
 class HomeScreen(Screen[None]):

@@ -100,7 +100,7 @@ class ProjectOpener:
     async def _agreed_to_read(self, error: ProjectLocked) -> bool:
         from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
-        offer = _("Open it to read only? Nothing can be changed then.")
+        offer = _("Open it read-only? You cannot change anything then.")
         words = "\n".join(part for part in (error.detail, error.advice, offer) if part)
         return await self._app.push_screen_wait(ConfirmScreen(error.title, words))
 

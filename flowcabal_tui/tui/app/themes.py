@@ -80,7 +80,7 @@ def _check_entry(path: Path, key: str, value: Any) -> None:
     if expected is None:
         near = difflib.get_close_matches(key, (*_COLOUR_KEYS, *_OTHER_KEYS), n=1)
         hint = " " + _("Did you mean `{key}`?").format(key=near[0]) if near else ""
-        raise _refused(path, _("`{key}` is not known.").format(key=key) + hint)
+        raise _refused(path, _("`{key}` is unknown.").format(key=key) + hint)
     parts = list(value.values()) if isinstance(value, dict) else []
     is_number_like_bool = isinstance(value, bool) and expected is not bool
     if not isinstance(value, expected) or is_number_like_bool or not all(isinstance(part, str) for part in parts):
@@ -91,7 +91,7 @@ def _check_colour(path: Path, key: str, value: Any) -> None:
     try:
         Color.parse(value if isinstance(value, str) else "")
     except ColorParseError as error:
-        words = _("`{key}` is no colour: {value}").format(key=key, value=repr(value))
+        words = _("`{key}` is not a colour: {value}").format(key=key, value=repr(value))
         raise _refused(path, words) from error
 
 

@@ -49,12 +49,12 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     help = HelpData(
         mark("The manuscript"),
-        mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. `s` splits "
-             "a chapter at the scene under the cursor, `m` merges it with the one behind it, `<` and `>` move it. "
-             "`V` shows its versions with their differences and restores one, `w` where its lines come from. `K` lists "
-             "the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it back; `P` "
-             "purges it: it leaves the project's file for good, which cannot be undone. "
-             "Goals for the book, a chapter and a day stand in flowcabal.toml under [goals]."),
+        mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. `s` "
+             "splits a chapter at the scene under the cursor, `m` merges it with the next one, `<` and `>` move "
+             "it. `V` shows its versions with their differences and restores one, `w` where its lines come from. "
+             "`K` lists the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it "
+             "back; `P` purges it: it is removed from the project's file for good, which cannot be undone. Set "
+             "goals for the book, a chapter and a day in flowcabal.toml under [goals]."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BrowserScreen { background: $background; }
@@ -75,16 +75,16 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="browser.earlier"),
         Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
         Binding("n", "do('rename')", mark("Rename"), show=False, id="browser.rename"),
-        Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Put it into another volume."),
+        Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Move it to another volume."),
                 id="browser.volume"),
         Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="browser.delete"),
         Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="browser.bring-back",
                 tooltip=mark("A chapter that was deleted, with its versions.")),
         Binding("K", "do('kept')", mark("Kept"), show=False, id="browser.kept",
-                tooltip=mark("What you kept for the chapter: take it out, bring it back, purge it.")),
+                tooltip=mark("The outputs you kept for the chapter: undo a keep, bring it back, purge it.")),
         Binding("P", "purge", mark("Purge"), show=False, id="browser.purge",
-                tooltip=mark("Take a chapter, also a deleted one, out of the file for good; cannot be undone.")),
-        Binding("w", "origin", mark("Where from"), tooltip=mark("Where the lines of the chapter come from."),
+                tooltip=mark("Purge a chapter, deleted or not, from the file for good; cannot be undone.")),
+        Binding("w", "origin", mark("Origins"), tooltip=mark("Where the lines of the chapter come from."),
                 id="browser.origin"),
         HELP_KEYS,
     ]  # fmt: skip
@@ -194,7 +194,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if standing.failed:
             parts.append(_("memory failed"))
         elif standing.left:
-            parts.append(_("memory follows"))
+            parts.append(_("updating memory"))
         elif standing.is_stale:
             parts.append(_("summaries out of date"))
         sign = "v" if chapter.id in self._scenes else ">" if chapter.version else " "
@@ -311,7 +311,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if chapter is None or kind == "volume":
             return
         if number < 1:
-            self.notify(_("`l` shows the scenes: put the cursor on the one with which a new chapter is to begin."),
+            self.notify(_("`l` shows the scenes: put the cursor on the one where the new chapter should begin."),
                         markup=False)  # fmt: skip
             return
         self._then(self._controller.split(chapter, self._scenes[chapter.id][number].start))

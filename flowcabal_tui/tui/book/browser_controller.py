@@ -73,8 +73,8 @@ class BrowserController:
         deleted = await self._workbench.book.deleted_chapters()
         rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
         if not rows:
-            self._screen.notify(_("No chapter was deleted."), markup=False)
-        elif chosen := await self._ask(ChooseScreen(_("Bring which chapter back?"), rows)):
+            self._screen.notify(_("There are no deleted chapters."), markup=False)
+        elif chosen := await self._ask(ChooseScreen(_("Bring back which chapter?"), rows)):
             await self._workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
 
     async def into_volume(self, chapter: Chapter) -> None:
@@ -99,7 +99,7 @@ class BrowserController:
             self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
-        words = _("The second one's text goes to the end of the first; its versions stay in the project.")
+        words = _("The second chapter's text is appended to the first; its versions stay in the project.")
         if agents_cost(self._workbench):
             words = f"{words} {reading_again()}"
         if await self._ask(ConfirmScreen(title, words)):

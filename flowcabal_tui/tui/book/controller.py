@@ -173,9 +173,11 @@ class BookController:
         """Takes a chapter out of the book after a question; its versions stay."""
         known = next(item for item in self.chapters if item.id == chapter)
         title = _("Delete chapter {position}, {title}?").format(position=known.position, title=known.title)
-        words = _("It leaves the book and its memory. Its versions stay in the project and can be brought back.")
+        words = _(
+            "It is removed from the book and its memory. Its versions stay in the project and can be brought back."
+        )
         if chapter in self.drafts.chapters:
-            words += " " + _("It has unsaved text, which stays unsaved and comes back with the chapter.")
+            words += " " + _("It has unsaved text, which stays unsaved and returns when you restore the chapter.")
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._workbench.carry_out(EditChapter(chapter, deleted=True))
 
@@ -337,7 +339,7 @@ class BookController:
         path = path if path.suffix else path.with_suffix(f".{form}")
         if await asyncio.to_thread(path.exists):
             title = _("Replace {path}?").format(path=path)
-            words = _("A file of this name is there. What it holds will be gone.")
+            words = _("A file with this name exists. It will be overwritten.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 return
         if not await self.may_leave_unsaved(_("Export without the unsaved text?"), _("The file gets the saved text.")):

@@ -33,10 +33,10 @@ class KeptScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Kept outputs"),
-        mark("Every output that you kept for this chapter. `d` takes one out: the chapter's text is made anew without "
-             "it, and what you wrote by hand stays; `U` brings it back. `P` purges it: it leaves the file for good, "
-             "which cannot be undone. `b` lists all that you kept in the book: for other chapters, for chapters that "
-             "were deleted, and for none, such as outlines and notes."),
+        mark("Every output that you kept for this chapter. `d` undoes a keep: the chapter's text is rebuilt "
+             "without that output, and what you wrote by hand stays; `U` brings it back. `P` purges it: it is "
+             "removed from the project's file for good, which cannot be undone. `b` lists everything you kept in "
+             "the book: for other chapters, for deleted chapters, and for none, such as outlines and notes."),
     )  # fmt: skip
     DEFAULT_CSS = """
     KeptScreen { background: $background; }
@@ -46,13 +46,17 @@ class KeptScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="kept.back"),
-        Binding("d,delete", "take_out(False)", mark("Take out"), tooltip=mark("Out of the chapter and its memory."),
+        Binding("d,delete", "take_out(False)", mark("Undo "
+                                                    "keep"), tooltip=mark("Undo the keep: remove the output from "
+                                                                              "the chapter and its memory."),
                 id="kept.delete"),
-        Binding("U", "take_out(True)", mark("Bring back"), tooltip=mark("Into the chapter again."),
+        Binding("U", "take_out(True)", mark("Bring back"), tooltip=mark("Restore the output to the chapter."),
                 id="kept.bring-back"),
-        Binding("P", "purge", mark("Purge"), tooltip=mark("Out of the project's file for good; cannot be undone."),
+        Binding("P", "purge", mark("Purge"), tooltip=mark("Remove it from the project's file for good; cannot be "
+                                                          "undone."),
                 id="kept.purge"),
-        Binding("b", "whole_book", mark("Whole book"), tooltip=mark("All that you kept, also for no chapter."),
+        Binding("b", "whole_book", mark("Whole book"), tooltip=mark("Everything you kept, for all chapters and for "
+                                                                    "none."),
                 id="kept.book"),
         HELP_KEYS,
     ]  # fmt: skip
@@ -138,6 +142,6 @@ def _row(kept: Curated, words: str) -> EndedRow:
     origin = _("{node}, attempt {n}").format(node=one_line(kept.node), n=kept.attempt) if kept.node else ""
     parts = [f"{kept.id[:8]}", when, *([_("version {n}").format(n=kept.version)] if kept.version else [])]
     if kept.deleted:
-        parts.append(_("taken out"))
+        parts.append(_("keep undone"))
     name = " · ".join(filter(None, (one_line(words), origin or _("by hand"))))
     return EndedRow("x " if kept.deleted else "+ ", name, "".join(f" · {part}" for part in parts))

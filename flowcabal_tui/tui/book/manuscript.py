@@ -48,7 +48,8 @@ class ManuscriptPane(Vertical):
     help = HelpData(
         mark("Manuscript"),
         mark(
-            "`e` edits, Esc leaves, Ctrl+s saves. In the editor select a passage and press Ctrl+r to have it rewritten."
+            "`e` edits, Ctrl+s saves, Esc cancels. In the editor, select a passage and press Ctrl+r to have it "
+            "rewritten."
         ),
     )
     jump_key = "m"
@@ -357,10 +358,10 @@ class ManuscriptPane(Vertical):
                 self.drop_unsaved()
 
         if not self.is_unsaved:
-            self.notify(_("Nothing is unsaved here."), markup=False)
+            self.notify(_("There is no unsaved text here."), markup=False)
         else:
-            title = _("Throw the unsaved text away?")
-            words = _("The chapter is then as it was last saved. What you typed since cannot be brought back.")
+            title = _("Discard the unsaved text?")
+            words = _("The chapter returns to its last saved text. What you typed since then cannot be recovered.")
             self.app.push_screen(ConfirmScreen(title, words), discard)
 
     def action_editor(self) -> None:
@@ -395,7 +396,7 @@ class ManuscriptPane(Vertical):
             if instruction:
                 self.post_message(asked(instruction))
 
-        question = _("How is this passage to be rewritten? ({length})")
+        question = _("How should this passage be rewritten? ({length})")
         self.app.push_screen(PromptLine(question.format(length=length_words(passage, self.book_language))), ask_for_it)
 
     def action_accept(self) -> None:

@@ -26,10 +26,10 @@ KEYS: Final[list[BindingType]] = [
     Binding("o", "outside", mark("Changed outside"), id="manuscript.outside",
             tooltip=mark("Compare with the chapter's file, which another program changed.")),
     Binding("V", "versions", mark("Versions"), id="manuscript.versions"),
-    Binding("w,ctrl+t", "origin", mark("Where from"), show=False, id="manuscript.origin",
+    Binding("w,ctrl+t", "origin", mark("Origins"), show=False, id="manuscript.origin",
             tooltip=mark("Which version, run and sources brought this paragraph.")),
     Binding("E", "editor", mark("Edit in your own editor"), show=False, id="manuscript.own-editor"),
-    Binding("D", "discard", mark("Throw unsaved text away"), show=False, id="manuscript.discard"),
+    Binding("D", "discard", mark("Discard unsaved text"), show=False, id="manuscript.discard"),
     Binding("ctrl+f", "find", mark("Find"), show=False, priority=True, id="manuscript.find"),
     Binding("ctrl+g", "find_next", mark("Find next"), show=False, priority=True, id="manuscript.find-next"),
 ]  # fmt: skip
@@ -92,17 +92,17 @@ def head_words(
         parts.append(_("* unsaved, Ctrl+s saves"))
     lines = [" · ".join(parts)]
     if known.is_outdated and known.base is None:
-        lines.append(_("The version that your unsaved text is based on is not known. Saving shows both texts first."))
+        lines.append(_("The version that your unsaved text is based on is unknown. Saving shows both texts first."))
     elif known.is_outdated:
         words = _("Your unsaved text is based on version {old}; version {new} is newer. Saving shows both texts first.")
         lines.append(words.format(old=known.base, new=chapter.version))
     if is_changed_outside:
-        lines.append(_("Its file was changed outside: `o` compares, and takes it or not."))
+        lines.append(_("Its file was changed outside: `o` compares the two and decides which to use."))
     if face == "proposal" and proposal is not None:
         lines.append(
-            _("Proposal: `a` puts it in, `r` leaves the text as it is.")
+            _("Proposal: `a` accepts it, `r` leaves the text unchanged.")
             if proposal.fits
-            else _("The text has changed meanwhile: the proposal cannot be put in. `y` copies it, `r` closes.")
+            else _("The text was changed in the meantime: the proposal cannot be inserted. `y` copies it, `r` closes.")
         )
     return "\n".join(lines)
 

@@ -40,7 +40,7 @@ class ReadingController:
         status, self._heard = event.status, True
         self._screen.query_one(StatusLine).update_reading(status)
         if status.state == "paused" and status.reason:
-            self._screen.notify(clean(status.reason), title=_("The reading paused"), severity="warning", markup=False)
+            self._screen.notify(clean(status.reason), title=_("Reading paused"), severity="warning", markup=False)
         elif status.state == "done":
             self._screen.notify(said(status), title=_("The imported chapters are read"), markup=False)
 
@@ -54,11 +54,11 @@ class ReadingController:
             if wish == "drop":
                 await self._workbench.carry_out(PauseBootstrap(drop=True))
         elif not await self.offer():
-            self._screen.notify(_("No imported chapter is left to be read."), markup=False)
+            self._screen.notify(_("All imported chapters have been read."), markup=False)
 
     async def _wished(self, status: BootstrapStatus) -> str | None:
         """The writer's choice for a paused reading: "go", "drop", or None."""
-        choices = (("go", _("Go on with it")), ("drop", _("Give up what is left; what was read stays")))
+        choices = (("go", _("Continue it")), ("drop", _("Give up the rest; what was read stays")))
         title = _("reading of the import: {words}").format(words=one_line(said(status)))
         return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
@@ -74,7 +74,7 @@ class ReadingController:
             (
                 quoted(quote),
                 _("Summaries, names, relations, facts and profiles follow from it. It can be paused with B."),
-                _("Without it chapters are found by words and names, and summed up in their own sentences."),
+                _("Without it, chapters are found by words and names, and summarised by sentences quoted from them."),
             )
         )
         if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Read"), no=_("Not now"))):

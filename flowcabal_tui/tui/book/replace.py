@@ -33,9 +33,10 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
 
     help = HelpData(
         mark("Replace"),
-        mark("Every place with `[-what goes-]{+what comes+}`. Space chooses or leaves out a place, `c` all of its "
-             "chapter, `a` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new version "
-             "of each chapter, which the search takes back with Ctrl+z. Names in the lists of names stay as they are."),
+        mark("Every place with `[-what goes-]{+what comes+}`. Space chooses or leaves out a place, `c` all in its "
+             "chapter, `a` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new "
+             "version of each chapter; Ctrl+z in the search undoes it. Names in the lists of names stay as they "
+             "are."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ReplaceScreen { background: $background; }

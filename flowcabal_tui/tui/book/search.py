@@ -49,10 +49,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     help = HelpData(
         mark("Search"),
-        mark("Finds words anywhere in the project, Chinese by any character. Up and Down choose, Enter opens the "
-             "place. F3 sorts by relevance or by story order, F4 shows one kind only, F6 reads the place without "
-             "leaving. Ctrl+r replaces the words in the manuscript and Ctrl+z takes that back. `similar` places are "
-             "found by meaning."),
+        mark("Finds words anywhere in the project; Chinese by any character. Up and Down choose, Enter opens the "
+             "place. F3 sorts by relevance or by story order, F4 shows one kind only, F6 previews the place. "
+             "Ctrl+r replaces the words in the manuscript; Ctrl+z undoes that. `similar` places are found by "
+             "meaning."),
     )  # fmt: skip
     DEFAULT_CSS = """
     SearchScreen { background: $background; }
@@ -71,13 +71,13 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         Binding("pagedown", "page(1)", mark("Page down"), show=False, priority=True, id="search.page-down"),
         Binding("pageup", "page(-1)", mark("Page up"), show=False, priority=True, id="search.page-up"),
         Binding("f3", "order", mark("Order"), tooltip=mark("By relevance, or in story order."), id="search.order"),
-        Binding("f4", "kind", mark("Kind"), tooltip=mark("All kinds, or one after the other."), id="search.kind"),
-        Binding("f6", "look", mark("Look"), tooltip=mark("Read the place without leaving the search."),
+        Binding("f4", "kind", mark("Kind"), tooltip=mark("All kinds, or one at a time."), id="search.kind"),
+        Binding("f6", "look", mark("View"), tooltip=mark("Preview the place without leaving the search."),
                 id="search.look"),
         Binding("ctrl+r", "replace", mark("Replace"), tooltip=mark("Replace the words in the whole manuscript."),
                 id="search.replace"),
-        Binding("ctrl+z", "take_back", mark("Take back"), show=False, priority=True, id="search.take-back",
-                tooltip=mark("Take the last replacement back, in all chapters.")),
+        Binding("ctrl+z", "take_back", mark("Undo"), show=False, priority=True, id="search.take-back",
+                tooltip=mark("Undo the last replacement, in all chapters.")),
         HELP_KEYS,
     ]  # fmt: skip
     in_story_order = var(False)

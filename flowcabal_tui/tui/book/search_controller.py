@@ -67,7 +67,7 @@ class SearchController:
             told = _("The manuscript does not contain {words} as whole words in exactly these letters.")
             self._screen.notify(told.format(words=one_line(words)), markup=False)
             return
-        title = _("Replace {words} by (empty: take them out)").format(words=one_line(words))
+        title = _("Replace {words} with (empty: remove them)").format(words=one_line(words))
         by = await self._ask(PromptLine(title, value=words))
         if by is None or by == words:
             return
@@ -77,7 +77,7 @@ class SearchController:
         if chosen and await may_spend(self._screen, self._workbench, title):
             self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
-            told = _("{count}. Ctrl+z in the search takes it back.").format(count=count)
+            told = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
             self._screen.notify(told + await self._left(words), markup=False)
 
     async def _left(self, words: str) -> str:
@@ -103,4 +103,4 @@ class SearchController:
             return
         await self._workbench.carry_out(RevertChange(self._replaced))
         self._replaced = None
-        self._screen.notify(_("The replacement is taken back."), markup=False)
+        self._screen.notify(_("The replacement was undone."), markup=False)

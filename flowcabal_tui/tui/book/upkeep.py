@@ -64,7 +64,7 @@ class UpkeepController:
     async def _purge(self, command: Purge, title: str, name: str) -> bool:
         words = " ".join((
             _("This cannot be undone."),
-            _("It goes with all its versions, all that was made of it, and the runs that made it."),
+            _("It is removed with all its versions, everything derived from it, and the runs that made it."),
             _("The local knowledge server's folder is emptied; it is filled again from the book."),
             _("Backups and copies elsewhere stay as they are."),
         ))  # fmt: skip
@@ -83,7 +83,7 @@ class UpkeepController:
             return
         path = typed_path(typed)
         path = path if path.suffix else path.with_suffix(".zip")
-        words = _("The backup holds it as unsaved text; its chapters have the saved text.")
+        words = _("The backup contains it as unsaved text; its chapters have the saved text.")
         if not await self._book.may_leave_unsaved(_("Back up with unsaved text?"), words):
             return
         manifest = await self._workbench.book.back_up(path)

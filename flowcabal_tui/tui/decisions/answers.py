@@ -29,7 +29,7 @@ class AnswerList(PickList):
     AnswerList:focus { border-top: solid $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(digit, f"take({digit})", mark("Take an answer"), show=digit == "1", key_display="1-9",
+        Binding(digit, f"take({digit})", mark("Choose an answer"), show=digit == "1", key_display="1-9",
                 id=f"answer.{digit}")
         for digit in DIGITS.split(",")
     ]  # fmt: skip

@@ -56,8 +56,9 @@ class CandidateView(Vertical):
 
     help = HelpData(
         mark("Candidates"),
-        mark("`a` takes the one with the focus. Space marks a paragraph, `v` shows the marked ones as one text, which "
-             "can be edited and handed in with Ctrl+s. Digits go to a candidate, `w` tells what its check found."),
+        mark("`a` chooses the focused one. Space marks a paragraph; `v` combines the marked ones into one text, "
+             "which you can edit and submit with Ctrl+s. Digits go to a candidate, `w` shows the findings of its "
+             "check."),
     )  # fmt: skip
     DEFAULT_CSS = """
     CandidateView { height: 1fr; }
@@ -74,17 +75,18 @@ class CandidateView(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,enter", "mark", mark("Mark paragraph"), key_display="Space", priority=False,
                 id="candidates.mark",
-                tooltip=mark("Take this paragraph into a text of your own, or leave it out again.")),
-        Binding("v", "preview", mark("Put together"), tooltip=mark("The marked paragraphs as one text, to edit."),
+                tooltip=mark("Add this paragraph to your own text, or remove it again.")),
+        Binding("v", "preview", mark("Combine"), tooltip=mark("Combine the marked paragraphs into one text "
+                                                                   "that you can edit."),
                 id="candidates.preview"),
         Binding("u", "unmark", mark("Unmark all"), show=False, id="candidates.unmark"),
         Binding("l,right,right_square_bracket", "candidate(1)", mark("Next candidate"), show=False,
                 id="candidates.next"),
-        Binding("h,left,left_square_bracket", "candidate(-1)", mark("Candidate before"), show=False,
+        Binding("h,left,left_square_bracket", "candidate(-1)", mark("Previous candidate"), show=False,
                 id="candidates.previous"),
         *(Binding(digit, f"go({digit})", mark("Go to a candidate"), show=digit == "1", key_display="1-9",
                   id=f"candidates.{digit}") for digit in DIGITS.split(",")),
-        Binding("w", "findings", mark("Why"), tooltip=mark("What the check found in this candidate."),
+        Binding("w", "findings", mark("Why"), tooltip=mark("The findings of the check in this candidate."),
                 id="candidates.findings"),
     ]  # fmt: skip
 
@@ -182,9 +184,9 @@ class CandidateView(Vertical):
         parts = [_("candidate {n} of {m}").format(n=self._current + 1, m=count)]
         parts += [_("blind: the models are not shown")] if self._blind else []
         words = ngettext("{n} paragraph marked", "{n} paragraphs marked", marked).format(n=marked)
-        parts += [words, _("`v` puts them together")] if marked else []
+        parts += [words, _("`v` combines them")] if marked else []
         if self.is_preview:
-            parts = [_("Put together: edit it if you like, Ctrl+s hands it in, Esc goes back.")]
+            parts = [_("Combined: edit it if you like; Ctrl+s submits, Esc goes back.")]
         self.query_one(".told", Static).update(" · ".join(parts))
 
     def _list(self) -> PickList:

@@ -42,7 +42,7 @@ class DecisionsScreen(Screen[None]):
 
     help = HelpData(
         mark("Decisions"),
-        mark("`a` takes the attempt that is shown, `r` wants another, `e` edits it. `w` explains the finding."),
+        mark("`a` approves the attempt that is shown, `r` asks for another, `e` edits it. `w` explains the finding."),
     )
     DEFAULT_CSS = kinds.CSS
     BINDINGS: ClassVar[list[BindingType]] = kinds.KEYS
@@ -336,7 +336,7 @@ class DecisionsScreen(Screen[None]):
             if note is None or self.question != asked:
                 return
             if needed and not note.strip():
-                self.notify(_("Say what should be different: nothing was found that could be mended."), markup=False)
+                self.notify(_("Describe what should be different: the check found nothing to mend."), markup=False)
                 return
             self._decide(Decision(kind, number, note=note.strip()))
 
@@ -402,7 +402,7 @@ class DecisionsScreen(Screen[None]):
             self.query_one(DiffView).set_texts(earlier.text, shown.text)
             self._turn_to("changes")
         else:
-            self.notify(_("There is no attempt before this one."), markup=False)
+            self.notify(_("There is no earlier attempt."), markup=False)
 
     def action_turn(self, step: int) -> None:
         """The next question or the one before, where j and k move in a list."""

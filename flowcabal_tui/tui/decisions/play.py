@@ -85,8 +85,8 @@ class PlayScreen(Screen[bool | None]):
 
     help = HelpData(
         mark("Play"),
-        mark("The story so far, and the next question below it. A digit takes an answer; where your own words are "
-             "wanted, Ctrl+s hands them in. Esc goes back, and the story waits."),
+        mark("The story so far, and the next question below it. A digit chooses an answer; where you write your "
+             "own text, Ctrl+s submits it. Esc goes back, and the story waits."),
     )  # fmt: skip
     DEFAULT_CSS = """
     PlayScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
@@ -97,8 +97,8 @@ class PlayScreen(Screen[bool | None]):
     PlayScreen.-input > ProseArea { display: block; height: 30%; min-height: 4; border-top: solid $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "hand_in", mark("Hand in"), priority=True, id="play.hand-in"),
-        Binding("f8", "decisions", mark("Decisions"), tooltip=mark("Answer what is waiting for you."),
+        Binding("f2,ctrl+s", "hand_in", mark("Submit"), priority=True, id="play.hand-in"),
+        Binding("f8", "decisions", mark("Decisions"), tooltip=mark("Answer a waiting question."),
                 id="play.decisions"),
         Binding("pageup", "page(-1)", mark("Page up"), show=False, priority=True, id="play.up"),
         Binding("pagedown", "page(1)", mark("Page down"), show=False, priority=True, id="play.down"),
@@ -148,9 +148,9 @@ class PlayScreen(Screen[bool | None]):
         if others:
             words = _("A decision waits for you: F8.")
         elif self._question is None:
-            words = _("The story is at its end. Esc goes back.") if is_over else _("The story continues ...")
+            words = _("The story has ended. Esc goes back.") if is_over else _("The story continues ...")
         elif self._question.kind == "input":
-            words = _("Your words: Ctrl+s hands them in.")
+            words = _("Your text: Ctrl+s submits it.")
         self.query_one(".told", Static).update(words)
 
     def _ask(self, question: Question | None) -> None:

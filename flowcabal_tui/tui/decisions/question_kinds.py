@@ -38,28 +38,29 @@ Clock = Callable[[], float]
 KEYS: Final[list[BindingType]] = [
     Binding("a", "approve", mark("Approve"), id="decision.approve"),
     Binding("r", "retry", mark("Retry"), tooltip=mark("Another attempt, with a note."), id="decision.retry"),
-    Binding("m", "mend", mark("Mend"), tooltip=mark("Only the paragraphs that have to change, with a note."),
+    Binding("m", "mend", mark("Mend"), tooltip=mark("Rewrite only the paragraphs that have to change, with a note."),
             id="decision.mend"),
     Binding("e", "edit", mark("Edit"), id="decision.edit"),
-    Binding("f2,ctrl+s", "submit", mark("Hand in"), priority=True, id="decision.submit"),
+    Binding("f2,ctrl+s", "submit", mark("Submit"), priority=True, id="decision.submit"),
     Binding("w", "why", mark("Why"), tooltip=mark("The finding in full."), id="decision.why"),
-    Binding("i", "intended", mark("Intended"), tooltip=mark("The contradiction is wanted; says why."),
+    Binding("i", "intended", mark("Intended"), tooltip=mark("Mark the contradiction as intended, with a reason."),
             id="decision.intended"),
     Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="decision.previous",
-            tooltip=mark("Attempt before")),
-    Binding("d", "changes", mark("Diff"), tooltip=mark("Compare with the attempt before."),
+            tooltip=mark("Previous attempt")),
+    Binding("d", "changes", mark("Diff"), tooltip=mark("Compare with the previous attempt."),
             id="decision.diff"),
     Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
             id="decision.editor"),
-    Binding("o", "source", mark("Source"), show=False, tooltip=mark("Open what is quoted."), id="decision.source"),
+    Binding("o", "source", mark("Source"), show=False, tooltip=mark("Open the quoted place."), id="decision.source"),
     Binding("f", "finding", mark("Next finding"), id="decision.finding"),
-    Binding("x", "reject", mark("Turn down"), id="decision.reject"),
+    Binding("x", "reject", mark("Reject"), id="decision.reject"),
     Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="decision.next"),
     Binding("j", "question(1)", mark("Next question"), show=False, priority=True, id="decision.later"),
-    Binding("k", "question(-1)", mark("Question before"), show=False, priority=True, id="decision.earlier"),
-    Binding("J", "turn(1)", mark("Next question"), show=False, tooltip=mark("Next question, from a list too."),
+    Binding("k", "question(-1)", mark("Previous question"), show=False, priority=True, id="decision.earlier"),
+    Binding("J", "turn(1)", mark("Next question"), show=False, tooltip=mark("Next question; also works in a list."),
             id="decision.turn-later"),
-    Binding("K", "turn(-1)", mark("Question before"), show=False, tooltip=mark("Question before, from a list too."),
+    Binding("K", "turn(-1)", mark("Previous question"), show=False, tooltip=mark("Previous question; also works in a "
+                                                                               "list."),
             id="decision.turn-earlier"),
     Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
     HELP_KEYS,
@@ -109,7 +110,7 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
 def keys_line(question: Question, off: Container[str], *, is_preview: bool) -> str:
     """The keys of this question, without the actions that are `off`; `is_preview`: a text is put together."""
     if has_candidates(question) and not is_preview:
-        return _("a Take this one  Space Mark paragraph  v Put together  h l 1-9 Candidates  w Why  J Next  Esc Back")
+        return _("a Choose this one  Space Mark paragraph  v Combine  h l 1-9 Candidates  w Why  J Next  Esc Back")
     hints = [
         f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
         for binding in KEYS
@@ -129,10 +130,10 @@ def heading(question: Question) -> str:
     """The heading of a question: its purpose, and its node."""
     kinds = {
         "review": _("Review"),
-        "input": _("Your words are wanted"),
+        "input": _("Your text is needed"),
         "confirm": _("Confirm a model"),
-        "gate": _("May this be carried out?"),
-        "limit": _("May this run cost more?"),
+        "gate": _("Allow this to be carried out?"),
+        "limit": _("Allow this run to cost more?"),
         "choice": _("Choose"),
     }
     title = one_line(question.node_title or question.node)
@@ -145,7 +146,7 @@ def reason_words(question: Question) -> str:
         return ""
     if question.kind != "confirm":
         return clean(question.reason)
-    warning = _("This costs money, and it sends your manuscript away to the provider of the model.")
+    warning = _("This costs money, and your manuscript is sent to the provider of the model.")
     return f"{warning}\n{clean(question.reason)}"
 
 
@@ -154,11 +155,11 @@ def proposal_hint(question: Question) -> str:
     if question.kind == "gate":
         return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
     if question.kind == "limit":
-        return _("`a` lets the run cost as much again, `x` ends it here. What was paid for is kept either way.")
+        return _("`a` lets the run cost the same amount again, `x` ends it here. What was paid for is kept either way.")
     if question.kind == "choice":
-        return _("A digit, or enter, takes an answer.")
+        return _("Press a digit or Enter to choose an answer.")
     if question.kind == "input":
-        return _("`e` to write, `a` to take it as it is, F2 hands it in.")
+        return _("`e` to write, `a` to accept it as it is, F2 submits.")
     return _("`a` allows it, `x` does not.")
 
 
@@ -170,7 +171,7 @@ def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> 
         parts.append(_("attempt {n} with single paragraphs changed").format(n=of))
     parts += [_("written by hand")] if attempt.author == "human" else []
     parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
-    parts += [_("your edited text is not handed in yet: `e`, then F2")] if unsent else []
+    parts += [_("your edited text is not submitted yet: `e`, then F2")] if unsent else []
     parts += [_("`[` and `]` show the others")] if len(numbers) > 1 else []
     return " · ".join(parts)
 

@@ -56,8 +56,8 @@ class TypedAnswer:
             if leave and self._screen.question == asked:
                 go()
 
-        words = _("You edited a text here and have not handed it in. `e` shows it, F2 hands it in.")
-        self._screen.app.push_screen(ConfirmScreen(_("Go on without your edited text?"), words), answered)
+        words = _("You edited a text here and have not submitted it. `e` shows it, F2 submits it.")
+        self._screen.app.push_screen(ConfirmScreen(_("Continue without your edited text?"), words), answered)
 
     async def edit_outside(self) -> None:
         """Opens the text in the writer's own editor; what comes back is kept if the same text is still shown."""

@@ -93,7 +93,7 @@ def graph_at(workflow: Workflow, owners: Owners) -> Graph:
     for owner, field in owners:
         node = graph.node(owner)
         if node is None:
-            raise WorkflowError(_("The node {node} is not there any more.").format(node=owner))
+            raise WorkflowError(_("The node {node} no longer exists.").format(node=owner))
         graph = _inside(node, field)
     return graph
 
@@ -105,7 +105,7 @@ def _inside(node: Node, field: str) -> Graph:
         if name == field:
             body = Body.model_validate(raw)
             return Graph(body.nodes, body.edges)
-    raise WorkflowError(_("The node {node} is not there any more.").format(node=node.id))
+    raise WorkflowError(_("The node {node} no longer exists.").format(node=node.id))
 
 
 def with_graph(workflow: Workflow, owners: Owners, graph: Graph) -> Workflow:
@@ -124,7 +124,7 @@ def _put_inside(node: Node, field: str, graph: Graph) -> Node:
                  for each in graph.nodes}  # fmt: skip
         return node.model_copy(update={"params": node.params | steps})
     if not graph.nodes:
-        raise WorkflowError(_("A body needs at least one node."), "", _("Remove the node that holds it instead."))
+        raise WorkflowError(_("A body needs at least one node."), "", _("Remove the node that contains it instead."))
     top, _dot, branch = field.partition(".")
     old = node.params[top][branch] if branch else node.params[top]
     body = {**old, "nodes": [each.model_dump(mode="json") for each in graph.nodes],

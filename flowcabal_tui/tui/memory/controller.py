@@ -113,13 +113,13 @@ class MemoryController:
     @on_request(ProfilePane.PinRequested)
     async def pin_profile(self, uri: str, generation: Generation | None) -> None:
         """Pins a state for contexts; None: they read the newest again."""
-        words = _("No longer pinned.") if generation is None else _("Pinned: contexts read this state from now on.")
+        words = _("No longer pinned.") if generation is None else _("Pinned: from now on, contexts read this state.")
         await self._change(PinProfile(uri, generation), words)
 
     @on_request(ProfilePane.TakeRequested)
     async def take_profile(self, uri: str) -> None:
         """Takes the state that was made since the writer's own text or pin."""
-        await self._change(TakeProfile(uri), _("The newest state is used from now on."))
+        await self._change(TakeProfile(uri), _("From now on, the newest state is used."))
 
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
@@ -179,13 +179,13 @@ class MemoryController:
             await self._ask_embeddings(asked)
             return
         await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
-        words = _("Background work is resumed.") if retry else _("Memory work is cancelled; it can be retried.")
+        words = _("Background work is resumed.") if retry else _("Background work is cancelled; it can be retried.")
         self._screen.notify(words, markup=False)
 
     async def _ask_embeddings(self, asked: EmbeddingQuote) -> None:
         """Asks whether texts may be sent to the embedding model; Escape leaves the question open."""
         choices = (
-            ("no", _("No: search by words alone, send nothing")),
+            ("no", _("No: search by words only, send nothing")),
             ("yes", _("Yes: send the texts, search by meaning")),
         )
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(asked.words, choices))

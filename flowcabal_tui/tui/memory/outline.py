@@ -90,7 +90,8 @@ class BeatsScreen(TypedScreen[str]):
     """The words of a part beside the chapter; gives them back, or None when they are as they were."""
 
     help = HelpData(
-        mark("The outline of a chapter"), mark("Left the chapter, right its outline. Ctrl+s saves, Esc leaves it.")
+        mark("The outline of a chapter"),
+        mark("The chapter on the left, its outline on the right. Ctrl+s saves, Esc cancels."),
     )
     DEFAULT_CSS = """
     BeatsScreen { background: $background; }
@@ -140,9 +141,9 @@ class OutlineScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Outline"),
-        mark("Each heading of the outline with the chapter that it belongs to. Enter edits its words beside the "
-             "chapter, `a` assigns it to a chapter, `u` goes to the next one that fits no chapter. `V` shows the "
-             "earlier versions of the outline and restores one."),
+        mark("Each heading of the outline with its chapter. Enter edits its text beside the chapter, `a` assigns "
+             "it to a chapter, `u` goes to the next one that fits no chapter. `V` shows the earlier versions of "
+             "the outline and restores one."),
     )  # fmt: skip
     DEFAULT_CSS = """
     OutlineScreen { background: $background; }
@@ -151,7 +152,7 @@ class OutlineScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="outline.back"),
         Binding("a", "assign", mark("Assign"), tooltip=mark("Say which chapter this belongs to."), id="outline.assign"),
-        Binding("u", "unassigned", mark("Not assigned"), tooltip=mark("The next part that fits no chapter."),
+        Binding("u", "unassigned", mark("Not assigned"), tooltip=mark("Go to the next part that fits no chapter."),
                 id="outline.unassigned"),
         Binding("V", "versions", mark("Versions"), tooltip=mark("Earlier states of the outline; one can be restored."),
                 id="outline.versions"),
@@ -249,7 +250,7 @@ class OutlineScreen(ModalScreen[None]):
         if self._book is None or placed is None or placed.part.kind == "book":
             return
         choices = [(str(each.id), f"{each.position} {each.title}") for each in self._book.chapters]
-        choices += [(_TO_NONE, _("To no chapter")), (_BY_RULES, _("As its heading says"))]
+        choices += [(_TO_NONE, _("Not part of a chapter")), (_BY_RULES, _("As its heading says"))]
         title = _("To which chapter does {title} belong?").format(title=one_line(placed.part.title, 40))
         chosen = await self.app.push_screen_wait(ChooseScreen(title, tuple(choices)))
         if chosen is not None:
@@ -269,7 +270,7 @@ class OutlineScreen(ModalScreen[None]):
             self.notify(_("Restored as the newest version."), markup=False)
 
     def action_unassigned(self) -> None:
-        """The next part that fits no chapter."""
+        """Go to the next part that fits no chapter."""
         lines = self.query_one(PickList)
         if self._book is None:
             return

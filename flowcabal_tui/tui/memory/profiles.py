@@ -39,9 +39,9 @@ class ProfilePane(Vertical):
     help = HelpData(
         mark("Profiles"),
         mark(
-            "What the memory holds. `l` goes from one line to summary to full text, `t` shows earlier states: there "
-            "`m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin stands until you take "
-            "(`T`) what was made since."
+            "What the memory contains. `l` switches between one line, summary and full text, `t` shows earlier "
+            "states: there `m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin "
+            "stays in use until you accept (`T`) what was made since."
         ),
     )
     jump_key = "f"
@@ -55,17 +55,18 @@ class ProfilePane(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "level", mark("Level"), tooltip=mark("One line, summary, full text."), id="profile.level"),
         Binding("t", "history", mark("History"), tooltip=mark("Earlier states."), id="profile.history"),
-        Binding("d", "changes", mark("Diff"), tooltip=mark("What changed since the state before."), id="profile.diff"),
+        Binding("d", "changes", mark("Diff"), tooltip=mark("What changed since "
+                                                           "the previous state."), id="profile.diff"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Write this level by hand: your text is used from then on."),
                 id="profile.edit"),
-        Binding("p", "pin", mark("Pin"), tooltip=mark("Contexts read this state from now on; again: the newest."),
+        Binding("p", "pin", mark("Pin"), tooltip=mark("From now on, contexts read this state; again: the newest."),
                 id="profile.pin"),
-        Binding("T", "take", mark("Take"), show=False, id="profile.take",
-                tooltip=mark("Take what was made since your own words or pin.")),
+        Binding("T", "take", mark("Apply"), show=False, id="profile.take",
+                tooltip=mark("Use what was made since your own text or pin.")),
         Binding("w", "waiting", mark("What was made since"), show=False, id="profile.waiting",
                 tooltip=mark("Compare the current text with the one that was made since.")),
-        Binding("r", "regenerate", mark("Make again"), show=False, id="profile.regenerate",
-                tooltip=mark("Make this profile again from the text; the old one is read until then.")),
+        Binding("r", "regenerate", mark("Regenerate"), show=False, id="profile.regenerate",
+                tooltip=mark("Regenerate this profile from the text; the old one is used until then.")),
         Binding("m", "mark", mark("Mark"), show=False, tooltip=mark("Compare with this state."), id="profile.mark"),
         Binding("slash", "find", mark("Find"), id="profile.find"),
         Binding("n", "find_next", mark("Find next"), show=False, id="profile.find-next"),
@@ -203,7 +204,7 @@ class ProfilePane(Vertical):
         if self._profile is not None and self._profile.pinned == derived.generation:
             yield _("pinned")
         if self._offered() is not None:
-            yield _("a newer one waits: `w` compares, `T` takes it")
+            yield _("a newer one is available: `w` compares, `T` accepts it")
 
     def _offered(self) -> Derived | None:
         """The state of the level in view that was made since the writer's own text or pin."""

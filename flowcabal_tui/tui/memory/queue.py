@@ -47,11 +47,12 @@ class QueueScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Background work"),
-        mark("What follows a keep: files, index, names, summaries, profiles, checks, the knowledge server. `r` takes "
-             "the step under the cursor up again and `x` cancels it; `R` and `X` do that with all. `f` lists what is "
-             "done too. Nothing is lost by cancelling, and what is done is never paid again. What was made from words "
-             "that you changed since is listed first: `m` makes the one under the cursor again, `M` all. `Y` makes the "
-             "index, summaries, profiles or the knowledge server again, after showing what that takes."),
+        mark("Tasks that follow a keep: files, index, names, summaries, profiles, checks, the knowledge server. "
+             "`r` retries the step under the cursor and `x` cancels it; `R` and `X` do that with all. `f` also "
+             "lists finished steps. Cancelling loses nothing, and finished work is never paid for again. Texts "
+             "made from text that you changed since are listed first: `m` regenerates the one under the cursor, "
+             "`M` all. `Y` rebuilds the index, summaries, profiles or the knowledge server, after showing the "
+             "cost."),
     )  # fmt: skip
     DEFAULT_CSS = """
     QueueScreen { background: $background; }
@@ -59,19 +60,21 @@ class QueueScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="queue.back"),
-        Binding("r", "retry(False)", mark("Retry"), tooltip=mark("Take this step up again."), id="queue.retry"),
-        Binding("R", "retry(True)", mark("Retry all"), show=False, tooltip=mark("Take all failed steps up again."),
+        Binding("r", "retry(False)", mark("Retry"), tooltip=mark("Retry this step."), id="queue.retry"),
+        Binding("R", "retry(True)", mark("Retry all"), show=False, tooltip=mark("Retry all failed steps."),
                 id="queue.retry-all"),
         Binding("x", "cancel(False)", mark("Cancel"), tooltip=mark("Cancel this step."), id="queue.cancel"),
         Binding("X", "cancel(True)", mark("Cancel all"), show=False, tooltip=mark("Cancel all that is left."),
                 id="queue.cancel-all"),
-        Binding("m", "make(False)", mark("Make again"), tooltip=mark("Make this text again from the words of now."),
+        Binding("m", "make(False)", mark("Regenerate"), tooltip=mark("Regenerate this text from the current "
+                                                                     "chapters."),
                 id="queue.make"),
-        Binding("M", "make(True)", mark("Make all again"), show=False, id="queue.make-all",
-                tooltip=mark("Make all that is out of date again.")),
+        Binding("M", "make(True)", mark("Regenerate all"), show=False, id="queue.make-all",
+                tooltip=mark("Regenerate everything that is out of date.")),
         Binding("Y", "rebuild", mark("Rebuild"), show=False, id="queue.rebuild",
-                tooltip=mark("Make the memory again, or a part of it.")),
-        Binding("f", "done", mark("Done too"), tooltip=mark("List what is done, or hide it."), id="queue.done"),
+                tooltip=mark("Rebuild the memory, or a part of it.")),
+        Binding("f", "done", mark("Done "
+                                  "ones too"), tooltip=mark("List finished steps, or hide them."), id="queue.done"),
         HELP_KEYS,
     ]  # fmt: skip
     shows_done = var(False)
@@ -124,18 +127,18 @@ class QueueScreen(ModalScreen[None]):
         bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=plain)
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
-        yield " · ".join(parts) or _("Nothing was ever to be done.")
+        yield " · ".join(parts) or _("There has never been anything to do.")
         if reading is not None:
             yield _("reading of the import: {words}").format(words=one_line(said(reading)))
         if (rebuilt := self._controller.rebuilt) is not None:
             words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
-            right = _("put right in {n} chapters").format(n=rebuilt.wrong) if rebuilt.wrong else ""
+            right = _("corrected in {n} chapters").format(n=rebuilt.wrong) if rebuilt.wrong else ""
             yield " · ".join(filter(None, (words, right)))
 
     def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
         if not stale:
             return
-        words = _("made from words that were changed since · {n}").format(n=f"{len(stale):,}")
+        words = _("made from text that has been changed since · {n}").format(n=f"{len(stale):,}")
         if len(stale) > _SHOWN:
             words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
         yield Option(Text(words, style="bold"), disabled=True)
@@ -162,7 +165,7 @@ class QueueScreen(ModalScreen[None]):
         words = f"{_(TASKS[task.kind])} · {one_line(self._subject(task))}"
         parts = []
         if task.tries:
-            parts.append(_("tries: {n}").format(n=task.tries))
+            parts.append(_("attempts: {n}").format(n=task.tries))
         left = task.not_before - self._now().timestamp()
         if task.state == "waiting" and left > 0:
             parts.append(_("again in {n} s").format(n=round(left)))
@@ -202,7 +205,7 @@ class QueueScreen(ModalScreen[None]):
         if texts:
             self._then(self._controller.make_again(texts))
         elif self._stale:
-            self.notify(_("Put the cursor on a text that is out of date; `M` makes all of them again."), markup=False)
+            self.notify(_("Put the cursor on a text that is out of date; `M` regenerates all of them."), markup=False)
         else:
             self.notify(_("Nothing is out of date."), markup=False)
 
@@ -212,7 +215,7 @@ class QueueScreen(ModalScreen[None]):
 
     def action_cancel(self, every: bool) -> None:
         """One step, or all that are left."""
-        self._do(self._controller.cancel, every, ("waiting", "running"), _("Nothing here is left to cancel."))
+        self._do(self._controller.cancel, every, ("waiting", "running"), _("There is nothing left to cancel."))
 
     def _do(
         self, change: Callable[[int | None], Awaitable[None]], every: bool, states: tuple[Freshness, ...], nothing: str
@@ -225,6 +228,6 @@ class QueueScreen(ModalScreen[None]):
             self.notify(nothing, markup=False)
 
     def action_done(self) -> None:
-        """List what is done, or hide it."""
+        """List finished steps, or hide them."""
         self.shows_done = not self.shows_done
         attempt(self, self.reload(), group="reload", exclusive=True)

@@ -93,12 +93,12 @@ class QueueController:
 
     async def rebuild(self) -> None:
         """Asks which part, shows what it would do, and does it on a yes."""
-        chosen = await self._ask(ChooseScreen(_("Make what again?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
+        chosen = await self._ask(ChooseScreen(_("Rebuild what?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:
             return
         plan = await self._workbench.memory.rebuild_plan(part)
-        title = _("Make {part} again?").format(part=_(_PARTS[part]))
+        title = _("Rebuild {part}?").format(part=_(_PARTS[part]))
         names = await called(self._workbench) if plan.damaged else {}
         if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan, names)))):
             await self._rebuild(Rebuild(part))
@@ -121,14 +121,14 @@ class QueueController:
         if part in ("index", "knowledge") or not agents_cost(self._workbench):
             return
         if part == "stale":
-            yield _("The agents' model is asked where the words have changed, which spends money.")
+            yield _("The agents' model is asked wherever the text has changed, which costs money.")
         else:
-            yield _("What is paid already is not paid again, unless the agents' model was changed.")
+            yield _("What has been paid for is not paid for again, unless the agents' model was changed.")
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
         """Makes texts again from the current words of the book, after a question where that costs money."""
         title = ngettext("Make {n} text again?", "Make {n} texts again?", len(stale)).format(n=len(stale))
-        words = _("The agents' model is asked where the words have changed, which spends money.")
+        words = _("The agents' model is asked wherever the text has changed, which costs money.")
         if stale and await may_spend(self._screen, self._workbench, title, words):
             await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
 

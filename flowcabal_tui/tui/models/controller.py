@@ -54,7 +54,7 @@ class ModelController:
         found = {item.identity: item for item in await self._workbench.models.found_models()}
         chosen = await self._screen.app.push_screen_wait(
             ChooseScreen(
-                _("This project has no model yet. Which one shall write?"),
+                _("This project has no model yet. Which one should write?"),
                 tuple((item.identity, item.label) for item in found.values()),
             )
         )

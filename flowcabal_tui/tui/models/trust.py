@@ -54,8 +54,8 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         Binding("escape,q,n", "dismiss", mark("Not now"), priority=True, id="trust.leave",
                 tooltip=mark("Confirm nothing: the listed items stay held back.")),
         Binding("y", "confirm", mark("Confirm all"), id="trust.confirm",
-                tooltip=mark("Confirm everything that is asked for.")),
-        Binding("f", "confirmed", mark("Confirmed too"), id="trust.confirmed",
+                tooltip=mark("Confirm everything the project asks for.")),
+        Binding("f", "confirmed", mark("Confirmed ones too"), id="trust.confirmed",
                 tooltip=mark("List what you have confirmed before, or hide it.")),
         HELP_KEYS,
     ]  # fmt: skip

@@ -54,7 +54,7 @@ async def _usual(workbench: Project, chapter: ChapterId) -> str:
     here = next((each.chapter.position for each in seen.chapters if each.chapter.id == chapter), 0)
     written = [each.chapter.length for each in seen.chapters if each.chapter.length and each.chapter.position < here]
     if usual := usual_length(written):
-        return _("{n}: as the chapters before").format(n=f"{usual:,}")
+        return _("{n}: as in the previous chapters").format(n=f"{usual:,}")
     return _("not set")
 
 

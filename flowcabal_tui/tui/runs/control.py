@@ -93,7 +93,7 @@ class RunControl:
         await self._document.save()
         levels = await self._workbench.workflows.todo(self._workflow_id, self._view.chapter, self._document.targets)
         if not any(levels):
-            self._screen.notify(_("Nothing is to be done: every output is there and up to date."), markup=False)
+            self._screen.notify(_("There is nothing to do: every output exists and is up to date."), markup=False)
             return
         titles = {node: self._title(node) for level in levels for node in level}
         rows = level_rows(levels, titles)
@@ -133,7 +133,7 @@ class RunControl:
         """Stops the run in view, also one that waits for the writer, or one node of it; else every active run."""
         targets = (self._going,) if self._going else self._runs.active if node is None else ()
         if not targets:
-            self._screen.notify(_("Nothing runs."), markup=False)
+            self._screen.notify(_("Nothing is running."), markup=False)
         elif node is not None and self._document.node_states.get(node) in OVER:
             self._screen.notify(_("This step has ended. `X` in the workflow stops the whole run."), markup=False)
         else:
@@ -142,7 +142,7 @@ class RunControl:
 
     async def _stop_branch(self, node: NodeId) -> None:
         if self._going is None:
-            self._screen.notify(_("Nothing runs."), markup=False)
+            self._screen.notify(_("Nothing is running."), markup=False)
         else:
             await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
 
@@ -151,13 +151,15 @@ class RunControl:
         standing = await self._workbench.workflows.standing(self._workflow_id, self._view.chapter)
         output = next((each.output for each in standing if each.node == node), None)
         if output is None:
-            self._screen.notify(_("It has no output yet that could be frozen."), markup=False)
+            self._screen.notify(_("It has no output to freeze yet."), markup=False)
         elif output.frozen:
             await self._workbench.carry_out(UnfreezeNode(self._workflow_id, node, self._view.chapter))
-            self._screen.notify(_("{node} runs again when it must.").format(node=self._title(node)), markup=False)
+            self._screen.notify(_("{node} runs again when needed.").format(node=self._title(node)), markup=False)
         else:
             await self._workbench.carry_out(FreezeNode(self._workflow_id, node, self._view.chapter))
-            self._screen.notify(_("{node} is frozen: later runs take it.").format(node=self._title(node)), markup=False)
+            self._screen.notify(
+                _("{node} is frozen: later runs use its output.").format(node=self._title(node)), markup=False
+            )
         await self._graph.refresh_marks()
 
     async def _versions(self, node: NodeId) -> None:
@@ -196,5 +198,5 @@ class RunControl:
         if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":
             nodes = next_level(self._document.workflow, self._document.node_states)
             names = ", ".join(self._title(each) for each in nodes)
-            words = _("Paused. F7 begins: {names}").format(names=names)
+            words = _("Paused. F7 starts: {names}").format(names=names)
         self._screen.query_one(WorkflowPane).show_notice(words)

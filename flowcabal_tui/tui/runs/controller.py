@@ -175,7 +175,7 @@ class RunController:
         if self._document.workflow is None:
             return False
         if self._document.node_states.get(node) == "waiting":
-            words = _("This step waits for your answer: F8. To write it again from the start, stop it first: F9.")
+            words = _("This step is waiting for your answer: F8. To write it again from the start, stop it first: F9.")
             self._screen.notify(words, markup=False)
             return False
         known = (
@@ -221,7 +221,7 @@ class RunController:
             return None
         await self._document.put_away()
         if summary.state == "interrupted":
-            title, words = _("Go on with this run?"), _("What is finished is not run again.")
+            title, words = _("Continue this run?"), _("Finished nodes are not run again.")
             if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 continues = await is_to_be_continued(self._screen, self._workbench, summary)
                 if continues is not None:
@@ -245,7 +245,7 @@ def preparing(screen: Screen[Any]) -> Iterator[None]:
     """Shows a notice while a run is prepared, which may have to wait for the knowledge server."""
     words = _("The run is being prepared ...")
     if screen.query_one(StatusLine).is_knowledge_starting:
-        words = _("The run is being prepared; the knowledge server that it will ask is starting ...")
+        words = _("The run is being prepared; the knowledge server that it needs is starting ...")
     screen.app.post_message(GoesOn("preparing", words))
     try:
         yield
@@ -264,7 +264,7 @@ async def is_to_be_continued(screen: Screen[Any], workbench: Project, summary: R
     if not cut:
         return False
     title = _("The text of {names} was cut off").format(names=", ".join(cut))
-    choices = (("continue", _("Continue it from where it stopped")), ("write", _("Write it again from the start")))
+    choices = (("continue", _("Continue it from where it stopped")), ("write", _("Write again from the start")))
     chosen = await screen.app.push_screen_wait(ChooseScreen(title, choices))
     return None if chosen is None else chosen == "continue"
 
@@ -273,6 +273,6 @@ async def may_continue(screen: Screen[Any], workbench: Project) -> bool:
     """Asks before more is paid for."""
     if workbench.info.offline:
         return True
-    words = _("The prompt and the text so far are sent again, and the rest is paid for.")
+    words = _("The prompt and the text so far are sent again, and the continuation is charged.")
     agreed: bool = await screen.app.push_screen_wait(ConfirmScreen(_("Continue the cut-off text?"), words))
     return agreed

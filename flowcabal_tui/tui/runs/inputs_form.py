@@ -41,10 +41,10 @@ class InputsForm(TypedScreen[dict[str, str]]):
     InputsForm .wrong { color: $text-error; height: auto; max-height: 6; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="inputs.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="inputs.take"),
         Binding("escape", "leave", mark("Leave"), id="inputs.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="inputs.next"),
-        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="inputs.previous"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="inputs.previous"),
         HELP_KEYS,
     ]
 
@@ -64,7 +64,7 @@ class InputsForm(TypedScreen[dict[str, str]]):
                 )
             yield Static(markup=False, classes="wrong")
             yield Static(_("Text as it is; a list, an object or a number as JSON after :="), markup=False)
-            yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
+            yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
 
     def on_mount(self) -> None:
         """Type at once."""

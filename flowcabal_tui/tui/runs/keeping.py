@@ -65,7 +65,7 @@ class KeepController:
         kept = await self._chapter(target)
         if kept is None or workflow.keep.kind not in ("chapter", "scene"):
             return f"{_('Kept.')} {costs}".strip()
-        words = _("Kept as version {version} of chapter {n}. The memory follows.")
+        words = _("Kept as version {version} of chapter {n}. Background work follows.")
         return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
 
     async def _memory_costs(self, run: RunId) -> str:
@@ -78,7 +78,7 @@ class KeepController:
             return ""
         if quote.keeping is None or not quote.keeping.calls:
             return ""
-        return _("That likely costs {spend}.").format(spend=spend_words(quote.keeping, quote.currency))
+        return _("This is likely to cost {spend}.").format(spend=spend_words(quote.keeping, quote.currency))
 
     async def _is_cut_off(self, run: RunId, node: NodeId, number: int) -> bool:
         attempts = (await self._workbench.runs.node(run, node)).attempts

@@ -81,7 +81,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Versions of a node"),
-        mark("Everything that this node gave. `s` lets the one under the cursor stand, `f` freezes it, `e` edits it; "
+        mark("Every output of this node. `s` makes the one under the cursor current, `f` freezes it, `e` edits it; "
              "`m` marks one to compare with, `d` shows the difference."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -97,7 +97,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         Binding("escape", "leave", mark("Back"), priority=True, id="node-versions.back"),
         Binding("s", "select", mark("Select"), tooltip=mark("Make this version the node's current output."),
                 id="node-versions.select"),
-        Binding("f", "freeze", mark("Freeze"), tooltip=mark("Later runs take this version; again: no longer."),
+        Binding("f", "freeze", mark("Freeze"), tooltip=mark("Later runs use this version; again: no longer."),
                 id="node-versions.freeze"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Write a version by hand, beginning with this one."),
                 id="node-versions.edit"),
@@ -109,7 +109,7 @@ class NodeVersionsScreen(ModalScreen[None]):
                 id="node-versions.prompt"),
         Binding("E", "editor", mark("$EDITOR"), show=False, tooltip=mark("Edit in your own editor."),
                 id="node-versions.editor"),
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, show=False, id="node-versions.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, show=False, id="node-versions.take"),
         HELP_KEYS,
     ]  # fmt: skip
     face = var("text")

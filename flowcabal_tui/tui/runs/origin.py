@@ -51,10 +51,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     """Gives back the run that is to be opened, or None. `lines` are those of the chapter's newest text."""
 
     help = HelpData(
-        mark("Where lines come from"),
+        mark("Line origins"),
         mark("Each line with the version that brought it. Below: who wrote the line under the cursor, what it was "
              "before, and what the model was given. Enter goes to those sources and opens them at the cited place; "
-             "`d` shows what that version changed, `c` the whole receipt, `o` opens the run."),
+             "`d` shows what that version changed, `c` the whole receipt, `o` the run."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BlameScreen { background: $background; }
@@ -65,9 +65,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="blame.back"),
-        Binding("d", "changes", mark("Difference"), tooltip=mark("What the version changed that brought the line."),
+        Binding("d", "changes", mark("Difference"), tooltip=mark("The difference made by the version that brought "
+                                                                 "the line."),
                 id="blame.diff"),
-        Binding("c", "receipt", mark("Receipt"), tooltip=mark("All that the node was given."), id="blame.receipt"),
+        Binding("c", "receipt", mark("Receipt"), tooltip=mark("Everything the node was given."), id="blame.receipt"),
         Binding("o", "run", mark("Open run"), tooltip=mark("Go to the run that wrote the line."), id="blame.run"),
         HELP_KEYS,
     ]  # fmt: skip
@@ -83,7 +84,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def compose(self) -> ComposeResult:
         """The lines, what is known of one, and what was given for it."""
         title = f"{self._chapter.position} {one_line(self._chapter.title)}"
-        yield Static(_("{chapter} · where its lines come from").format(chapter=title), markup=False, classes="head")
+        yield Static(_("{chapter} · line origins").format(chapter=title), markup=False, classes="head")
         yield PickList(id="lines")
         yield Static(markup=False, classes="told")
         yield PickList(id="sources")
@@ -138,7 +139,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
                 model=one_line(written.model) or _("a model"), workflow=one_line(written.workflow),
                 node=one_line(written.title), n=written.attempt,
             )  # fmt: skip
-            given = _("nothing was given beside the prompt")
+            given = _("nothing was given besides the prompt")
             if written.receipt is not None and written.receipt.sources:
                 given = _("given: {n} sources, {tokens} tokens").format(
                     n=len(written.receipt.sources), tokens=f"{written.receipt.used:,}"
@@ -206,7 +207,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.app.push_screen(DiffScreen(title, before, after))
 
     def action_receipt(self) -> None:
-        """All that the node was given."""
+        """Everything the node was given."""
         attempt(self, self._receipt())
 
     async def _receipt(self) -> None:

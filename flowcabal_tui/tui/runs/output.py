@@ -41,7 +41,7 @@ class OutputPane(Vertical):
 
     help = HelpData(
         mark("Output"),
-        mark("What the model wrote. `[` and `]` show the attempts, `s` keeps the one that is shown."),
+        mark("What the model wrote. `[` and `]` show the attempts, `s` keeps the one shown."),
     )
     jump_key = "o"
     DEFAULT_CSS = """
@@ -55,15 +55,15 @@ class OutputPane(Vertical):
              "stop_nothing"),
         *_or(Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
                      id="output.keep"), "keep_later"),
-        Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; pays again."), id="output.again"),
+        Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; costs money."), id="output.again"),
         *_or(Binding("C", "go_on", mark("Continue"), id="output.continue",
-                     tooltip=mark("Continue the cut-off text from where it stopped; pays.")), "no_rest"),
+                     tooltip=mark("Continue the cut-off text from where it stopped; costs money.")), "no_rest"),
         *_or(Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
-                     tooltip=mark("Attempt before")), "no_other"),
+                     tooltip=mark("Previous attempt")), "no_other"),
         *_or(Binding("right_square_bracket", "attempt(1)", mark("Next attempt"), show=False, id="output.next"),
              "no_other"),
         Binding("c", "receipt", mark("Context"), tooltip=mark("What the model was given."), id="output.receipt"),
-        *_or(Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the attempt before."), id="output.diff"),
+        *_or(Binding("d", "diff", mark("Diff"), tooltip=mark("Compare with the previous attempt."), id="output.diff"),
              "no_other"),
     ]  # fmt: skip
 
@@ -343,7 +343,7 @@ class OutputPane(Vertical):
     def action_keep_later(self) -> None:
         """Say why nothing can be kept now."""
         if self._need_view() is not None:
-            arrives = _("The text still arrives: it can be kept when it has ended.")
+            arrives = _("The text is still arriving: it can be kept when it is complete.")
             self.notify(arrives if self._arrives else _("There is no text."), markup=False)
 
     def action_again(self) -> None:
@@ -373,7 +373,7 @@ class OutputPane(Vertical):
         if self._view is not None and self._settled() and numbers.index(self.attempt) > 0:
             self.post_message(self.DiffRequested(self._view.run, self._view.node, self.attempt))
         else:
-            self.notify(_("There is no attempt before this one."), markup=False)
+            self.notify(_("There is no earlier attempt."), markup=False)
 
     def action_receipt(self) -> None:
         """Ask for the receipt of the shown attempt."""
@@ -392,7 +392,7 @@ class OutputPane(Vertical):
 
     def action_stop_nothing(self) -> None:
         """Say that there is nothing to stop."""
-        self.notify(_("Nothing runs."), markup=False)
+        self.notify(_("Nothing is running."), markup=False)
 
     def action_stop(self) -> None:
         """Ask for the node to stop."""

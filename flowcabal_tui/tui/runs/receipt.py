@@ -46,9 +46,9 @@ class ReceiptPane(Vertical):
     help = HelpData(
         mark("Context"),
         mark(
-            "What the model was given, and why. Enter opens a source. `c` compares with the receipt before, `o` with "
-            "that of another run, node or chapter, `e` sets the scene. `[` and `]` go from class to class, `b` hides "
-            "the bars."
+            "What the model was given, and why. Enter opens a source. `c` compares with the previous receipt, "
+            "`o` with that of another run, node or chapter, `e` sets the scene. `[` and `]` go from class to "
+            "class, `b` hides the bars."
         ),
     )
     jump_key = "r"
@@ -58,14 +58,15 @@ class ReceiptPane(Vertical):
     ReceiptPane.-bare > BudgetBars { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "compare", mark("Compare"), tooltip=mark("Compare with the receipt before."),
+        Binding("c", "compare", mark("Compare"), tooltip=mark("Compare with the previous receipt."),
                 id="receipt.compare"),
         Binding("o", "compare_other", mark("Compare with ..."), id="receipt.compare-other",
                 tooltip=mark("Compare with the receipt of another run, node or chapter.")),
         Binding("e", "scene", mark("The scene"), id="receipt.scene",
-                tooltip=mark("Who is in the scene, where, when, and which kind: set it for the chapter.")),
+                tooltip=mark("Who is in the scene, where, when, and what kind it is: set it for the chapter.")),
         Binding("right_square_bracket", "next_class(1)", mark("Next class"), show=False, id="receipt.next-class"),
-        Binding("left_square_bracket", "next_class(-1)", mark("Class before"), show=False, id="receipt.class-before"),
+        Binding("left_square_bracket", "next_class(-1)", mark("Previous "
+                                                              "class"), show=False, id="receipt.class-before"),
         Binding("b", "bars", mark("Bars"), show=False, tooltip=mark("Show or hide the bars."), id="receipt.bars"),
         Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),
         Binding("slash", "find", mark("Find"), id="receipt.find"),
@@ -179,11 +180,11 @@ class ReceiptPane(Vertical):
         if self._is_comparing and self._before is not None:
             used = _("{used} tokens").format(used=f"{self._before.used:,}")
             other = f"{one_line(self._heading_before)}, " if self._heading_before != self._heading else ""
-            words = _("compared with the receipt before ({used}): + new, - gone, ~ other level")
+            words = _("compared with the previous receipt ({used}): + new, - gone, ~ other level")
             lines.append(words.format(used=other + used))
         lines.append(_scene_line(receipt.intent))
         if receipt.pending:
-            lines.append(_("not there yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
+            lines.append(_("not written yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
         return "\n".join(lines)
 
@@ -261,7 +262,7 @@ class ReceiptPane(Vertical):
             self.notify(_("There is no earlier receipt of this node to compare with."), markup=False)
             return
         if self._before == self._receipt and not self._is_comparing:
-            self.notify(_("It is the same as the receipt before."), markup=False)
+            self.notify(_("It is the same as the previous receipt."), markup=False)
             return
         self._is_comparing = not self._is_comparing
         self._refresh_all()

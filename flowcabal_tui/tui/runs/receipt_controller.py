@@ -139,7 +139,7 @@ class ReceiptController:
             self._screen.notify(_("No node of this run was given a context."), markup=False)
             return None
         rows = tuple((name, title) for name, (_receipt, title) in found.items())
-        chosen = rows[0][0] if len(rows) == 1 else await self._ask(ChooseScreen(_("Of which node?"), rows))
+        chosen = rows[0][0] if len(rows) == 1 else await self._ask(ChooseScreen(_("Which node?"), rows))
         return found.get(chosen or "")
 
     async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:

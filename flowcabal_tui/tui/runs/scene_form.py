@@ -19,8 +19,8 @@ def told_of(said: SceneSaid) -> str:
     """The notice of a scene that was set; "" where nothing was changed."""
     scene, forget = said
     if scene != NOTHING_SAID:
-        return _("Kept for the chapter: it wins over rule and model.")
-    return _("Taken back: it is read from the texts again.") if forget else ""
+        return _("Kept for the chapter: it takes precedence over rule and model.")
+    return _("Reset: it is read from the texts again.") if forget else ""
 
 
 def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
@@ -45,7 +45,7 @@ def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
             said["kind"] = kind
         return Scene(**said), tuple(forget)
 
-    kinds = ((_BY_RULE, _("as the texts say")), *((each, _(words)) for each, words in SCENE_KINDS.items()))
+    kinds = ((_BY_RULE, _("according to the text")), *((each, _(words)) for each, words in SCENE_KINDS.items()))
     by = {field: _(SCENE_ORIGINS[intent.origin(field)]) for field in SCENE_FIELDS}
     fields = (
         Field("who", _(SCENE_FIELDS["who"]), shown["who"], by["who"], names=True),

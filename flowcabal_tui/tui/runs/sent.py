@@ -110,9 +110,9 @@ class SentScreen(ModalScreen[None]):
 def exactness(trace: VersionTrace) -> str:
     """Whether the words are those that went out, and how that is known."""
     if trace.exact:
-        return _("As sent: made again, and its digest is that of the request that went out.")
+        return _("As sent: rebuilt, and its digest matches the request that was sent.")
     if trace.kept:
-        return _("As sent: kept when it went out. Made again today it would differ.")
+        return _("As sent: kept when it was sent. Rebuilt today, it would differ.")
     return _("Not exactly as sent: the book or the prompts have changed since. This would be sent today.")
 
 

@@ -29,15 +29,15 @@ class Wait:
         """The reason and the seconds; "" while it is too short to be told."""
         if self.until is not None:
             left = max(0, ceil(self.until - now))
-            words = _("Waiting {seconds} s, then the call is sent again: {reason}. `x` stops.")
+            words = _("Waiting {seconds} s before the call is sent again: {reason}. `x` stops.")
             return words.format(seconds=left, reason=one_line(self.reason).rstrip("."))
         passed = int(now - self.since)
         if passed < SILENT_SECONDS:
             return ""
         return {
-            "turn": _("Waits for its turn at the model: {seconds} s."),
+            "turn": _("Waiting for the model: {seconds} s."),
             "queued": _("Queued by the provider: {seconds} s. `x` stops."),
-            "answer": _("No answer yet: {seconds} s. `x` stops."),
+            "answer": _("No answer for {seconds} s. `x` stops."),
         }.get(self.kind, _("Nothing has arrived for {seconds} s. `x` stops.")).format(seconds=passed)
 
 

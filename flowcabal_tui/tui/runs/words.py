@@ -33,7 +33,7 @@ def quote_words(quote: Quote) -> str:
     if quote.likely.calls:
         lines += spend_lines(quote)
     if quote.served:
-        lines.append(_("{n} are there already and cost nothing.").format(n=len(quote.served)))
+        lines.append(_("{n} already exist and cost nothing.").format(n=len(quote.served)))
     if quote.frozen:
         lines.append(_("Frozen, so they do not run: {names}").format(names=_names(quote.frozen)))
     if quote.stale:

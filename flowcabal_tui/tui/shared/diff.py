@@ -22,7 +22,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 class DiffScreen(ModalScreen[Any]):
     """Shows how `old` becomes `new`."""
 
-    help = HelpData(mark("Difference"), mark("What went and what came between two texts. Esc goes back."))
+    help = HelpData(mark("Difference"), mark("What was removed and added between two texts. Esc goes back."))
     DEFAULT_CSS = """
     DiffScreen { background: $background; }
     DiffScreen > .head { height: auto; max-height: 3; padding: 0 1; text-style: bold; }
@@ -66,16 +66,15 @@ class UnsavedScreen(DiffScreen):
 
     help = HelpData(
         mark("Unsaved text on an older version"),
-        mark("The text was changed after you began to type. Below are the changes from the newest "
-             "version to your text. `m` saves your text as a new version; the other one stays "
-             "among the versions. `t` takes the newest version and discards your text. Esc goes "
-             "back to your text, which stays unsaved."),
+        mark("The text was changed after you began to type. Below are the changes from the newest version to your "
+             "text. `m` saves your text as a new version; the other one stays among the versions. `t` uses the "
+             "newest version and discards your text. Esc goes back to your text, which stays unsaved."),
     )  # fmt: skip
-    told = mark("`m` saves yours as a new version, `t` takes the newest and discards yours, Esc goes back to edit.")
+    told = mark("`m` saves yours as a new version, `t` uses the newest and discards yours, Esc goes back to editing.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
                 id="unsaved.mine"),
-        Binding("t", "dismiss('newer')", mark("Take the newest"),
+        Binding("t", "dismiss('newer')", mark("Use the newest"),
                 tooltip=mark("Discard your unsaved text."), id="unsaved.newer"),
     ]  # fmt: skip
 
@@ -84,11 +83,11 @@ class ReplacedScreen(DiffScreen):
     """The writer's text of a chapter and an output that would take its place: True keeps the output."""
 
     help = HelpData(
-        mark("Text of your own"),
-        mark("You wrote or imported the chapter's text. Below is how the output would change it. `a` keeps the output "
-             "as the newest version; yours stays among the versions. Esc keeps nothing."),
+        mark("Your own text"),
+        mark("You wrote or imported the chapter's text. Below is how the output would change it. `a` keeps the "
+             "output as the newest version; your text stays among the versions. Esc keeps nothing."),
     )  # fmt: skip
-    told = mark("You wrote or imported this text. `a` keeps the output, yours stays as an older version; Esc: no.")
+    told = mark("You wrote or imported this text. `a` keeps the output, your text stays as an older version; Esc: no.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Keep it"), tooltip=mark("Make the output the newest version."),
                 id="replaced.keep"),
@@ -100,13 +99,14 @@ class OutsideScreen(DiffScreen):
 
     help = HelpData(
         mark("Changed outside"),
-        mark("Another program changed the chapter's file. `a` makes it the newest version, `r` writes the book's text "
-             "over it; both texts stay among the versions. Esc leaves it for later."),
+        mark("Another program changed the chapter's file. `a` makes it the newest version; `r` overwrites it with "
+             "the book's text. Both texts stay among the versions. Esc decides later."),
     )  # fmt: skip
-    told = mark("`a` takes the file's text, `r` keeps the book's, Esc leaves it for later.")
+    told = mark("`a` uses the file's text, `r` keeps the book's, Esc decides later.")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "dismiss(True)", mark("Take it"), tooltip=mark("Make the file's text the newest version."),
+        Binding("a", "dismiss(True)", mark("Use the "
+                                           "file's text"), tooltip=mark("Make the file's text the newest version."),
                 id="outside.take"),
-        Binding("r", "dismiss(False)", mark("Keep mine"),
-                tooltip=mark("Keep the book's text; the file's becomes an older version."), id="outside.mine"),
+        Binding("r", "dismiss(False)", mark("Use the book's text"),
+                tooltip=mark("Keep the book's text; the file's text becomes an older version."), id="outside.mine"),
     ]  # fmt: skip

@@ -29,7 +29,7 @@ def editor_command(setting: str, environment: Mapping[str, str] = os.environ) ->
             return [program, *words[1:]]
     raise FlowCabalError(
         _("No editor was found"),
-        _("$VISUAL and $EDITOR are not set, or name a program that is not there."),
+        _("$VISUAL and $EDITOR are not set, or name a program that does not exist."),
         _("Set `editor` in the user settings, or edit here with F2."),
     )
 
@@ -48,7 +48,7 @@ async def edit_outside(app: App[Any], text: str, title: str, command: list[str])
             with app.batch_update(), app.suspend():
                 ended = await _wait_for([*command, str(path)], folder)
         except SuspendNotSupported as error:
-            raise FlowCabalError(_("This terminal cannot be given to an editor"), str(error)) from error
+            raise FlowCabalError(_("An editor cannot run in this terminal"), str(error)) from error
         edited = clean(path.read_bytes().decode("utf-8", "replace"))
     app.refresh(layout=True)
     if ended != 0:

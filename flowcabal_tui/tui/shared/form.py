@@ -91,8 +91,8 @@ class FormScreen(TypedScreen[T]):
 
     help = HelpData(
         mark("Form"),
-        mark("Up and down go from field to field; the right arrow completes a name. Chapters are numbers, names are "
-             "separated by commas. Ctrl+s takes the form, Esc leaves it."),
+        mark("Up and down go from field to field; the right arrow completes a name. Chapters are numbers, names "
+             "are separated by commas. Ctrl+s applies the form, Esc cancels."),
     )  # fmt: skip
     DEFAULT_CSS = """
     FormScreen { align: center middle; }
@@ -107,10 +107,10 @@ class FormScreen(TypedScreen[T]):
     FormScreen .wrong { color: $text-error; margin-top: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="record-form.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="record-form.take"),
         Binding("escape", "leave", mark("Leave"), id="record-form.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="record-form.next"),
-        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="record-form.previous"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="record-form.previous"),
         HELP_KEYS,
     ]
 
@@ -128,7 +128,7 @@ class FormScreen(TypedScreen[T]):
             for field in self._form_fields:
                 yield from self._row(field)
             yield Static(markup=False, classes="wrong")
-            yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
+            yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
 
     def _row(self, field: Field) -> Iterator[Widget]:
         known = f"field-{field.id}"

@@ -22,16 +22,14 @@ from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 class ProseScreen(TypedScreen[str]):
     """Gives back the text, or None when it was left or is as it was."""
 
-    help = HelpData(
-        mark("Write"), mark("Ctrl+s takes what you wrote, Esc leaves it as it was, F4 opens your own editor.")
-    )
+    help = HelpData(mark("Write"), mark("Ctrl+s applies your text, Esc discards it, F4 opens your own editor."))
     DEFAULT_CSS = """
     ProseScreen { background: $background; }
     ProseScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     ProseScreen > ProseArea, ProseScreen > ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="prose-form.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="prose-form.take"),
         Binding("escape", "leave", mark("Leave"), priority=True, id="prose-form.leave"),
         Binding("f4", "editor", mark("Editor"), priority=True, id="prose-form.editor"),
         HELP_KEYS,

@@ -22,7 +22,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 class SourceScreen(ModalScreen[None]):
     """Shows a source; the cited span, when there is one, is marked and in sight."""
 
-    help = HelpData(mark("Source"), mark("The text that was cited, with the place marked. Esc goes back."))
+    help = HelpData(mark("Source"), mark("The cited text, with the place marked. Esc goes back."))
     DEFAULT_CSS = """
     SourceScreen { background: $background; }
     SourceScreen > .head { height: 1; padding: 0 1; text-style: bold; }

@@ -20,7 +20,7 @@ def agents_cost(workbench: Project) -> bool:
 
 def reading_again() -> str:
     """A sentence on the cost of a change of chapters: the agents' model reads them again."""
-    return _("The agents' model reads each of them again for its summary, names and facts, which spends money.")
+    return _("The agents' model reads each of them again for its summary, names and facts, which costs money.")
 
 
 async def may_spend(screen: Screen[Any], workbench: Project, title: str, words: str = "") -> bool:

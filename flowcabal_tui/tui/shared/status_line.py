@@ -179,7 +179,7 @@ class StatusLine(Horizontal):
             "asks": _("knowledge: waiting for your answer: R"),
         }.get(state, _("knowledge: off"))
         waiting = self._owed_count if state in ("external", "starting", "restarting", "failed") else 0
-        return _("{words}, {n} wait").format(words=words, n=waiting) if waiting else words
+        return _("{words}, {n} waiting").format(words=words, n=waiting) if waiting else words
 
     @property
     def words(self) -> str:

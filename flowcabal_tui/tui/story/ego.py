@@ -36,10 +36,10 @@ class EgoScreen(StoryPage):
     """The centre may be another one at every step; Backspace goes back to the one before."""
 
     help = HelpData(
-        mark("Around"),
-        mark("What they are to each other, as of the chapter in the line above: Left and Right change it. Enter puts "
-             "the neighbour into the middle, Backspace goes back. Below stand the relations of the two: `a` adds one, "
-             "`e` edits, `u` ends it at a chapter, `d` removes it, `v` shows the words that say it."),
+        mark("Relations"),
+        mark("Their relations, as of the chapter in the line above: Left and Right change it. Enter centres the "
+             "view on the neighbour, Backspace goes back. Below are the relations of the two: `a` adds one, `e` "
+             "edits, `u` ends it at a chapter, `d` removes it, `v` shows the supporting text."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EgoScreen { background: $background; }
@@ -49,7 +49,7 @@ class EgoScreen(StoryPage):
     EgoScreen > PickList { height: auto; max-height: 5; min-height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "chapter(-1)", mark("Chapter before"), show=False, priority=True, id="ego.earlier"),
+        Binding("left", "chapter(-1)", mark("Previous chapter"), show=False, priority=True, id="ego.earlier"),
         Binding("right", "chapter(1)", mark("Chapter after"), show=False, priority=True, id="ego.later"),
         Binding("less_than_sign,shift+left", "chapter(-10)", mark("Ten chapters back"), show=False,
                 id="ego.much-earlier"),
@@ -57,16 +57,16 @@ class EgoScreen(StoryPage):
                 id="ego.much-later"),
         Binding("home", "chapter(-100000)", mark("Before the book"), show=False, id="ego.start"),
         Binding("end", "chapter(100000)", mark("End of the book"), show=False, id="ego.end"),
-        Binding("backspace", "back", mark("One back"), tooltip=mark("The one who was in the middle before."),
+        Binding("backspace", "back", mark("Back one step"), tooltip=mark("Return to the previous centre."),
                 id="ego.back"),
-        Binding("a", "add", mark("Add"), tooltip=mark("Add a relation of these two."), id="ego.add"),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add a relation between these two."), id="ego.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the relation."), id="ego.edit"),
-        Binding("u", "end", mark("End it"), tooltip=mark("The relation ends at a chapter."), id="ego.until"),
+        Binding("u", "end", mark("End it"), tooltip=mark("End the relation at a chapter."), id="ego.until"),
         Binding("d,delete", "remove", mark("Remove"), show=False, id="ego.remove"),
-        Binding("v", "evidence", mark("Words"), tooltip=mark("The words of the text that say it."), id="ego.evidence"),
+        Binding("v", "evidence", mark("Words"), tooltip=mark("The text that supports it."), id="ego.evidence"),
         Binding("o", "all", mark("All"), show=False, tooltip=mark("Draw everybody, or only those who matter most."),
                 id="ego.all"),
-        Binding("slash", "go_to", mark("Go to"), tooltip=mark("Put anybody into the middle, by name."), id="ego.go-to"),
+        Binding("slash", "go_to", mark("Go to"), tooltip=mark("Centre the view on anyone, by name."), id="ego.go-to"),
     ]  # fmt: skip
 
     def __init__(self, access: StoryAccess, centre: EntityId) -> None:
@@ -170,7 +170,7 @@ class EgoScreen(StoryPage):
             self.query_one(EgoGraph).go_to(before)
 
     def action_back(self) -> None:
-        """The one who was in the middle before."""
+        """Return to the previous centre."""
         if self._trail:
             self.work(self._turn_to(self._trail.pop()), exclusive=True)
 
@@ -192,7 +192,7 @@ class EgoScreen(StoryPage):
             self.work(self._go_to(self.cast))
 
     async def _go_to(self, cast: Cast) -> None:
-        who = await self.ask(person_form(_("Who is to be in the middle?"), cast))
+        who = await self.ask(person_form(_("Who should be at the centre?"), cast))
         if who is not None and who != self._centre_entity:
             self._trail.append(self._centre_entity)
             await self._turn_to(who)

@@ -48,10 +48,10 @@ class EntitiesScreen(FilteredPage):
 
     help = HelpData(
         mark("Names"),
-        mark("Everyone and everything with a name. `/` finds as you type, digits choose a kind. `?` before a name "
-             "says that further names wait for your word: `c` confirms the one under the cursor, `x` rejects it. "
-             "Enter shows the places, `r` who stands around. Space marks names: `d` removes the marked ones, `M` makes "
-             "one of them, `K` changes their kind."),
+        mark("Everyone and everything with a name. `/` filters as you type, digits choose a kind. `?` before a "
+             "name marks aliases that you have not confirmed: `c` confirms the one under the cursor, `x` rejects "
+             "it. Enter shows the places, `r` the relations. Space marks names: `d` removes the marked ones, `M` "
+             "merges them, `K` changes their kind."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EntitiesScreen { background: $background; }
@@ -68,26 +68,28 @@ class EntitiesScreen(FilteredPage):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", mark("Find"), tooltip=mark("Type a part of a name."), id="names.filter"),
-        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("This name is one of theirs."),
+        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("Confirm this alias."),
                 id="names.confirm"),
-        Binding("x", "name('reject')", mark("Reject"), tooltip=mark("This name is none of theirs: it is not proposed "
-                "again."), id="names.reject"),
-        Binding("r", "graph", mark("Around"), tooltip=mark("People around this one, and their relations."),
+        Binding("x", "name('reject')", mark("Reject"), tooltip=mark("Reject this alias: it is not proposed again."),
+                id="names.reject"),
+        Binding("r", "graph", mark("Relations"), tooltip=mark("People around this one, and their relations."),
                 id="names.graph"),
-        Binding("m", "mentions", mark("Places"), tooltip=mark("Every place of the book that names it."),
+        Binding("m", "mentions", mark("Places"), tooltip=mark("Every place in the book that names it."),
                 show=False, id="names.mentions"),
-        Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("What holds of it."), id="names.facts"),
+        Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("Facts about it."), id="names.facts"),
         Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
-        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="names.edit"),
-        Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Take this name out of the book's "
-                "memory."), id="names.remove"),
-        Binding("space", "mark", mark("Mark"), tooltip=mark("Mark this name, or take the mark away: `d`, `M` and `K` "
-                "then act on all that are marked."), id="names.mark"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: "
+                                                        "your edit takes precedence."), id="names.edit"),
+        Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Remove this name from the book's "
+                                                                               "memory."), id="names.remove"),
+        Binding("space", "mark", mark("Mark"), tooltip=mark("Mark or unmark this name: `d`, `M` and `K` then act "
+                                                            "on all marked names."), id="names.mark"),
         Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all names that are listed; "
                 "again: none."), id="names.mark-all"),
-        Binding("K", "change_kind", mark("Kind"), show=False, tooltip=mark("Make the marked names, or this one, of "
-                "another kind."), id="names.change-kind"),
-        Binding("M", "merge", mark("Merge"), show=False, tooltip=mark("Two names of one: choose the one that stays."),
+        Binding("K", "change_kind", mark("Kind"), show=False, tooltip=mark("Change the kind of the marked names, or "
+                                                                           "of this one."), id="names.change-kind"),
+        Binding("M", "merge", mark("Merge"), show=False, tooltip=mark("Merge names that mean the same: choose "
+                                                                      "which one stays."),
                 id="names.merge"),
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
     ]  # fmt: skip
@@ -164,7 +166,7 @@ class EntitiesScreen(FilteredPage):
             told.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
             groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
             self._name_rows = [(state, name) for state, names in groups for name in names]
-        words = {"alias": "", "proposed": _("waits for your word"), "rejected": _("rejected")}
+        words = {"alias": "", "proposed": _("unconfirmed"), "rejected": _("rejected")}
         rows = [Option(EndedRow(f"{_SIGNS[state]} ", one_line(name, 60), f"  {words[state]}"))
                 for state, name in self._name_rows]  # fmt: skip
         self.query_one("#names", PickList).set_options(rows)
@@ -173,7 +175,7 @@ class EntitiesScreen(FilteredPage):
     def _marked_line(self) -> list[str]:
         n = len(self.chosen) if self._marked else 0
         words = ngettext("{n} name marked", "{n} names marked", n).format(n=n)
-        keys = _("`d` removes, `M` makes one, `K` changes the kind")
+        keys = _("`d` removes, `M` merges, `K` changes the kind")
         return [f"{words} · {keys}", ""] if n else []
 
     @on(OptionList.OptionSelected)
@@ -199,7 +201,7 @@ class EntitiesScreen(FilteredPage):
         entity, names = self.entity, self.query_one("#names", PickList)
         state, name = self._name_rows[names.highlighted] if names.highlighted is not None else ("", "")
         if entity is None or not (state == "proposed" or (state and names.has_focus)):
-            self.notify(_("No further name waits for your word."), markup=False)
+            self.notify(_("No alias is waiting for confirmation."), markup=False)
         else:
             self.work(self._judge(entity, name, confirms=verb == "confirm"))
 
@@ -297,12 +299,12 @@ class EntitiesScreen(FilteredPage):
             await self._done(kept)
 
     async def _merge(self, entity: Entity, cast: Cast) -> None:
-        title = _("{name} is another name of whom?").format(name=one_line(entity.name, 40))
+        title = _("Whose alias is {name}?").format(name=one_line(entity.name, 40))
         chosen = await self.ask(person_form(title, cast))
         kept = cast.entity(chosen) if chosen else None
         if kept is None or kept.id == entity.id:
             return
         words = _("Its names and records move to {name}.").format(name=one_line(kept.name, 40))
-        if await self.confirm(_("Make one of two?"), words):
+        if await self.confirm(_("Merge two names?"), words):
             await self.access.merge(entity, kept, cast)
             await self._done(kept.id)

@@ -59,7 +59,7 @@ KEYS: Final[list[BindingType]] = [
     Binding("C", "check", mark("Check"), tooltip=mark("Check chapters now, or stop."), id="findings.check"),
     Binding("T", "switch", mark("Rule off"), show=False, tooltip=mark("Switch the rule of this finding off for "
             "this book, or on again."), id="findings.rule"),
-    Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark this row, or take the mark away."),
+    Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark or unmark this row."),
             id="findings.mark"),
     Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
             "again: none."), id="findings.mark-all"),

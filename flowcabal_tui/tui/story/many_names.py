@@ -22,9 +22,13 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     title = _("Remove {name}?").format(name=one_line(entities[0].name, 40))
     if len(entities) > 1:
         title = ngettext("Remove {n} name?", "Remove {n} names?", len(entities)).format(n=len(entities))
-    words = _("The name leaves the memory, and its relations are not shown any more. The manuscript stays.")
+    words = _(
+        "The name is removed from the memory, and its relations are no longer shown. The manuscript stays as it is."
+    )
     if len(entities) > 1:
-        words = _("They leave the memory, and their relations are not shown any more. The manuscript stays.")
+        words = _(
+            "They are removed from the memory, and their relations are no longer shown. The manuscript stays as it is."
+        )
         words += f"\n{_spelled(entities)}"
     if not await page.confirm(title, words):
         return False
@@ -45,7 +49,7 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
         return None
     name = next(each.name for each in entities if each.id == kept)
     words = _("Their names and records move to {name}.").format(name=one_line(name, 40))
-    if not await page.confirm(_("Make one of {n}?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
+    if not await page.confirm(_("Merge {n} names?").format(n=len(entities)), f"{words}\n{_spelled(entities)}"):
         return None
     for each in entities:
         cast = await page.access.cast()  # each step changes the names and records of the one that stays

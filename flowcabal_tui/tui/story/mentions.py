@@ -32,8 +32,8 @@ class MentionsScreen(StoryPage):
 
     help = HelpData(
         mark("Places"),
-        mark("The chapters that name them, and the text at the place. `n` and `p` go from place to place, Enter opens "
-             "the place in the manuscript, Tab goes to the text to read on."),
+        mark("The chapters that mention it, and the text at the place. `n` and `p` go from place to place, Enter "
+             "opens the place in the manuscript, Tab moves to the text for further reading."),
     )  # fmt: skip
     DEFAULT_CSS = """
     MentionsScreen { background: $background; }
@@ -44,7 +44,7 @@ class MentionsScreen(StoryPage):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "step(1)", mark("Next place"), priority=True, id="mentions.next"),
-        Binding("p", "step(-1)", mark("Place before"), priority=True, id="mentions.previous"),
+        Binding("p", "step(-1)", mark("Previous place"), priority=True, id="mentions.previous"),
         Binding("enter", "open", mark("Open"), tooltip=mark("Open the place in the manuscript."), priority=True,
                 id="mentions.open"),
     ]  # fmt: skip
@@ -74,7 +74,7 @@ class MentionsScreen(StoryPage):
         before = self._places[self._place_at] if self._places else None
         self._places = await self.access.mentions(self._entity.id)
         if not self._places:
-            self.query_one(".told", Static).update(_("Nothing in the book names it."))
+            self.query_one(".told", Static).update(_("Nothing in the book mentions it."))
             return
         rows = []
         for chapter, found in groupby(self._places, key=lambda mention: mention.chapter):

@@ -62,9 +62,10 @@ class ProposalsScreen(FilteredPage):
 
     help = HelpData(
         mark("Proposals"),
-        mark("What agents and rules say of the book. `?` before a row: it waits for your word and no prompt has it. "
-             "`c` confirms a row (it becomes your word), `e` corrects it, `x` drops it (agents do not repeat it), `u` "
-             "takes the last decision back. Space marks rows for `c` and `x`. Enter shows the words of the chapter."),
+        mark("Proposals about the book from agents and rules. `?` before a row: it is waiting for your decision "
+             "and no prompt includes it. `c` confirms a row (it then counts as yours), `e` corrects it, `x` drops "
+             "it (agents do not propose it again), `u` undoes the last decision. Space marks rows for `c` and `x`. "
+             "Enter shows the text of the chapter."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ProposalsScreen { background: $background; }
@@ -76,13 +77,13 @@ class ProposalsScreen(FilteredPage):
     ProposalsScreen > .told { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "decide('confirm')", mark("Confirm"), tooltip=mark("It is right: it becomes your word."),
+        Binding("c", "decide('confirm')", mark("Confirm"), tooltip=mark("Confirm it: it then counts as yours."),
                 id="proposals.confirm"),
-        Binding("e", "correct", mark("Correct"), tooltip=mark("Write it as it is right."), id="proposals.correct"),
-        Binding("x", "decide('drop')", mark("Drop"), tooltip=mark("It is wrong: agents do not repeat it."),
+        Binding("e", "correct", mark("Correct"), tooltip=mark("Correct it by hand."), id="proposals.correct"),
+        Binding("x", "decide('drop')", mark("Drop"), tooltip=mark("Drop it: agents do not propose it again."),
                 id="proposals.drop"),
-        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the last decision back."), id="proposals.undo"),
-        Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark this row, or take the mark away."),
+        Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="proposals.undo"),
+        Binding("space", "mark", mark("Mark"), show=False, tooltip=mark("Mark or unmark this row."),
                 id="proposals.mark"),
         Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
                 "again: none."), id="proposals.mark-all"),
@@ -209,7 +210,7 @@ class ProposalsScreen(FilteredPage):
             self.work(self._carry_out(DecideProposals(ids, "confirm" if verdict == "confirm" else "drop")))
 
     def action_undo(self) -> None:
-        """Take the last decision back."""
+        """Undo the last decision."""
         self.work(self._carry_out(UndoDecision()))
 
     async def _carry_out(self, command: DecideProposals | UndoDecision) -> None:

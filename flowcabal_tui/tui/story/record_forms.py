@@ -38,7 +38,7 @@ def entity_form(entity: Entity) -> FormScreen[Entity]:
     fields = (
         Field("name", _("Name"), entity.name),
         Field("kind", _("Kind"), entity.kind, choices=tuple((kind, _(words)) for kind, words in ENTITY_KINDS.items())),
-        Field("aliases", _("Further names"), ", ".join(entity.aliases), _("separated by commas")),
+        Field("aliases", _("Aliases"), ", ".join(entity.aliases), _("separated by commas")),
         Field("note", _("Note"), entity.note),
     )
     return FormScreen(_("Edit {name}").format(name=entity.name) if entity.name else _("A new name"), fields, read)
@@ -49,7 +49,7 @@ def relation_form(relation: Relation, cast: Cast) -> FormScreen[Relation]:
 
     def read(typed: Typed) -> Relation:
         if not typed.text("kind"):
-            raise Unreadable(_("What are they to each other? Such as: father of, friend of."))
+            raise Unreadable(_("What is their relation? Such as: father of, friend of."))
         changed = replace(
             relation, source=reading.person(typed.text("source"), cast), kind=typed.text("kind"),
             target=reading.person(typed.text("target"), cast), directed=not typed.tick("both"),
@@ -62,7 +62,7 @@ def relation_form(relation: Relation, cast: Cast) -> FormScreen[Relation]:
         Field("source", _("Who"), _name(relation.source, cast), names=True),
         Field("kind", _("is what"), relation.kind, _("father of, friend of, serves ...")),
         Field("target", _("to whom"), _name(relation.target, cast), names=True),
-        Field("both", _("it holds both ways"), not relation.directed),
+        Field("both", _("both ways"), not relation.directed),
         *_period(relation, cast),
     )
     return FormScreen(_("Edit the relation") if relation.id else _("A new relation"), fields, read, known_names(cast))
@@ -80,11 +80,11 @@ def fact_form(fact: Fact, cast: Cast) -> FormScreen[Fact]:
         return _lasting(changed, typed, cast)
 
     fields = (
-        Field("text", _("What holds"), fact.text),
+        Field("text", _("What is true"), fact.text),
         _about(fact.about, cast),
         Field("attribute", _("State of the first"), fact.attribute, _("lives in, carries ...: a later one ends it")),
         *_period(fact, cast),
-        Field("secret", _("secret: only those below know it"), fact.secret),
+        Field("secret", _("secret: only those named below know it"), fact.secret),
         Field("known", _("Who knows it"), reading.typed_knowers(fact.known_by, cast), _("Mara @3: since chapter 3"),
               names=True),
     )  # fmt: skip
@@ -104,7 +104,7 @@ def promise_form(promise: Promise, cast: Cast) -> FormScreen[Promise]:
         )  # fmt: skip
 
     fields = (
-        Field("text", _("What is promised"), promise.text),
+        Field("text", _("The promise"), promise.text),
         Field("planted", _("Planted in chapter"), reading.typed_chapter(promise.planted, cast)),
         Field("from", _("Due from chapter"), str(promise.due_from or ""), _("empty: not given")),
         Field("until", _("Due until chapter"), str(promise.due_until or ""), _("empty: not given")),
@@ -123,7 +123,7 @@ def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
         try:
             number = float(order) if order else None
         except ValueError:
-            raise Unreadable(_("{words} is no number.").format(words=order)) from None
+            raise Unreadable(_("{words} is not a number.").format(words=order)) from None
         return replace(
             moment, text=_said(typed), chapter=reading.the_chapter(typed.text("chapter"), cast),
             when=typed.text("when"), order=number, about=reading.people(typed.text("about"), cast),
@@ -132,9 +132,9 @@ def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
     order = "" if moment.order is None else f"{moment.order:g}"
     fields = (
         Field("text", _("What happens"), moment.text),
-        Field("chapter", _("Told in chapter"), reading.typed_chapter(moment.chapter, cast)),
+        Field("chapter", _("Narrated in chapter"), reading.typed_chapter(moment.chapter, cast)),
         Field("when", _("When"), moment.when, _("in the story's own words: three years before, the next morning")),
-        Field("order", _("Order in time"), order, _("as if told in this chapter: 0.5 is before chapter 1")),
+        Field("order", _("Order in time"), order, _("as if narrated in this chapter: 0.5 is before chapter 1")),
         _about(moment.about, cast),
     )
     return FormScreen(_("Edit the moment") if moment.id else _("A new moment"), fields, read, known_names(cast))
@@ -155,7 +155,7 @@ def end_form(record: Relation | Fact, chapter: int, cast: Cast) -> FormScreen[Ch
         return until
 
     row = Field("until", _("Until before chapter"), str(chapter or ""))
-    return FormScreen(_("From which chapter on is it over?"), (row,), read)
+    return FormScreen(_("From which chapter on is it no longer true?"), (row,), read)
 
 
 def payment_form(cast: Cast) -> FormScreen[ChapterId]:

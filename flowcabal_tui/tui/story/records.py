@@ -43,8 +43,8 @@ _TABS: Final = (
 )
 _HEADS: Final[dict[RecordList, str]] = {
     "promises": mark("what was planted, most urgent first"),
-    "timeline": mark("place in the story, place in the telling; < looks back, > ahead"),
-    "facts": mark("what holds in the chapter; S is a secret"),
+    "timeline": mark("place in the story, place in the narration; < looks back, > ahead"),
+    "facts": mark("facts of the chapter; S is a secret"),
 }
 _ONLY: Final[dict[str, RecordList]] = {
     "pay": "promises", "drop": "promises", "payment": "promises",
@@ -58,8 +58,8 @@ class RecordsScreen(FilteredPage):
 
     help = HelpData(
         mark("Story"),
-        mark("Promises that wait to be paid, moments in the story's time beside the telling, and what holds in a "
-             "chapter. Enter shows the words of the text that say it; `/` finds by words or names."),
+        mark("Promises to be paid, moments in story time beside the narrative order, and the facts that hold in a "
+             "chapter. Enter shows the supporting text; `/` finds by words or names."),
     )  # fmt: skip
     DEFAULT_CSS = """
     RecordsScreen { background: $background; }
@@ -71,21 +71,23 @@ class RecordsScreen(FilteredPage):
     RecordsScreen > .told { height: auto; max-height: 40%; min-height: 3; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", mark("Add"), tooltip=mark("Write a new one."), id="records.add"),
-        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: the hand's word wins."), id="records.edit"),
-        Binding("p", "pay", mark("Pay"), tooltip=mark("The promise is paid in a chapter."), id="records.pay"),
-        Binding("x", "drop", mark("Drop"), tooltip=mark("The promise will not be paid; again: it will."),
+        Binding("a", "add", mark("Add"), tooltip=mark("Add one."), id="records.add"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: your edit takes precedence."),
+                id="records.edit"),
+        Binding("p", "pay", mark("Pay"), tooltip=mark("Mark the promise as paid in a chapter."), id="records.pay"),
+        Binding("x", "drop", mark("Drop"), tooltip=mark("Drop the promise: it will not be paid; again: undo."),
                 id="records.drop"),
-        Binding("u", "end", mark("End it"), tooltip=mark("The fact holds until before a chapter."), id="records.end"),
-        Binding("t", "order", mark("Order"), tooltip=mark("As it happens, or as it is told."), id="records.order"),
-        Binding("o", "all", mark("All chapters"), tooltip=mark("What holds in the chapter, or everything."),
+        Binding("u", "end", mark("End it"), tooltip=mark("End the fact before a chapter."), id="records.end"),
+        Binding("t", "order", mark("Order"), tooltip=mark("In the order of the story, or in the order it is "
+                                                          "narrated."), id="records.order"),
+        Binding("o", "all", mark("All chapters"), tooltip=mark("Show what is true in the chapter, or everything."),
                 id="records.all"),
         Binding("d,delete", "remove", mark("Remove"), show=False, id="records.remove"),
-        Binding("v", "evidence", mark("Words"), show=False, tooltip=mark("The words of the text that say it."),
+        Binding("v", "evidence", mark("Words"), show=False, tooltip=mark("The text that supports it."),
                 id="records.evidence"),
-        Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The words of the text that pay it."),
+        Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The text that pays it."),
                 id="records.payment"),
-        Binding("left", "chapter(-1)", mark("Chapter before"), show=False, id="records.earlier"),
+        Binding("left", "chapter(-1)", mark("Previous chapter"), show=False, id="records.earlier"),
         Binding("right", "chapter(1)", mark("Chapter after"), show=False, id="records.later"),
         Binding("less_than_sign,shift+left", "chapter(-10)", mark("Ten chapters back"), show=False,
                 id="records.much-earlier"),
@@ -150,15 +152,15 @@ class RecordsScreen(FilteredPage):
         counted = ngettext("{n} entry", "{n} entries", count).format(n=count)
         words = _(_HEADS[self._list_shown])
         if self._list_shown == "facts" and self._shows_all:
-            words = _("everything that ever holds; S is a secret")
+            words = _("everything that is ever true; S is a secret")
         if self._list_shown == "timeline" and self._as_told:
-            counted += " · " + _("as it is told")
+            counted += " · " + _("as narrated")
         return f"{counted} · {words}"
 
     def tell(self) -> None:
         """The text of the record and its entities."""
         record, cast = self.record, self.cast
-        words = _("Nothing is written here yet: `a` adds the first.") if not self._listed else ""
+        words = _("There is nothing here yet: `a` adds the first one.") if not self._listed else ""
         if record is not None and cast is not None:
             words = "\n".join(about(record, cast))
         self.query_one(".told", Static).update(words)
@@ -185,7 +187,7 @@ class RecordsScreen(FilteredPage):
         self.refill()
 
     def action_order(self) -> None:
-        """As it happens, or as it is told."""
+        """In the order of the story, or in the order it is narrated."""
         self._as_told = not self._as_told
         self.refill()
 

@@ -100,7 +100,7 @@ class StoryPage(ModalScreen[Place | None]):
 
     async def strike(self, record: StoryRecord, words: str) -> None:
         """Takes a record out after a question."""
-        told = _("Agents do not bring it back. A record that is only over is better ended than removed.")
+        told = _("Agents do not bring it back. If a record is merely no longer true, end it instead of removing it.")
         if await self.confirm(_("Remove this?") + f" {words}", told):
             await self.access.remove(record.id)
             await self.reload()
@@ -113,7 +113,7 @@ class StoryPage(ModalScreen[Place | None]):
     async def open_evidence(self, evidence: tuple[Evidence, ...]) -> None:
         """The chapter at the words that say it."""
         if not evidence:
-            self.notify(_("No words of the text are given for this."), markup=False)
+            self.notify(_("No supporting text is given for this."), markup=False)
         else:
             self.app.push_screen(SourceScreen(await self.access.source(evidence[0])))
 

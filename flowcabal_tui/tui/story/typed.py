@@ -23,7 +23,7 @@ def person(typed: str, cast: Cast) -> EntityId:
     named = [each for each in cast.entities if each.name.casefold() == wanted]
     known = named or [each for each in cast.entities if wanted in map(str.casefold, each.aliases)]
     if not known:
-        raise Unreadable(_("Nobody and nothing is called {name}.").format(name=typed.strip()))
+        raise Unreadable(_("Nothing in the book is called {name}.").format(name=typed.strip()))
     if len(known) > 1:
         raise Unreadable(_("{n} are called {name}; use another name.").format(n=len(known), name=typed.strip()))
     return known[0].id
@@ -59,7 +59,7 @@ def position(typed: str) -> int:
     if not words:
         return 0
     if not words.isdecimal():
-        raise Unreadable(_("{words} is no number of a chapter.").format(words=words))
+        raise Unreadable(_("{words} is not a chapter number.").format(words=words))
     return int(words)
 
 

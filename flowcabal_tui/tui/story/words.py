@@ -171,7 +171,7 @@ def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
     """What is to be read below the list."""
     yield one_line(moment.text, 2_000)
     when = one_line(moment.when, 80)
-    told = _("told in {chapter}").format(chapter=cast.chapter(moment.chapter))
+    told = _("narrated in {chapter}").format(chapter=cast.chapter(moment.chapter))
     yield " · ".join(part for part in (when, told, _(BY[moment.by])) if part)
     if moment.about:
         yield _("about {names}").format(names=cast.names(moment.about))

@@ -52,7 +52,7 @@ class BudgetBars(Widget):
     """Bars for the classes of a budget; as high as there are classes."""
 
     DEFAULT_CSS = "BudgetBars { height: auto; width: 1fr; }"
-    help = HelpData(mark("Budget"), mark("How many tokens each class of sources was given, and its share."))
+    help = HelpData(mark("Budget"), mark("Tokens given to each class of sources, and its share."))
 
     def __init__(
         self,

@@ -75,6 +75,6 @@ def past_typed(screen: Screen[Any], is_changed: bool, go: Callable[[], object]) 
 
     if is_changed:
         words = _("What you typed here cannot be brought back.")
-        screen.app.push_screen(ConfirmScreen(_("Throw the unsaved text away?"), words), answered)
+        screen.app.push_screen(ConfirmScreen(_("Discard the unsaved text?"), words), answered)
     else:
         go()

@@ -31,7 +31,7 @@ class DiffView(StreamView):
     ]
     help = HelpData(
         mark("Changes"),
-        mark("`[-` went `-]`, `{+` came `+}`. `n` and `N` go from change to change, `f` shows what stayed."),
+        mark("`[-` removed `-]`, `{+` added `+}`. `n` and `N` go from change to change, `f` shows unchanged text."),
     )
 
     def __init__(

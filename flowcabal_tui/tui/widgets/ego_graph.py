@@ -37,16 +37,17 @@ class EgoGraph(ScrollView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", mark("Next neighbour"), show=False, id="ego.next"),
-        Binding("k,up", "move(-1)", mark("Neighbour before"), show=False, id="ego.previous"),
+        Binding("k,up", "move(-1)", mark("Previous neighbour"), show=False, id="ego.previous"),
         Binding("h", "side('left')", mark("Left side"), show=False, id="ego.left"),
         Binding("l", "side('right')", mark("Right side"), show=False, id="ego.right"),
-        Binding("enter", "select", mark("To the centre"), tooltip=mark("Put this neighbour into the middle."),
+        Binding("enter", "select", mark("To the centre"), tooltip=mark("Centre the view on this neighbour."),
                 id="ego.centre"),
     ]  # fmt: skip
     help = HelpData(
         mark("Relations"),
-        mark("The one in the box and its neighbours. An arrow leads from who it is to whose it is; a dashed line says "
-             "only that they occur together. `j` `k` go round, `h` `l` to the other side, Enter moves one to the box."),
+        mark("The one in the box and its neighbours. An arrow leads from a person to the one they are related to; "
+             "a dashed line only means that they occur together. `j` `k` move around, `h` `l` to the other side, "
+             "Enter moves one into the box."),
     )  # fmt: skip
 
     @dataclass

@@ -54,7 +54,7 @@ class JumpOverlay(ModalScreen[Widget | None]):
             letter = Static(f"[{key}]", markup=False, classes="jump-letter")
             letter.absolute_offset = Offset(target.region.x + 1, target.region.y)
             yield letter
-        yield Static(_("Press a letter to go there, escape to stay."), markup=False, classes="jump-hint")
+        yield Static(_("Press a letter to go there, Esc to stay."), markup=False, classes="jump-hint")
 
     def on_key(self, event: Key) -> None:
         """A letter goes to its pane; any other key stays here."""

@@ -60,7 +60,7 @@ class RunLine(PromptLine):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="run-line.next"),
-        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="run-line.previous"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="run-line.previous"),
     ]
 
     def __init__(self, title: str, *, value: str, length: str, label: str, usual: str) -> None:

@@ -58,7 +58,7 @@ class ProseArea(TextArea):
 
     help = HelpData(
         mark("Editor"),
-        mark("Type here. `ctrl+z` undoes, `ctrl+y` redoes, `f7` selects all; what you type is saved by itself."),
+        mark("Type here. `ctrl+z` undoes, `ctrl+y` redoes, `f7` selects all; what you type is saved automatically."),
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

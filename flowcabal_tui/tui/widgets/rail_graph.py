@@ -76,7 +76,7 @@ class RailGraph(ScrollView, can_focus=True):
     ]
     help = HelpData(
         mark("Graph"),
-        mark("One row is one node; the lines at the left lead down from what a node needs. `enter` opens it."),
+        mark("Each row is a node; the lines on the left lead down from what a node needs. `enter` opens it."),
     )
 
     @dataclass

@@ -38,7 +38,7 @@ class TypeNameScreen(ModalScreen[bool]):
         with Vertical():
             yield Static(self._question, markup=False, classes="type-title")
             yield Static(self._words, markup=False, classes="type-words")
-            yield Static(_("Type {name} and press Enter. Esc: leave.").format(name=self._name), markup=False)
+            yield Static(_("Type {name} and press Enter. Esc: cancel.").format(name=self._name), markup=False)
             yield Input(compact=True)
             yield Static(markup=False, classes="type-wrong")
 

@@ -63,7 +63,8 @@ class BlockEditor(Vertical):
     help = HelpData(
         mark("Prompt"),
         mark(
-            "The blocks that make the prompt. Enter edits one; `a` `v` `i` add text, another node's output, a question."
+            "The blocks that make up the prompt. Enter edits one; `a` `v` `i` add text, another node's output, a "
+            "question."
         ),
     )
     jump_key = "p"
@@ -81,7 +82,7 @@ class BlockEditor(Vertical):
         Binding("v", "add_virtual", mark("Add output"), tooltip=mark("Add the output of another node."),
                 id="block.add-output"),
         Binding("i", "add_inquiry", mark("Add question"), show=False, id="block.add-question",
-                tooltip=mark("Add a question to the Context agent, answered at this place.")),
+                tooltip=mark("Add a question to the Context agent, answered at this point.")),
         Binding("d,delete", "remove", mark("Remove"), show=False, id="block.remove"),
         Binding("greater_than_sign,shift+down", "shift(1)", mark("Move down"), show=False, id="block.down"),
         Binding("less_than_sign,shift+up", "shift(-1)", mark("Move up"), show=False, id="block.up"),
@@ -211,7 +212,7 @@ class BlockEditor(Vertical):
         for field in self._fields():
             rows.append(Option(Text(_(FIELD_WORDS[field]), style="bold"), disabled=True))
             if blocks_of(node, field) is None:
-                rows.append(Option(Text(_("  cannot be read: correct the document"), style="dim"), disabled=True))
+                rows.append(Option(Text(_("  cannot be read; correct the document"), style="dim"), disabled=True))
             for index, block in enumerate(self._blocks(field)):
                 rows.append(Option(self._row(block), id=f"{field}:{index}"))
         names, slot = self.query_one(PickList), self._slot

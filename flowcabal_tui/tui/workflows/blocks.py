@@ -172,7 +172,7 @@ def params_words(params: PromptParams) -> str:
 def no_blocks(node: Node) -> str:
     """The text in the place of blocks, for a kind of node without any."""
     if any(bodies_of(node)):
-        return _("Its steps are inside it: Space opens it in the workflow.")
+        return _("Its steps are nested in it: Space unfolds it in the workflow.")
     return _("It has no prompt: `p` edits its parameters.")
 
 

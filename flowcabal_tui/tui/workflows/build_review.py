@@ -89,7 +89,7 @@ class BuildReviewScreen(ModalScreen[str]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "tick(True)", mark("Accept change"), tooltip=mark("Take this change."), id="build.take"),
-        Binding("x", "tick(False)", mark("Turn down"), tooltip=mark("Turn this change down; what needs it falls too."),
+        Binding("x", "tick(False)", mark("Reject"), tooltip=mark("Turn this change down; what needs it falls too."),
                 id="build.refuse"),
         Binding("e", "edit", mark("Edit"), id="build.edit",
                 tooltip=mark("Write this change as you want it, and take it.")),
@@ -97,7 +97,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 tooltip=mark("Take every change.")),
         Binding("ctrl+s,f2", "save", mark("Save"), priority=True, id="build.save",
                 tooltip=mark("Save what is taken as one new version of the workflow.")),
-        Binding("u", "undo", mark("Take back"), show=False, id="build.undo",
+        Binding("u", "undo", mark("Undo"), show=False, id="build.undo",
                 tooltip=mark("Take the saved version back.")),
         Binding("r", "revise", mark("Reason"), id="build.revise",
                 tooltip=mark("Turn the suggestion down with a reason, or answer its question; the Builder goes on.")),
@@ -305,7 +305,7 @@ class BuildReviewScreen(ModalScreen[str]):
             if change.kind in EDITABLE:
                 attempt(self, self._edit(change), group="edit")
             else:
-                self.notify(_("This change cannot be edited. Take it or turn it down."), markup=False)
+                self.notify(_("This change cannot be edited. Accept or reject it."), markup=False)
 
     async def _edit(self, change: Change) -> None:
         """Asks until the value can be taken: what was typed is not lost to an error."""
@@ -386,7 +386,7 @@ def _state_words(record: BuildRecord) -> str:
     if record.saved:
         return _("saved as {name}: `u` takes it back").format(name=record.saved)
     if record.decided:
-        return _("turned down")
+        return _("rejected")
     match record.status:
         case "building":
             return _("is being built: {spent} · F9 stops it, `c` goes on after an interruption").format(spent=spent)

@@ -92,7 +92,7 @@ class BuildsScreen(ModalScreen[str | None]):
 
     async def _purge(self, row: BuildRow) -> None:
         title = _("Purge {id}?").format(id=row.id)
-        words = _("It goes with its wish, its prompts and its rounds. A workflow that came of it stays.")
+        words = _("It is removed with its wish, its prompts and its rounds. A workflow made from it stays.")
         if await self.app.push_screen_wait(ConfirmScreen(title, words)):
             await self._access.do(Purge(build=row.id))
             await self._reload()

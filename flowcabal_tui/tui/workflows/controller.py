@@ -180,19 +180,19 @@ class GraphController:
             return
         found = self._history.redo(now) if redo else self._history.undo(now)
         if found is None:
-            nothing = _("There is nothing to do again.") if redo else _("There is nothing to undo.")
+            nothing = _("There is nothing to redo.") if redo else _("There is nothing to undo.")
             self._screen.notify(nothing, markup=False)
             return
         await self._show(found, None)
-        self._screen.notify(_("Done again.") if redo else _("Taken back."), markup=False)
+        self._screen.notify(_("Redone.") if redo else _("Undone."), markup=False)
 
     async def show_findings(self) -> None:
         """Lists the findings; a row leads to its node."""
         if not self._findings:
-            self._screen.notify(_("Nothing is wrong with this workflow."), markup=False)
+            self._screen.notify(_("This workflow has no errors."), markup=False)
             return
         rows = tuple((str(n), finding_words(each)) for n, each in enumerate(self._findings))
-        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("What is wrong"), rows))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Problems"), rows))
         if chosen is not None and (node := self._findings[int(chosen)].node):
             self._screen.query_one(WorkflowPane).follow(NodeId(node))
             await self._choose_node(NodeId(node))
@@ -243,7 +243,7 @@ class GraphController:
         if not self._structural(spot):
             return
         wanted = await self._screen.app.push_screen_wait(
-            PromptLine(_("Its id; everything that refers to it follows"), value=spot.node)
+            PromptLine(_("Its id; references to it follow"), value=spot.node)
         )
         if wanted and wanted.strip():
             graph, made = changes.with_id(self._graph(workflow, spot), spot.node, wanted.strip())
@@ -257,7 +257,7 @@ class GraphController:
         if readers:
             names = ", ".join(one_line(each.title, 40) for each in readers[:8])
             title = _("Remove {node}?").format(node=spot.node)
-            words = _("These refer to it: {names}. Their blocks and edges go with it; Ctrl+z takes it back.")
+            words = _("These refer to it: {names}. Their blocks and edges are removed with it; Ctrl+z undoes this.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words.format(names=names))):
                 return
         place = [each.id for each in graph.nodes].index(spot.node)
@@ -269,7 +269,7 @@ class GraphController:
         node = self._graph(workflow, spot).node(spot.node)
         if node is not None and self._structural(spot):
             self._copied = (node,)
-            self._screen.notify(_("Copied {node}; `v` puts it in.").format(node=one_line(node.title)), markup=False)
+            self._screen.notify(_("Copied {node}; `v` pastes it.").format(node=one_line(node.title)), markup=False)
 
     async def _paste(self, workflow: Workflow, spot: Spot) -> None:
         if not self._copied:
@@ -341,7 +341,7 @@ class GraphController:
         try:
             made = Node.model_validate(found[0])
         except ValidationError:
-            self._screen.notify(_("That is no node: nothing was changed."), severity="error", markup=False)
+            self._screen.notify(_("That is not a node: nothing was changed."), severity="error", markup=False)
             return
         await self._put(workflow, spot, _replaced(graph, spot.node, made), made.id)
 

@@ -46,7 +46,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
 
     help = HelpData(
         mark("Edit as text"),
-        mark("The same as YAML (or JSON). Errors are listed below; Ctrl+s takes it, Esc leaves it."),
+        mark("The same as YAML (or JSON). Errors are listed below; Ctrl+s applies it, Esc cancels."),
     )
     DEFAULT_CSS = """
     DataEditor { background: $background; }
@@ -55,7 +55,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
     DataEditor > .wrong { height: auto; max-height: 6; padding: 0 1; color: $text-error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="data.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="data.take"),
         Binding("escape", "leave", mark("Leave"), priority=True, id="data.leave"),
         HELP_KEYS,
     ]
@@ -93,7 +93,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
             return None
         wrong = [f"! {one_line(words)}" for words in self._check(value)]
         more = [_("and {n} more").format(n=len(wrong) - _SHOWN)] if len(wrong) > _SHOWN else []
-        self.query_one(".wrong", Static).update("\n".join([*wrong[:_SHOWN], *more]) or _("Nothing is wrong."))
+        self.query_one(".wrong", Static).update("\n".join([*wrong[:_SHOWN], *more]) or _("There are no errors."))
         return (value,)
 
     def action_take(self) -> None:

@@ -99,7 +99,10 @@ class WorkflowDocument:
         """The document was changed: it becomes a new version when the writer goes elsewhere, runs it or leaves."""
         newest = self.newest(workflow)
         if self._unsaved is None and workflow.version < newest.version:
-            words = _("This is version {old}, from an earlier run: changed it becomes the newest. Version {new} stays.")
+            words = _(
+                "This is version {old}, from an earlier run: if you change it, it becomes the newest. "
+                "Version {new} stays."
+            )
             self._screen.notify(words.format(old=workflow.version, new=newest.version), markup=False)
         self.workflow = self._unsaved = workflow
         self._view.title = self.title
@@ -110,7 +113,9 @@ class WorkflowDocument:
         try:
             await self.save()
         except WorkflowError:
-            words = _("{name} cannot run yet (`!` in the workflow says why). Your changes are kept until it can.")
+            words = _(
+                "{name} cannot run yet (`!` in the workflow lists the problems). Your changes are kept until it can."
+            )
             self._screen.notify(words.format(name=self.title), markup=False)
 
     async def save(self) -> None:

@@ -36,7 +36,7 @@ class Linking:
         target = graph.node(spot.node)
         sources = _sources(workflow, spot)
         if target is None or not sources:
-            self._screen.notify(_("There is no other node that could come before this one."), markup=False)
+            self._screen.notify(_("No other node can come before this one."), markup=False)
             return None
         rows = tuple((str(n), _source_words(node, is_beside)) for n, (node, is_beside) in enumerate(sources))
         title = _("What does {node} need?").format(node=one_line(target.title, 40))
@@ -48,7 +48,7 @@ class Linking:
         how: str | None = "0"
         if len(links) > 1:
             rows = tuple((str(n), link_words(link)) for n, link in enumerate(links))
-            title = _("How does {source} come in?").format(source=one_line(source.title, 40))
+            title = _("How is {source} used here?").format(source=one_line(source.title, 40))
             how = await self._screen.app.push_screen_wait(ChooseScreen(title, rows))
         return connected(graph, links[int(how)]) if how and links else None
 
@@ -57,10 +57,10 @@ class Linking:
         graph = graph_at(workflow, spot.owners)
         links = links_into(graph, spot.node)
         if not links:
-            self._screen.notify(_("Nothing ends here but what its texts name between {{ and }}."), markup=False)
+            self._screen.notify(_("Only what its texts name between {{ and }} can connect to this node."), markup=False)
             return None
         rows = tuple((str(n), f"{link.source}: {link_words(link)}") for n, link in enumerate(links))
-        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Take away which connection?"), rows))
+        chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Remove which connection?"), rows))
         return None if chosen is None else disconnected(graph, links[int(chosen)])
 
 
@@ -105,4 +105,4 @@ def link_words(link: Link) -> str:
         case _ if link.place:
             return _("only when it takes the branch `{label}`").format(label=link.place)
         case _:
-            return _("only the order: run after it")
+            return _("order only: run after it")

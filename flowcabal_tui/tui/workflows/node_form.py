@@ -35,7 +35,7 @@ FormAnswer = tuple[str, dict[str, Any]]
 class NodeForm(TypedScreen[FormAnswer]):
     """Gives back the node's name and the changed parameters, or None. Nothing is given back until it is valid."""
 
-    help = HelpData(mark("Parameters"), mark("How this node calls the model. Ctrl+s takes the form, Esc leaves it."))
+    help = HelpData(mark("Parameters"), mark("How this node calls the model. Ctrl+s applies the form, Esc cancels."))
     DEFAULT_CSS = """
     NodeForm { align: center middle; }
     NodeForm > VerticalScroll {
@@ -49,10 +49,10 @@ class NodeForm(TypedScreen[FormAnswer]):
     NodeForm .wrong { color: $error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="form.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="form.take"),
         Binding("escape", "leave", mark("Leave"), id="form.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="form.next"),
-        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="form.previous"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="form.previous"),
         HELP_KEYS,
     ]
 
@@ -92,7 +92,7 @@ class NodeForm(TypedScreen[FormAnswer]):
                 words = _("check: {angle}").format(angle=_(ANGLE_WORDS[angle]))
                 yield Tick(words, angle in params.angles, id=angle, compact=True)
             yield Static(markup=False, classes="wrong")
-            yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
+            yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
 
     def _row(self, words: str, field: Widget) -> Iterator[Widget]:
         yield Horizontal(Static(words, markup=False), field)

@@ -35,7 +35,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
 
     help = HelpData(
         mark("Parameters"),
-        mark("The parameters of this node. Enter opens one that is edited as text. Ctrl+s takes all, Esc leaves."),
+        mark("The parameters of this node. Enter opens one that is edited as text. Ctrl+s applies all, Esc cancels."),
     )
     DEFAULT_CSS = """
     ParamsForm { align: center middle; }
@@ -51,10 +51,10 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
     ParamsForm .wrong { color: $text-error; height: auto; max-height: 6; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "take", mark("Take"), priority=True, id="params.take"),
+        Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="params.take"),
         Binding("escape", "leave", mark("Leave"), id="params.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="params.next"),
-        Binding("up", "app.focus_previous", mark("Field before"), show=False, id="params.previous"),
+        Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="params.previous"),
         HELP_KEYS,
     ]
 
@@ -78,7 +78,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
                 yield Static(_("This kind of node has no parameters."), markup=False)
             yield Static(markup=False, classes="about")
             yield Static(markup=False, classes="wrong")
-            yield Static(_("Ctrl+s: take   Esc: leave"), markup=False)
+            yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
 
     def _row(self, name: str, part: Mapping[str, Any]) -> Iterator[Widget]:
         value = self._values.get(name, part.get("default"))

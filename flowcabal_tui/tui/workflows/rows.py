@@ -59,7 +59,7 @@ def mark_words(marks: NodeMarks, state: ShownState) -> str:
         parts.append("! " + ngettext("{n} error", "{n} errors", marks.errors).format(n=marks.errors))
     elif marks.warnings:
         parts.append("! " + ngettext("{n} warning", "{n} warnings", marks.warnings).format(n=marks.warnings))
-    parts += [_("stale above")] if marks.stale == "propagated" else []
+    parts += [_("out of date upstream")] if marks.stale == "propagated" else []
     parts += [_("frozen")] if marks.frozen and state != "frozen" else []
     parts += [_("chosen by you")] if marks.chosen else []
     return " · ".join(parts)

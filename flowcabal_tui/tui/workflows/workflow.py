@@ -51,8 +51,8 @@ class WorkflowPane(Vertical):
     help = HelpData(
         mark("Workflow"),
         mark(
-            "The steps of the workflow and how far they are. Enter opens a step, `t` switches tree and rails. "
-            "`a` adds a step, `i` connects it with another, `D` removes it; Ctrl+z takes back any change."
+            "The steps of the workflow and their progress. Enter opens a step, `t` switches between tree and "
+            "rails. `a` adds a step, `i` connects it with another, `D` removes it; Ctrl+z undoes any change."
         ),
     )
     jump_key = "w"

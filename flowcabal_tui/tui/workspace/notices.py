@@ -46,7 +46,7 @@ class EngineNotices:
     @on_event
     def _show_import(self, event: ImportProgress) -> None:
         if event.done >= event.total or event.warnings:
-            title = _("{done} of {total} chapters are in").format(done=event.done, total=event.total)
+            title = _("{done} of {total} chapters imported").format(done=event.done, total=event.total)
             self._show(title, *event.warnings)
 
     @on_event
@@ -56,14 +56,14 @@ class EngineNotices:
         )
         left = [_("left as it is: {path}").format(path=one_line(path)) for path in event.left]
         if not event.pending:
-            self._show(_("It is out of the project's file for good"), words, *left)
+            self._show(_("It was removed from the project's file for good"), words, *left)
             return
         pending = [_("not finished: {reason}").format(reason=one_line(reason)) for reason in event.pending]
         self._show(_("The purge is not finished"), words, *pending, *left, severity="warning")
 
     @on_event
     def _show_purge_end(self, _event: PurgeFinished) -> None:
-        self._show(_("The purge is finished"), _("No file of the project holds the purged words any more."))
+        self._show(_("The purge is finished"), _("The words you purged no longer occur in any file of the project."))
 
     @on_event
     def _show_status(self, event: Status) -> None:

@@ -51,7 +51,7 @@ _OR_EN: Final = re.compile(r" or ([a-z]+(?:-[a-z]+)?)", re.IGNORECASE)
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding an age."""
     for clash in clashes(draft, book, ages, _disagree, _LEAST):
-        said = _("This age does not agree with the one that was given before.")
+        said = _("This age does not agree with the one given before.")
         yield RuleFinding(
             NAME,
             "quantitative mismatch",

@@ -87,7 +87,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     for clash in clashes(draft, book, amounts, _disagree, min(_LEAST[language], _LEAST_TIME_ZH), same_event):
         if language == "zh" and clash.value.part != "time" and clash.weight < _LEAST["zh"]:
             continue
-        said = _("This number does not agree with the one that was given before.")
+        said = _("This number does not agree with the one given before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
         yield RuleFinding(NAME, "quantitative mismatch", said, mine, clash.source)
 

@@ -31,7 +31,7 @@ _REACH: Final = {"zh": 14, "en": 110}
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a mark."""
     for clash in clashes(draft, book, marks, frozenset.isdisjoint, _LEAST):
-        said = _("This mark was elsewhere before.")
+        said = _("This mark was in another place before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
         yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 

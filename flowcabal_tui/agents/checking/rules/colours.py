@@ -50,7 +50,7 @@ _ZH: Final = (
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a thing."""
     for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
-        said = _("The book gave this another colour before.")
+        said = _("The book gave this a different colour before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
         yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 

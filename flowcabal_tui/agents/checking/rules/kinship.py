@@ -79,7 +79,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         if against and not any(_agree(now, before) for before, _source in against):
             other = [source for before, source in against if _contradicts(now, before)]
             if other:
-                said = _("The book gave another kinship before.")
+                said = _("The book gave a different kinship before.")
                 yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(now.start, now.end), other[-1])
 
 

@@ -33,5 +33,5 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         return
     new = [match for said, match in found.items() if said not in known and not book.chapters_with(match[0], 0)]
     for match in sorted(new, key=re.Match.start)[:_MOST]:
-        said = _("“{words}” is in Latin letters, and nowhere in the book before.").format(words=match[0])
+        said = _("“{words}” is in Latin letters, and occurs nowhere earlier in the book.").format(words=match[0])
         yield RuleFinding(NAME, "style shift", said, draft.quoted(match.start(), match.end()))

@@ -43,7 +43,7 @@ _MARKUP: Final = re.compile(
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """The first `_MOST` of them."""
     words = (
-        (_ASIDES, _("A model speaks to its user here, not to the reader.")),
+        (_ASIDES, _("Here a model speaks to its user, not to the reader.")),
         (_PLACEHOLDERS, _("A placeholder was left in the text.")),
         (_MARKUP, _("Markup was left in the text.")),
     )

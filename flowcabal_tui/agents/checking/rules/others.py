@@ -50,7 +50,7 @@ _SAME: Final = {"golden": "gold", "oaken": "oak", "mare": "horse", "pony": "hors
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a word."""
     for clash in clashes(draft, book, others, str.__ne__, _LEAST[book.language[:2]], same_event):
-        said = _("The book gave another one before.")
+        said = _("The book gave a different one before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
         yield RuleFinding(NAME, "memory contradiction", said, mine, clash.source)
 

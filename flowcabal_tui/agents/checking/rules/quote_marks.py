@@ -32,7 +32,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         elif found < _MOST:
             found += 1
             span = draft.around(paragraph.start() + max(map(paragraph[0].rfind, '“”"')))
-            said = _("A quotation mark here has no partner in its paragraph.")
+            said = _("A quotation mark here is unpaired in its paragraph.")
             start, end = max(span.start, paragraph.start()), min(span.end, paragraph.end())
             yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
 

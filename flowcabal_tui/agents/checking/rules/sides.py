@@ -28,7 +28,7 @@ _LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a direction."""
     for clash in clashes(draft, book, sides, frozenset.isdisjoint, _LEAST[book.language[:2]], same_event):
-        said = _("This direction or side does not agree with the one that was given before.")
+        said = _("This direction or side does not agree with the one given before.")
         mine = draft.quoted(clash.value.start, clash.value.end)
         yield RuleFinding(NAME, "geographical contradiction", said, mine, clash.source)
 
