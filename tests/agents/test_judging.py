@@ -88,11 +88,27 @@ async def test_a_contradiction_that_no_reading_explains_and_that_is_seen_again_i
     assert judge.purposes == ["monitor.check", "monitor.defence", *["monitor.check"] * AGREEMENTS]
 
 
-@pytest.mark.parametrize("verdict", ["changed", "somebody_else", "speech_or_belief", "compatible", "unsure"])
+@pytest.mark.parametrize("verdict", ["changed", "somebody_else", "speech_or_belief", "unsure"])
 async def test_an_innocent_verdict_asks_no_second_question(verdict: str) -> None:
     judge = Judge(verdict)
     found = await checks(judge)
     assert [check.outcome for check in found] == ["passed"] * 2 and judge.purposes == ["monitor.check"]
+
+
+async def test_compatible_with_one_passage_of_several_judges_no_statement() -> None:
+    judge = Judge("compatible")
+    found = await checks(judge)
+    assert [check.outcome for check in found] == ["not checked"] * 2
+    assert judge.purposes == ["monitor.check"] * 2, "what is left is asked for again, once"
+
+
+async def test_a_verdict_on_a_passage_that_was_not_asked_about_is_none() -> None:
+    class Astray(Judge):
+        @staticmethod
+        def scars(text: str) -> list[str]:
+            return ["p999"]
+
+    assert [check.outcome for check in await checks(Astray("changed"))] == ["not checked"] * 2
 
 
 async def test_what_is_not_seen_again_or_has_an_innocent_reading_is_less_than_sure() -> None:

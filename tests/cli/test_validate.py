@@ -181,8 +181,8 @@ def test_all_mistakes_of_a_flowcabal_document_are_told_at_once(call: Call, put) 
     ("name", "text", "said"),
     [
         ("w.json", '{\n "id": "w",\n "nodes": [{"id": "a" "kind": 1}]\n}', "line 3, column 23"),
-        ("w.json", "", "no object"),
-        ("w.json", "[1]", "no object"),
+        ("w.json", "", "not an object"),
+        ("w.json", "[1]", "not an object"),
         ("w.json", '{"id": "w"}', "no list of nodes"),
         ("w.json", '{"id": "w", "nodes": [], "nodes": [{"id": "a"}]}', "twice"),
         ("w.json", '{"id": "w", "nodes": [{"id": "a", "params": {"x": NaN}}]}', "number"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -89,27 +89,40 @@ class Judgement:
 
 
 def judged_pairs(answers: Sequence[Claims], pairs: Pairs) -> tuple[list[Pair], tuple[str, ...]]:
-    """The pairs that are called contradictions, and the statements without a readable verdict. A later answer adds."""
+    """The pairs that are called contradictions, and the statements without a readable verdict. A later answer adds.
+
+    A statement is judged when it is listed as compatible, when one of its passages has another verdict, or when each of
+    its passages has one: `compatible` for one passage of several says nothing of the others.
+    """
     by_key = {pair.key: pair for pair in pairs.all}
     passages: dict[str, list[str]] = {}
     for statement, passage in by_key:
         passages.setdefault(statement, []).append(passage)
     clashing: dict[tuple[str, str], Pair] = {}
     judged: set[str] = set()
+    compatible: dict[str, set[str]] = {}
     for answer in answers:
         judged.update(each for said in answer.compatible for each in _STATEMENT.findall(said))
-        for verdict in answer.verdicts:
-            for statement in _STATEMENT.findall(verdict.statement):
-                named = _PASSAGE.findall(verdict.passage)
-                if verdict.verdict != "contradiction":
-                    judged.add(statement)
-                    continue
-                known = passages.get(statement, [])
-                for passage in named or (known if len(known) == 1 else ()):
-                    if (statement, passage) in by_key:
-                        clashing[statement, passage] = by_key[statement, passage]
-                        judged.add(statement)
+        for statement, passage, verdict in _verdicts(answer, passages):
+            if verdict == "compatible":
+                compatible.setdefault(statement, set()).add(passage)
+                continue
+            judged.add(statement)
+            if verdict == "contradiction":
+                clashing[statement, passage] = by_key[statement, passage]
+    judged |= {statement for statement, seen in compatible.items() if seen >= set(passages[statement])}
     return list(clashing.values()), tuple(each for each in passages if each not in judged)
+
+
+def _verdicts(answer: Claims, passages: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, str]]:
+    """Statement, passage and verdict of the pairs that were asked about; of a single passage the id may be left out."""
+    for verdict in answer.verdicts:
+        named = _PASSAGE.findall(verdict.passage)
+        for statement in _STATEMENT.findall(verdict.statement):
+            known = passages.get(statement, ())
+            for passage in named or (known if len(known) == 1 else ()):
+                if passage in known:
+                    yield statement, passage, verdict.verdict
 
 
 def of_pair(pair: Pair, goal: Draft, angles: tuple[Angle, ...]) -> Doubt:
