@@ -50,8 +50,9 @@ RIVAL: Final = {10: 76_960, 100: 91_810}
 """Prompt tokens of a rival by chapter, InkOS 1.7.2 with moderate hooks and a mock answering; shown in brackets."""
 RIVAL_CALLS: Final = "6 to 9"
 NOTHING_FOUND: Final = {
-    **{kind: [] for kind in ("findings", "entities", "relations", "facts", "promises", "moments", "sequels")},
-    "sentences": [],
+    **{kind: [] for kind in ("findings", "verdicts", "readings", "entities", "relations", "facts")},
+    **{kind: [] for kind in ("promises", "moments", "sequels", "sentences")},
+    "compatible": [f"c{n}" for n in range(1, 1_000)],
     "summary": "",
     "line": "写了一章。",
     "keeping": [{"question": each, "passed": True} for each in DIMENSIONS],

@@ -105,7 +105,7 @@ def test_what_each_part_brings_is_one_table(call: Call, novels: Path, queries: P
     assert done.code == 0, done.err
     table = [line.split("|")[1:-1] for line in done.out.splitlines() if line.startswith("|")]
     assert [row[0].strip() for row in table[2:]] == [
-        "zh words alone",
+        "zh words only",
         "zh names and words",
         "zh with vectors too",
         *(f"zh without {name}" for name in ("entities", "near", "last_meeting", "far", "summaries")),
