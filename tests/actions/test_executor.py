@@ -319,7 +319,7 @@ async def test_a_command_that_hangs_is_cut_with_its_children(run: Run, tmp_path:
     while not all(map(ended, pids(tmp_path))):  # its time begins to run when we know of it, which may be after it spoke
         pass_time(60)
         await asyncio.sleep(0.05)
-    with pytest.raises(TimedOut, match=r"did not end within 60 s and was cut") as caught:
+    with pytest.raises(TimedOut, match=r"did not end within 60 s and was stopped") as caught:
         await task
     assert caught.value.detail == "thinking"
     for pid in pids(tmp_path):

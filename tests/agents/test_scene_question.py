@@ -118,7 +118,7 @@ async def test_a_preview_asks_nothing_and_says_that_the_node_will() -> None:
     fake, answers = model(), FakeAnswers()
     before = (await asked(book(), fake, answers, spend=False)).receipt
     assert fake.requests == []
-    assert before.pending == ("the scene, as read by the agents' model",)
+    assert before.pending == ("the scene, as the agents' model reads it",)
     assert before.intent.asks > 100 and before.intent.question
     await asked(book(), fake, answers)
     after = (await asked(book(), fake, answers, spend=False)).receipt

@@ -133,9 +133,9 @@ def test_a_rejected_plan_ends_with_1_and_says_so(project: Make, server: FaultSer
     ("flags", "said"),
     [
         (["--keep", "nothing"], "has no node nothing"),
-        (["--input", "wish"], "wish gives no input"),
+        (["--input", "wish"], "wish does not set an input"),
         (["--decide", "draft"], "is not a valid answer"),
-        (["--set", "draft"], "draft sets nothing"),
+        (["--set", "draft"], "draft does not set a parameter"),
     ],
 )
 def test_flags_that_mean_nothing_end_with_2_before_anything_is_paid(

@@ -17,7 +17,7 @@ from tests.cli.conftest import Call
 def test_a_run_says_before_it_begins_that_the_server_is_not_there(demo: Path, call: Call) -> None:
     done = call("run", demo, "quick-draft", "--chapter", "3", "--knowledge", "--plain")
     assert done.code == 0
-    assert "note: the run does without the knowledge server: it is not there (" in done.err
+    assert "note: the run works without the knowledge server: it is not available (" in done.err
     without = call("run", demo, "quick-draft", "--chapter", "3", "--plain")
     assert "knowledge server" not in without.err
 

@@ -43,7 +43,7 @@ def test_export_and_backup_name_the_unsaved_chapters_and_say_what_they_hold(
     assert f"Unsaved text in: 1 {title}. The file has the saved text." in exported.err
     assert "Typed and not saved." not in (tmp_path / "book.txt").read_text(encoding="utf-8")
     backed_up = call("backup", demo, tmp_path / "book.zip")
-    assert f"Unsaved text in: 1 {title}. The backup holds it as unsaved text" in backed_up.err
+    assert f"Unsaved text in: 1 {title}. The backup contains it as unsaved text" in backed_up.err
     call("restore", tmp_path / "book.zip", tmp_path / "copy")
     assert call("chapters", tmp_path / "copy").out.splitlines()[0].endswith("\tunsaved")
 

@@ -45,5 +45,5 @@ def test_what_is_to_be_done_stops_at_outputs_and_comes_in_levels():
 
 
 def test_a_circle_is_told():
-    with pytest.raises(WorkflowError, match="circle"):
+    with pytest.raises(WorkflowError, match="cycle"):
         todo(plan([prompt("a", "@b"), prompt("b", "@a")]), ["a"], lambda _node: False)

@@ -369,7 +369,7 @@ async def test_a_relation_is_removed_after_a_question():
     async with opened(around(workbench)) as pilot:
         await press(pilot, "d", "y")
         assert workbench.sent == [RemoveRecord(RecordId("r2"))]
-        assert "4x, last in 3" in screen(pilot)
+        assert "4×, last in 3" in screen(pilot)
 
 
 async def test_the_words_that_say_a_relation_are_shown():

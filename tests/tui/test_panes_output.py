@@ -155,7 +155,7 @@ async def test_a_wait_is_told_until_text_arrives() -> None:
         pane.show(node(state="retrying"))
         pane.waiting("Waiting 12 s before the call is sent again: too many requests. `x` stops.")
         await pilot.pause()
-        assert "Waiting 12 s, then the call is sent again: too many requests" in "\n".join(shown(app))
+        assert "Waiting 12 s before the call is sent again: too many requests" in "\n".join(shown(app))
         pane.append(1, 0, "Rain")
         await pilot.pause()
         assert "Waiting" not in "\n".join(shown(app))

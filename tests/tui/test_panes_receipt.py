@@ -101,7 +101,7 @@ async def test_c_compares_with_the_receipt_before_of_the_same_node() -> None:
         await pilot.press("c")
         await pilot.pause()
         screen = screen_text(app)
-        assert "compared with the receipt before (2,310 tokens)" in screen
+        assert "compared with the previous receipt (2,310 tokens)" in screen
         assert "~ full text > outline · summary" in screen
         assert "+ Joss" in screen
         assert "- Mara" in screen
@@ -133,7 +133,7 @@ async def test_the_receipts_of_two_chapters_are_compared_though_other_nodes_were
         await pilot.press("tab", "c")
         await pilot.pause()
         screen = screen_text(app)
-        assert "compared with the receipt before (Draft, chapter 2, 1,900 tokens)" in screen
+        assert "compared with the previous receipt (Draft, chapter 2, 1,900 tokens)" in screen
         assert "+ Rain" in screen
 
 
@@ -181,7 +181,7 @@ async def test_another_receipt_of_any_run_node_or_chapter_can_be_chosen_to_compa
         pane.compare_with(other, "Polish, chapter 2")
         await pilot.pause()
         screen = screen_text(app)
-        assert "compared with the receipt before (Polish, chapter 2, 600 tokens)" in screen
+        assert "compared with the previous receipt (Polish, chapter 2, 600 tokens)" in screen
         assert "previous chapters · 0 > 810" in screen
         assert "+ Empty City" in screen
 

@@ -49,7 +49,7 @@ async def test_what_waits_is_marked_and_says_why_with_its_quotation():
         assert "3 wait for your word · 7 in use" in screen(pilot)
         assert "Mara = Mar" in told(pilot) and "occurs once" in told(pilot)
         await press(pilot, "j")
-        assert "Until now: The salt is in the city." in told(pilot)
+        assert "Previously: The salt is in the city." in told(pilot)
         assert "may be unintended" in told(pilot)
         await press(pilot, "j")
         assert "? → brother of" in told(pilot) or "? ─ brother of" in told(pilot)

@@ -132,8 +132,8 @@ def test_neighbours_are_those_with_a_relation_that_holds_then_companions():
         found = neighbours(cast(), HERO, fake_story.companions(HERO), position)
         return [(each.id, each.words, each.loose) for each in found]
 
-    assert around(1) == [("voice", "enemy of", False), ("ferryman", "4x, last in 3", True)]
-    assert around(3) == [("ferryman", "ferries", False), ("voice", "1x, last in 1", True)]
+    assert around(1) == [("voice", "enemy of", False), ("ferryman", "4×, last in 3", True)]
+    assert around(3) == [("ferryman", "ferries", False), ("voice", "1×, last in 1", True)]
 
 
 def test_an_arrow_leads_from_the_source_and_a_mutual_relation_has_none():

@@ -52,7 +52,7 @@ def test_a_repetition_counts_down_with_its_reason(waits, clock):
     [
         (lambda waits: waits.moved(RUN, NODE, "ready", ""), "Waiting for the model: 7 s."),
         (lambda waits: waits.moved(RUN, NODE, "running", "queued"), "Queued by the provider: 7 s."),
-        (lambda waits: waits.sent(RUN, NODE), "No answer yet: 7 s."),
+        (lambda waits: waits.sent(RUN, NODE), "No answer for 7 s."),
         (lambda waits: waits.arrived(RUN, NODE), "Nothing has arrived for 7 s."),
     ],
 )

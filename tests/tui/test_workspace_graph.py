@@ -177,7 +177,7 @@ async def test_a_node_is_edited_as_text_with_what_is_wrong_beside_it(tmp_path: P
         assert isinstance(pilot.app.screen, DataEditor)
         area.load_text(as_yaml({"id": "plan", "kind": "human", "params": {"question": "你要去哪里？"}}))
         await pilot.pause()
-        assert "Nothing is wrong" in words_on(pilot)
+        assert "There are no errors" in words_on(pilot)
         await pressed(pilot, "ctrl+s")
         await settled(pilot)
         assert document(pilot).node(books.PLAN).params == {"question": "你要去哪里？"}

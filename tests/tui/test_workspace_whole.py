@@ -162,6 +162,6 @@ async def test_a_receipt_is_compared_with_that_of_a_run_or_with_one_for_another_
         assert isinstance(pilot.app.screen, ChooseScreen)
         await press(pilot, "j", "enter", "enter")
         head = workspace(pilot).query_one("#context .head")
-        assert "compared with the receipt before (Draft, attempt 2, 2,310 tokens)" in str(head.render())
+        assert "compared with the previous receipt (Draft, attempt 2, 2,310 tokens)" in str(head.render())
         await press(pilot, "o", "enter", "enter")
         assert "as it would be now: 1 Rain" in str(head.render())

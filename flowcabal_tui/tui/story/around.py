@@ -48,5 +48,5 @@ def _related(cast: Cast, centre: EntityId, other: EntityId, relations: Sequence[
 
 
 def _together(cast: Cast, other: EntityId, passages: int, last: ChapterId) -> EgoNeighbour:
-    words = _("{n} times, last in {chapter}").format(n=passages, chapter=cast.position(last))
+    words = _("{n}×, last in {chapter}").format(n=passages, chapter=cast.position(last))
     return EgoNeighbour(other, cast.name(other), words, loose=True)
