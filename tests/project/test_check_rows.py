@@ -40,8 +40,8 @@ def test_of_a_row_no_label_is_kept(tmp_path: Path, novels: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("{", "not a JSON object"),
+        ("[" * 100_000, "not a JSON object"),
         ("[1]", "dictionary"),
         ({**ROW, "id": "r0"}, "twice"),
         ({**ROW, "now": "2"}, "now"),

@@ -117,7 +117,7 @@ async def test_an_import_on_a_little_disk_ends_with_the_error_and_all_or_nothing
         ran.kill()
         raise
     assert ran.returncode == 1, out + err
-    assert b"Make room" in err and b"Traceback" not in err
+    assert b"Free space" in err and b"Traceback" not in err
     async with opened(folder) as desk:
         assert len(await desk.project.book.chapters()) == (9 if b"Imported" in out else 0)
         await desk.project.check()

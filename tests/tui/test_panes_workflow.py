@@ -113,7 +113,7 @@ async def test_a_document_that_goes_in_a_circle_is_shown_with_its_trouble() -> N
         pane.show(circle, {})
         await pilot.pause()
         screen = "\n".join(shown(app))
-        assert "circle" in screen
+        assert "cycle" in screen
         assert "润色" in screen
 
 

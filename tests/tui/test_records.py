@@ -251,7 +251,7 @@ async def test_a_place_of_a_name_is_opened_in_the_manuscript(tmp_path):
 async def test_the_palette_and_the_help_know_the_keys_of_names(tmp_path):
     async with workspace(FakeWorkbench(), tmp_path) as pilot:
         titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
-        assert {"Names  (8)", "Promises  (9)", "Timeline  (0)", "What holds  (W)"} <= set(titles)
+        assert {"Names  (8)", "Promises  (9)", "Timeline  (0)", "What is true  (W)"} <= set(titles)
         await pilot.press("8")
         await settled(pilot)
         titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
@@ -339,7 +339,7 @@ async def test_what_was_made_since_is_compared_and_taken(tmp_path):
     workbench.profile_views[HERO_URI] = row, replace(view, offered=(waits,))
     async with workspace(workbench, tmp_path) as pilot:
         pane = await profiles(pilot)
-        assert "a newer one is available" in screen(pilot)
+        assert "newer state" in screen(pilot)
         await pilot.press("w")
         await settled(pilot)
         assert pane.query_one("#changes", DiffView).hunk_count

@@ -204,7 +204,7 @@ class ProfilePane(Vertical):
         if self._profile is not None and self._profile.pinned == derived.generation:
             yield _("pinned")
         if self._offered() is not None:
-            yield _("a newer one is available: `w` compares, `T` accepts it")
+            yield _("newer state: `w` compares, `T` uses it")
 
     def _offered(self) -> Derived | None:
         """The state of the level in view that was made since the writer's own text or pin."""
