@@ -153,4 +153,11 @@ def round_lines(record: BuildRecord) -> Iterator[str]:
             yield f"  ! {each['failed']}"
     if not record.rounds:
         yield _("No call was made: the form was filled by rule.")
-    yield _("{n} rounds, {tokens} tokens").format(n=len(record.rounds), tokens=f"{record.tokens:,}")
+    yield spent_words(record)
+
+
+def spent_words(record: BuildRecord) -> str:
+    """What a build has spent so far."""
+    rounds = len(record.rounds)
+    words = ngettext("{n} round, {tokens} tokens", "{n} rounds, {tokens} tokens", rounds)
+    return words.format(n=rounds, tokens=f"{record.tokens:,}")

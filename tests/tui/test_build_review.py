@@ -96,7 +96,7 @@ async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference
         assert rows(pilot) == [
             "The names are checked", "[x] + new node names",
             "The polish sees what was found", "[x] ~ polish reads another output (prompt)",
-            "Besides", "[ ] ~ draft: temperature",
+            "Other changes", "[ ] ~ draft: temperature",
         ]  # fmt: skip
         assert "2 of 3 changes are taken" in head(pilot)
         assert "For: The names are checked" in screen(pilot) and "List every name" in screen(pilot)

@@ -356,7 +356,9 @@ async def test_a_relation_ends_at_a_chapter():
         assert "(not in this chapter)" in screen(pilot)
 
 
-@pytest.mark.parametrize(("until", "words"), [("9", "no chapter 9"), ("1", "end comes before"), ("x", "not a chapter number")])
+@pytest.mark.parametrize(
+    ("until", "words"), [("9", "no chapter 9"), ("1", "end comes before"), ("x", "not a chapter number")]
+)
 async def test_an_end_that_cannot_be_is_told(until, words):
     async with opened(around(workbench := FakeWorkbench())) as pilot:
         await press(pilot, "u", "backspace", *until, "enter")

@@ -25,6 +25,7 @@ from flowcabal_tui.project.build_words import (
     round_lines,
     rows_of,
     sides,
+    spent_words,
 )
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.builds import (
@@ -163,7 +164,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 yield Option(f"? {one_line(words)}", id=f"{_QUESTION}-{number}")
             return
         for what, changes in rows_of(record):
-            yield Option(one_line(what) or _("Besides"), disabled=True)
+            yield Option(one_line(what) or _("Other changes"), disabled=True)
             for each in changes:
                 sign = "x" if each.id in taken else "!" if each.ticked else " "
                 yield Option(f" [{sign}] {SIGNS[each.kind]} {one_line(change_words(each))}", id=each.id)
@@ -382,7 +383,7 @@ def _typed(value: Any) -> Any:
 
 def _state_words(record: BuildRecord) -> str:
     """The state of a build with the key that leads on, in one line."""
-    spent = _("{n} rounds, {tokens} tokens").format(n=len(record.rounds), tokens=f"{record.tokens:,}")
+    spent = spent_words(record)
     if record.saved:
         return _("saved as {name}: `u` takes it back").format(name=record.saved)
     if record.decided:
