@@ -42,9 +42,10 @@ async def _by_rule(briefs: Sequence[Brief], forms: Mapping[str, Form] | None) ->
 
 async def _by_model(briefs: Sequence[Brief], arguments: Namespace) -> list[dict[str, Any]]:
     """After the price was agreed to. Raises RunError where it was not."""
-    from flowcabal_tui.project.builder.bench_model import bench_endpoint, model_answers, price_of_all
+    from flowcabal_tui.project.builder.bench_model import model_answers, price_of_all
+    from flowcabal_tui.project.trust.own_models import own_endpoint
 
-    endpoint = bench_endpoint(arguments.model)
+    endpoint = own_endpoint(arguments.model)
     if briefs and not arguments.yes and not await agreed(price_of_all(briefs, endpoint)):
         raise RunError(_("Nothing was sent."))
     return [each async for each in model_answers(briefs, endpoint)]

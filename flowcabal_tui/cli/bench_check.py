@@ -9,17 +9,13 @@ from statistics import mean, median, quantiles
 
 from flowcabal_tui.cli.bench_context import write_lines
 from flowcabal_tui.cli.terminal import json_text, say, say_json
-from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import ModelPort, Role
 from flowcabal_tui.locale import _
-from flowcabal_tui.models.registry import make_model
 from flowcabal_tui.project.bench.check_bench import CheckAnswer, check_answers
 from flowcabal_tui.project.bench.check_rows import CheckRow, read_rows
 from flowcabal_tui.project.bench.context_bench import imported
 from flowcabal_tui.project.bench.judge_bench import Judged, about_tokens, figures, judged_rows
 from flowcabal_tui.project.bench.scripted_judge import read_gold
-from flowcabal_tui.settings.secrets import find_key
-from flowcabal_tui.settings.user_file import load_user
+from flowcabal_tui.project.trust.own_models import own_endpoint, own_model
 
 
 async def check(arguments: Namespace) -> int:
@@ -56,7 +52,7 @@ async def check(arguments: Namespace) -> int:
 async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow]]) -> int:
     """With a judge: your model, which is paid for, or one that errs by chance."""
     gold = read_gold(arguments.rows)
-    model = None if arguments.model is None else _model(arguments.model)
+    model = None if arguments.model is None else own_model(own_endpoint(arguments.model))
     if model is not None and not arguments.yes:
         tokens = about_tokens(by_novel, arguments.novels, inside=arguments.inside)
         words = _("{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.")
@@ -80,17 +76,6 @@ async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow
         for key, value in table.items():
             say(f"{key:24} {value}")
     return 0
-
-
-def _model(role: Role) -> ModelPort:
-    """The model of the user's settings. Raises ModelError when there is none, or its key may not be sent there."""
-    endpoint = load_user().models.of(role)
-    if endpoint is None:
-        raise ModelError(ModelFault.NOT_CONFIGURED, _("No model is set for this role."))
-    key = find_key(endpoint)
-    if key is not None and endpoint.address.startswith("http://") and not endpoint.is_local:
-        raise ModelError(ModelFault.NOT_CONFIRMED, _("The key would go over plain http to another machine."))
-    return make_model(endpoint, key)
 
 
 def _figures(found: list[CheckAnswer]) -> dict[str, int]:

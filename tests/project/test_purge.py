@@ -334,7 +334,7 @@ async def test_a_purge_waits_for_no_run_and_changes_nothing_while_one_goes_on(
     async with opened(folder) as desk:
         run = await desk.start("chapter", 1)
         assert await desk.follow(run, leave) == "waiting"
-        with pytest.raises(RunError, match="running"):
+        with pytest.raises(RunError, match="A run is in progress"):
             await desk.project.carry_out(Purge(chapter=await desk.chapter(1)))
         assert len(await desk.project.book.chapters()) == 1
 

@@ -219,7 +219,7 @@ async def test_a_workflow_that_velvetflow_cannot_hold_is_refused():
         **base(),
         "nodes": [{"id": "draft", "kind": "prompt", "params": {"prompt": [{"kind": "text", "text": "Go"}]}}],
     }
-    with pytest.raises(DialectError, match="cannot hold"):
+    with pytest.raises(DialectError, match="cannot represent"):
         await planned(Model(), novel)
 
 

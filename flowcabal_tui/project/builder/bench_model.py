@@ -4,33 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from functools import reduce
-from typing import Literal
 
 from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
-from flowcabal_tui.locale import _
-from flowcabal_tui.models.registry import make_model
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.builder.briefs import Brief, answered_by_model
 from flowcabal_tui.project.builder.prices import BuildPrice, price_of
-from flowcabal_tui.settings.secrets import find_key
-from flowcabal_tui.settings.user_file import load_user
-
-BenchRole = Literal["user", "agent"]
-
-
-def bench_endpoint(role: BenchRole) -> Endpoint:
-    """The model of the role in the user's settings file. Raises SettingsError where there is none that can build."""
-    endpoint = load_user().models.of(role)
-    if endpoint is None or endpoint.provider == "offline":
-        raise SettingsError(
-            _("Your settings file names no model for the role {role}.").format(role=role),
-            _("Nothing was sent."),
-            _("Name one under [models.{role}], or give --offline.").format(role=role),
-        )
-    return endpoint
+from flowcabal_tui.project.trust.own_models import own_model
 
 
 def price_of_all(briefs: Sequence[Brief], endpoint: Endpoint) -> BuildPrice:
@@ -46,7 +27,7 @@ def _plus(one: BuildPrice, other: BuildPrice) -> BuildPrice:
 
 async def model_answers(briefs: Sequence[Brief], endpoint: Endpoint) -> AsyncIterator[Json]:
     """The answers, one after the other. The key goes where the user's own file says. Raises ModelError without one."""
-    model = make_model(endpoint, find_key(endpoint))
+    model = own_model(endpoint)
     try:
         for brief in briefs:
             yield await answered_by_model(brief, model)
