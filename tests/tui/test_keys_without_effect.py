@@ -105,7 +105,7 @@ async def test_after_a_run_there_is_nothing_to_stop(key: str, tmp_path: Path) ->
         assert said(pilot) == ["Nothing is running."]
 
 
-@pytest.mark.parametrize(("keys", "words"), [("g<", "before"), ("G>", "behind")])
+@pytest.mark.parametrize(("keys", "words"), [("g<", "before"), ("G>", "after")])
 async def test_the_first_chapter_moves_no_earlier_and_the_last_no_later(keys: str, words: str, tmp_path: Path) -> None:
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path, SMALL) as pilot:

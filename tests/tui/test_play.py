@@ -111,7 +111,7 @@ async def test_marked_paragraphs_of_several_candidates_become_one_text() -> None
         await pilot.press("2", "j", "space", "1", "space", "v")
         await pilot.pause()
         assert screen.query_one(CandidateView).is_preview
-        assert shown(app)[-1].split() == ["F2", "Hand", "in", "Esc", "Back"]
+        assert shown(app)[-1].split() == ["F2", "Submit", "Esc", "Back"]
         await pilot.press("ctrl+s")
         assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(
             CANDIDATES.id, Decision("edit", text="她数到三。\n\n雨下了一夜。")
@@ -250,7 +250,7 @@ async def test_the_end_of_a_story_is_said_and_another_run_is_not_its_business() 
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, screen, clock)
         words = "\n".join(shown(app))
-        assert "at its end" in words
+        assert "has ended" in words
         assert "Go home" not in words
 
 

@@ -87,7 +87,7 @@ async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> 
         assert rows[0].endswith("1 of 4 steps are done")
         assert rows.index("running · 1") < rows.index("failed · 1") < rows.index("queued · 1")
         assert "! profile · Mara, 2 The Ferry · attempts: 5 · The model did not answer." in rows
-        assert ". summary in one line · chapter-3 · tries: 2 · again in 30 s · The model is busy." in rows
+        assert ". summary in one line · chapter-3 · attempts: 2 · again in 30 s · The model is busy." in rows
         assert "file in manuscript/" not in page_text(app)
         await pilot.press("f")
         await settle(app, pilot)

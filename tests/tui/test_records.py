@@ -255,7 +255,7 @@ async def test_the_palette_and_the_help_know_the_keys_of_names(tmp_path):
         await pilot.press("8")
         await settled(pilot)
         titles = [hit.text async for hit in ActionCommands(pilot.app.screen).discover()]
-        assert {"Merge  (M)", "Around  (r)", "Confirm  (c)"} <= set(titles)
+        assert {"Merge  (M)", "Relations  (r)", "Confirm  (c)"} <= set(titles)
         await pilot.press("f1")
         await settled(pilot)
         assert isinstance(pilot.app.screen, HelpScreen)
