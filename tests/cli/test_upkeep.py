@@ -41,7 +41,7 @@ def test_a_rebuild_says_what_it_leaves(demo: Path, call: Call) -> None:
     without = call("rebuild", demo, "--what", "knowledge")
     assert without.code == 0 and f"{owed} still to send to the knowledge server; --knowledge starts it" in without.err
     absent = call("rebuild", demo, "--what", "knowledge", "--knowledge")
-    assert absent.code == 1 and "is not there (switched off)" in absent.err
+    assert absent.code == 1 and "is not available (switched off)" in absent.err
 
 
 def test_a_rebuild_of_profiles_that_nothing_can_make_says_why(project: Make, call: Call, tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ class FormScreens:
             Field("pause", _("Wait for me after"), ", ".join(paused), names=True, hint=_("names of steps")),
             Field("each", _("wait after every step"), "each" in first.pause),
             Field("number", _("Candidates"), str(number)),
-            Field("about", _("Look at, when checking"), ", ".join(_abouts(first.steps)), hint=_("names, the timeline")),
+            Field("about", _("Check for"), ", ".join(_abouts(first.steps)), hint=_("names, the timeline")),
             Field("keep", _("Kept as"), first.keep, choices=_choices(_KEPT)),
-            Field("append", _("behind what is there already"), first.mode == "append"),
+            Field("append", _("after the existing text"), first.mode == "append"),
             Field("text", _("then edit the whole form as text"), value=False),
         )  # fmt: skip
         answer: tuple[Form, bool] | None = await self._ask(
@@ -158,7 +158,7 @@ class FormScreens:
             Field("node", _("Node, or behind it"), given.node, names=True),
             Field("before", _("Before the node"), given.before, names=True),
             Field("step", _("The step"), self._name(step.does), hint=_("for a step that is put in")),
-            Field("about", _("Look at, when checking"), step.about),
+            Field("about", _("Check for"), step.about),
             Field("pause", _("wait for me after it"), step.pause),
             Field("field", _("Parameter or prompt"), given.field, hint="prompt"),
             Field("find", _("Words to replace"), given.find),
