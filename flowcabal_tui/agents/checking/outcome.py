@@ -42,7 +42,8 @@ def _detail(judgement: Judgement, settled: Settled, unfounded: int, waived: int)
     if unfounded:
         parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
     if waived:
-        parts.append(_("{n} findings are marked as intended.").format(n=waived))
+        said = ngettext("{n} finding is marked as intended.", "{n} findings are marked as intended.", waived)
+        parts.append(said.format(n=waived))
     if judgement.pairs.all:
         said = _("{n} statements were compared with {m} passages.")
         parts.append(said.format(n=len(judgement.pairs.statements), m=len(judgement.pairs.passages)))
@@ -75,7 +76,12 @@ def _second(judgement: Judgement, settled: Settled) -> list[str]:
     if settled.problem:
         parts.append(_("The second question had no answer: {why}").format(why=settled.problem))
     elif settled.unasked:
-        parts.append(_("{n} findings were not looked at a second time.").format(n=settled.unasked))
+        said = ngettext(
+            "{n} finding was not judged a second time.",
+            "{n} findings were not judged a second time.",
+            settled.unasked,
+        )
+        parts.append(said.format(n=settled.unasked))
     if settled.explained:
         parts.append(_("{n} doubts have an innocent reading.").format(n=settled.explained))
     return parts
