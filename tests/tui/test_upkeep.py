@@ -197,7 +197,7 @@ async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path:
         assert isinstance(pilot.app.screen, ChooseScreen) and "all of it" in screen_text(pilot)
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ConfirmScreen)
-        for words in ("index: 4 chapters", "summary: 3 steps", "made again: 2 The Ferry", "out of date: 1"):
+        for words in ("index: 4 chapters", "summary: 3 steps", "will be regenerated: 2 The Ferry", "out of date: 1"):
             assert words in screen_text(pilot)
         await press(pilot, "enter")
         assert workbench.sent == [], "No is the default"
