@@ -105,7 +105,7 @@ def test_every_reviewed_exception_is_still_needed():
 @pytest.mark.parametrize(
     "line",
     [
-        "assert time.perf_counter() - began < 1",
+        "took = time.perf_counter() - began",
         "began = time.time()",
         "began = asyncio.get_running_loop().time()",
         "clock = monotonic = time.monotonic",

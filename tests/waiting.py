@@ -30,7 +30,8 @@ async def until(holds: Callable[[], Any], what: str = "") -> None:
     """Returns when `holds` is true, which another task, thread or process brings about; fails after `PATIENCE`."""
     end = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < end, f"it did not happen: {what or holds}"
+        if time.monotonic() >= end:
+            raise TimeoutError(f"it did not happen: {what or holds}")
         await asyncio.sleep(_LOOK_SECONDS)
 
 
