@@ -59,7 +59,7 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
     meta = {"id": form.id or copied.document["id"], "name": name, "language": language}
     meta["keep"] = {"kind": form.keep, "mode": form.mode}
     for field, value in meta.items():
-        copied = copied.with_edit(SetMeta(field=field, value=value, because="s1"))  # type: ignore[arg-type]
+        copied = copied.with_edit(SetMeta.model_validate({"field": field, "value": value, "because": "s1"}))
     for node in flow.nodes:
         copied = copied.with_edit(AddNode(**node, because=flow.because[node["id"]]))
     for edge in flow.edges:
