@@ -166,6 +166,7 @@ async def test_a_second_question_without_an_answer_loses_no_finding() -> None:
 
     found = await checks(broken)
     assert [each.confidence < SURE for each in findings(found)] == [True] and "broken" in found[0].detail
+    assert "broken" not in found[1].detail, "the other angle has no finding"
 
 
 BAD_CLAIMS = [

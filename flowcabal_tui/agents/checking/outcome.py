@@ -33,12 +33,13 @@ def _check(angle: Angle, judgement: Judgement, settled: Settled) -> AngleCheck:
         return AngleCheck(angle, "not checked", _("Only findings whose quotations are not in the text."))
     kept = tuple(each for each in found if each.signature not in judgement.goal.waived)
     unread = judgement.unread + len(judgement.unjudged)
-    detail = _detail(judgement, settled, unfounded, len(found) - len(kept))
+    second = _second(judgement, settled) if found else []
+    detail = _detail(judgement, second, unfounded, len(found) - len(kept))
     return AngleCheck(angle, "found" if kept else "not checked" if unread else "passed", detail, kept)
 
 
-def _detail(judgement: Judgement, settled: Settled, unfounded: int, waived: int) -> str:
-    parts = [*_unread(judgement), *_second(judgement, settled)]
+def _detail(judgement: Judgement, second: Sequence[str], unfounded: int, waived: int) -> str:
+    parts = [*_unread(judgement), *second]
     if unfounded:
         parts.append(_("{n} findings without verbatim quotations were left out.").format(n=unfounded))
     if waived:
