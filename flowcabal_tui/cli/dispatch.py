@@ -166,6 +166,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import findings
 
         return {"findings": findings.findings, "check": findings.check}[command]
+    if command == "impact":
+        from flowcabal_tui.cli.impact import impact
+
+        return impact
     if command == "proposals":
         from flowcabal_tui.cli.proposals import proposals
 

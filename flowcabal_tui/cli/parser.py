@@ -14,6 +14,7 @@ from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.story_arguments import (
     check_chapters_arguments,
     findings_arguments,
+    impact_arguments,
     outline_arguments,
     proposals_arguments,
 )
@@ -60,6 +61,7 @@ COMMANDS = [
     "proposals",
     "findings",
     "check",
+    "impact",
     "delete",
     "undelete",
     "rebuild",
@@ -90,7 +92,7 @@ TRUSTING = (
         "undelete",
         "purge",
     ),
-    *("outline", "proposals", "findings", "check", "chapters", "workflows", "doctor", "session"),
+    *("outline", "proposals", "findings", "check", "impact", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -387,6 +389,9 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     check = _add(commands, "check", _("check kept chapters by rule, or also by the agents' model"))
     _project(check)
     check_chapters_arguments(check)
+    impact = _add(commands, "impact", _("what rests on a change: a new name, an edited or moved chapter, a fact"))
+    _project(impact)
+    impact_arguments(impact)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

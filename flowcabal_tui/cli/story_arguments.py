@@ -1,4 +1,4 @@
-"""The arguments of `proposals`, `findings`, `check` and `outline`."""
+"""The arguments of `proposals`, `findings`, `check`, `impact` and `outline`."""
 
 from __future__ import annotations
 
@@ -64,6 +64,27 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
     check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
     check.add_argument("--yes", action="store_true", help=_("start without asking"))
     check.add_argument("--json", action="store_true")
+
+
+def impact_arguments(impact: argparse.ArgumentParser) -> None:
+    """Which change is looked at, and whether it is applied."""
+    one = impact.add_mutually_exclusive_group(required=True)
+    one.add_argument("--name", metavar=_("OLD"), help=_("this name becomes another: --to"))
+    one.add_argument("--chapter", type=whole, metavar="N", help=_("the newest text of the chapter at this place"))
+    words = _("the chapter at place N goes to place M")
+    one.add_argument("--move", type=whole, nargs=2, metavar=("N", "M"), help=words)
+    one.add_argument("--fact", metavar="ID", help=_("this record says something else: --to"))
+    one.add_argument("--undo", action="store_true", help=_("take the last applied change back"))
+    impact.add_argument("--to", metavar=_("NEW"), help=_("the new name, or the new text of the record"))
+    words = _("a further name and its new form: OLD=NEW; repeatable")
+    impact.add_argument("--alias", action="append", default=[], metavar="OLD=NEW", help=words)
+    impact.add_argument("--since", type=whole, metavar="V", help=_("compare with this version, not the one before"))
+    impact.add_argument("--apply", action="store_true", help=_("apply the ticked places, all at once"))
+    impact.add_argument("--leave", nargs="+", default=[], metavar="ID", help=_("do not apply these places"))
+    words = _("apply these places too; those without a patch become findings")
+    impact.add_argument("--take", nargs="+", default=[], metavar="ID", help=words)
+    impact.add_argument("--limit", type=whole, default=100, metavar="N", help=_("list at most this many places"))
+    impact.add_argument("--json", action="store_true")
 
 
 def _chapters(command: argparse.ArgumentParser) -> None:

@@ -19,8 +19,9 @@ from flowcabal_tui.domain.text import digest_of
 
 ProposalId = NewType("ProposalId", str)
 ProposalKind = Literal[
-    "entity", "name", "relation", "fact", "promise", "moment", "sequel", "edit", "outline", "workflow", "finding"
-]
+    "entity", "name", "relation", "fact", "promise", "moment", "sequel", "edit", "outline", "workflow", "finding",
+    "title", "review",
+]  # fmt: skip
 ProposalState = Literal[
     "waiting", "applied", "confirmed", "corrected", "dropped", "resolved", "withdrawn",
     "later", "intended", "useless", "changed",
@@ -82,6 +83,28 @@ class WorkflowEdit:
     changes: int
 
 
+@dataclass(frozen=True, slots=True)
+class TitleEdit:
+    """What a chapter would be called, and what it is called now."""
+
+    id: str
+    chapter: ChapterId
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A change of the whole book that was applied at once: in so many places of so many chapters."""
+
+    id: str
+    words: str
+    places: int
+    chapters: int
+    is_rename: bool = False
+    """Only names were changed."""
+
+
 Edit = TextEdit | OutlineEdit | WorkflowEdit
 """What is no part of the story's records."""
 
@@ -114,7 +137,7 @@ class Finding:
         return ChapterId(chapter) if folder == "manuscript" and chapter else None
 
 
-Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel | Edit | Finding
+Change = Entity | NewName | Relation | Fact | Promise | Moment | Sequel | Edit | Finding | TitleEdit | Review
 SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "entity": Entity,
     "name": NewName,
@@ -127,6 +150,8 @@ SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "outline": OutlineEdit,
     "workflow": WorkflowEdit,
     "finding": Finding,
+    "title": TitleEdit,
+    "review": Review,
 }
 """Kind -> type of what it would write."""
 KIND_OF: Final[Mapping[type[Any], ProposalKind]] = {shape: kind for kind, shape in SHAPES.items()}
@@ -195,7 +220,9 @@ class Proposal:
                 return (sequel.record, sequel.learned_by) if sequel.learned_by else (sequel.record,)
             case Promise(about=about) | Moment(about=about) | Finding(about=about):
                 return about
-            case TextEdit(id=edit) | OutlineEdit(id=edit) | WorkflowEdit(id=edit):
+            case (
+                TextEdit(id=edit) | OutlineEdit(id=edit) | WorkflowEdit(id=edit) | TitleEdit(id=edit) | Review(id=edit)
+            ):
                 return (edit,)
 
     @property
@@ -213,6 +240,8 @@ class Proposal:
             case Fact(text=words) | Promise(text=words) | Moment(text=words):
                 return words
             case TextEdit(after=words) | OutlineEdit(after=words) | WorkflowEdit(words=words):
+                return words
+            case TitleEdit(after=words) | Review(words=words):
                 return words
             case Finding(explanation=words):
                 return words

@@ -104,6 +104,11 @@ class Moment:
 StoryRecord = Relation | Fact | Promise | Moment
 
 
+def wording(record: StoryRecord) -> str:
+    """What a record says, in its own words."""
+    return record.kind if isinstance(record, Relation) else record.text
+
+
 @dataclass(frozen=True, slots=True)
 class Sequel:
     """What a later chapter adds to an agent's record: a relation or fact ends there, a promise is paid.

@@ -9,7 +9,7 @@ from flowcabal_tui.agents.checking.rules.registry import RULES
 from flowcabal_tui.domain.findings import CheckRate, CheckReport
 from flowcabal_tui.domain.proposals import Finding, Proposal
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES
 
 _RULES: Final = {rule.name: rule.title for rule in RULES}
@@ -18,7 +18,7 @@ _RULES: Final = {rule.name: rule.title for rule in RULES}
 def check_title(check: str) -> str:
     """A rule or an angle of the Monitor, by its name."""
     angles = {str(angle): words for angle, words in ANGLES.items()}
-    known = {str(name): title for name, title in _RULES.items()} | angles
+    known = {str(name): title for name, title in _RULES.items()} | angles | {"impact": mark("rests on a change")}
     return _(known[check]) if check in known else clean_line(check)
 
 

@@ -20,6 +20,7 @@ from flowcabal_tui.project.models.found import adopt_model
 from flowcabal_tui.project.runs.parts import RunParts
 from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.findings import Findings
+from flowcabal_tui.project.story.impact import ImpactReviews
 from flowcabal_tui.project.story.proposals import ProposalService
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event, Status
@@ -60,6 +61,7 @@ class Parts:
             base.clock,
         )
         self.proposals = ProposalService(base.store, self.story, self.memory.steps, edits, base.emit)
+        self.impacts = ImpactReviews(base.store, self.memory.steps, base.workshop, base.language, base.clock)
         self.purging = Purging(
             PurgeTools(
                 base.folder,

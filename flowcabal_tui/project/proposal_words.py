@@ -17,7 +17,9 @@ from flowcabal_tui.domain.proposals import (
     ProposalState,
     Reason,
     ReasonCode,
+    Review,
     TextEdit,
+    TitleEdit,
     WorkflowEdit,
 )
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Sequel, StoryRecord
@@ -37,6 +39,8 @@ KINDS: Final[Mapping[ProposalKind, str]] = {
     "outline": mark("outline"),
     "workflow": mark("workflow"),
     "finding": mark("finding"),
+    "title": mark("title"),
+    "review": mark("change of the book"),
 }
 STATES: Final[Mapping[ProposalState, str]] = {
     "waiting": mark("waits for you"),
@@ -79,8 +83,13 @@ def said(proposal: Proposal, name_of: NameOf) -> str:
             return clean_line(f"{name_of(entity)} = {name}")
         case Sequel() as sequel:
             return _ending(sequel, proposal.difference.before, name_of)
-        case TextEdit(after=after) | OutlineEdit(after=after):
+        case TextEdit(after=after) | OutlineEdit(after=after) | TitleEdit(after=after):
             return clean_line(after) or _("(deleted)")
+        case Review(words=words, places=places, chapters=number):
+            counted = ngettext("{n} place", "{n} places", places).format(n=places)
+            return f"{clean_line(words)} · {counted} · " + ngettext("{n} chapter", "{n} chapters", number).format(
+                n=number
+            )
         case WorkflowEdit(workflow=workflow, words=words, changes=number):
             title = clean_line(f"{workflow}: {words}" if workflow else words)
             return f"{title} · " + ngettext("{n} change", "{n} changes", number).format(n=number)
@@ -109,7 +118,7 @@ def _ending(sequel: Sequel, record: StoryRecord | None, name_of: NameOf) -> str:
 def changed(proposal: Proposal, name_of: NameOf) -> str:
     """What it would change of what is there; "" when it only adds."""
     before, after = proposal.difference.before, proposal.difference.after
-    if isinstance(after, TextEdit | OutlineEdit):
+    if isinstance(after, TextEdit | OutlineEdit | TitleEdit):
         return _("Previously: {words}").format(words=clean_line(after.before)) if after.before else ""
     if before is None or isinstance(after, Sequel):
         return ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.impact import BookChange
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import OutlineEdit, ProposalId, TextEdit
 from flowcabal_tui.domain.story import RecordId, StoryRecord
@@ -72,3 +73,19 @@ class UndoDecision(Command):
 
     type: ClassVar[str] = "proposal:undo"
     proposal: ProposalId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyImpact(Command):
+    """Applies a change of the book at the places that rest on it, all at once; `UndoDecision` takes it back.
+
+    `digest` is that of the `Impact` that was looked at; VersionConflict when the book has changed since. `leave` are
+    ids of its rows that were ticked and are left out, `take` of others that are taken: those without a patch become
+    findings. The result is the id of the proposal that undoes it.
+    """
+
+    type: ClassVar[str] = "impact:apply"
+    change: BookChange
+    digest: str
+    leave: tuple[str, ...] = ()
+    take: tuple[str, ...] = ()

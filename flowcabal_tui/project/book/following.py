@@ -15,6 +15,8 @@ AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "check", "k
 rule."""
 AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
 """Nobody asks for advice on what is taken out."""
+AFTER_RENAME: tuple[TaskKind, ...] = ("mirror", "index", "knowledge")
+"""Another name asks no model to read a chapter again."""
 
 
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:

@@ -123,6 +123,15 @@ class Steps:
         await self.enqueue_entity(stands)
         return stands
 
+    async def after_names(self, entities: Sequence[Entity]) -> list[BackgroundTask]:
+        """What follows when these are called otherwise: the index of the book, and the knowledge server."""
+        told = [
+            task
+            for entity in entities
+            for task in tasks(("knowledge",), f"entity/{entity.id}", digest_of([*entity.names, entity.note]), 0)
+        ]
+        return [*await self._index_tasks(await self._names_with(entities)), *told]
+
     async def remove_by_hand(self, entity: Entity) -> None:
         """Takes a known entity out, and all that follows from it."""
         await self._store.memory.remove_entity(entity.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalPage, ProposalWish
 from flowcabal_tui.domain.story import Story
@@ -15,6 +16,7 @@ from flowcabal_tui.project.story.scenes import set_scene
 from flowcabal_tui.project.views import Seen
 from flowcabal_tui.protocol.book import BookChanged, SetScene
 from flowcabal_tui.protocol.story import (
+    ApplyImpact,
     CorrectProposal,
     DecideProposals,
     PutEntity,
@@ -61,6 +63,20 @@ class StoryService:
         """One proposal. Raises UnknownName when there is none of this id."""
         (found,) = await self._store.proposals.get([identity])
         return found
+
+    async def impact(self, change: BookChange) -> Impact:
+        """The places that rest on a change, the most direct first. Raises RunError, UnknownName."""
+        return await self._parts.impacts.of(change)
+
+    @handles(ApplyImpact)
+    async def apply_impact(self, command: ApplyImpact) -> str:
+        before = await self._store.book.chapters()
+        row = await self._parts.impacts.apply(command.change, command.digest, command.leave, command.take)
+        await self._parts.book.outlining.written()
+        await self._parts.memory.updates.chapters_placed(before)
+        await self._parts.proposals.tell(before)
+        await self._names_changed()
+        return row.id
 
     @handles(PutEntity)
     async def put_entity(self, command: PutEntity) -> None:

@@ -16,6 +16,7 @@ from flowcabal_tui.domain.proposals import (
     OutlineEdit,
     Proposal,
     ProposalId,
+    Review,
     TextEdit,
     Verdict,
     WorkflowEdit,
@@ -113,12 +114,13 @@ class ProposedEdits:
 
     async def take_back(self, rows: Sequence[Proposal], undo: Callable[[], Awaitable[tuple[Proposal, ...]]]) -> None:
         """Takes back a decision on these rows by `undo`, workflows first."""
-        before = [each for each in await self._store.book.chapters() if each.id in _chapters(rows)]
+        whole = any(isinstance(row.difference.after, Review) for row in rows)
+        before = [each for each in await self._store.book.chapters() if whole or each.id in _chapters(rows)]
         for row in rows:
             if isinstance(row.difference.after, WorkflowEdit) and row.state == "confirmed":
                 await self._builds().decisions.take_back(row.difference.after.id)
         await undo()
-        if any(isinstance(row.difference.after, OutlineEdit) for row in rows):
+        if whole or any(isinstance(row.difference.after, OutlineEdit) for row in rows):
             await self._outlining.written()
         await self.tell(before)
         self._wake()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     Edit,
@@ -17,7 +18,9 @@ from flowcabal_tui.domain.proposals import (
     ProposalId,
     ProposalPage,
     ProposalWish,
+    Review,
     TextEdit,
+    TitleEdit,
     Verdict,
     continued,
     judged,
@@ -25,7 +28,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import Sequel, Story, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
-from flowcabal_tui.project.book.following import following
+from flowcabal_tui.project.book.following import AFTER_RENAME, following
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.records import StoryRecords
@@ -45,6 +48,10 @@ class ProposalService:
     async def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
         """Some rows from `offset` on, those of the newest reading first."""
         return await self._store.proposals.page(wish, offset, limit)
+
+    async def tell(self, before: Sequence[Chapter]) -> None:
+        """Emits the new versions of these chapters."""
+        await self._edits.tell(before)
 
     async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
         """Confirms or drops rows as one decision. Raises KeyError or RunError, and then no record was changed."""
@@ -89,7 +96,10 @@ class ProposalService:
         Raises RunError when there is none or it was overwritten.
         """
         rows = await self._store.proposals.decided_with(identity)
-        await self._edits.take_back(rows, lambda: self._store.proposals.undo(identity, following(AFTER_EDIT)))
+        changes = [row.difference.after for row in rows]
+        is_rename = any(isinstance(change, Review) and change.is_rename for change in changes)
+        after = following(AFTER_RENAME if is_rename else AFTER_EDIT)
+        await self._edits.take_back(rows, lambda: self._store.proposals.undo(identity, after))
         if not rows:
             raise RunError(_("There is no decision to undo."), _("Nothing was changed."))
         known = {entity.id: entity for entity in await self._store.memory.names()}
@@ -108,7 +118,7 @@ class ProposalService:
         known = {entity.id for entity in await self._store.memory.names()}
         for row in rows:
             after = row.difference.after
-            if isinstance(after, Finding):
+            if isinstance(after, Finding | TitleEdit | Review):
                 continue
             if isinstance(after, Edit):
                 words += [(row.id, verdict, None)] if verdict == "drop" else []

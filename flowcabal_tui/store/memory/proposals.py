@@ -26,6 +26,7 @@ from flowcabal_tui.domain.story import RecordId, Sequel, StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.memory.records import remove_record, restore_record, write_record
+from flowcabal_tui.store.memory.reviews import Reviewed, apply_review, restore_review
 from flowcabal_tui.store.memory.text_edits import begin_edit, restore_text, write_edit
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
@@ -84,6 +85,14 @@ class Proposals:
             write_edit(connection, edit, text, generation, note, tasks, self._language, at)
 
         await self._database.do(write)
+
+    async def apply(self, new: Reviewed, tasks: TaskMaker) -> Proposal:
+        """Writes a change of the whole book, or nothing of it, and gives the row by which it is undone.
+
+        Raises VersionConflict when something is not as it was looked at.
+        """
+        at = self._clock().isoformat()
+        return await self._database.do(lambda connection: apply_review(connection, new, tasks, self._language, at))
 
     async def page(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Rows of the newest reading first, in the order in which they were raised."""
@@ -165,7 +174,12 @@ class Proposals:
                 {"id": identity},
             ).fetchall()
             written: defaultdict[tuple[str, str], list[Generation]] = defaultdict(list)
+            applied = {row[-1] for row in rows if row[1] == "review"}
+            for generation in applied:
+                restore_review(connection, generation, tasks, self._language, at)
             for *row, by_finding, _was, generation in rows:
+                if generation in applied:  # also rows that followed what it wrote
+                    continue
                 for record, number in json.loads(by_finding or "[]"):
                     written["record", record].append(number)
                 edit = proposal_of(row).difference.after
@@ -176,7 +190,8 @@ class Proposals:
             for (table, target), generations in written.items():
                 _restore(connection, table, target, min(generations), max(generations), at)
             connection.executemany(
-                "UPDATE proposal SET state=CASE WHEN lost THEN 'resolved' ELSE ? END, was='', word='', decision=NULL,"
+                "UPDATE proposal SET state=CASE WHEN kind='review' THEN 'withdrawn' WHEN lost THEN 'resolved'"
+                " ELSE ? END, was='', word='', decision=NULL,"
                 " generation=NULL, body=json_remove(body, '$.written') WHERE id=?",
                 [(row[-2], row[0]) for row in rows],
             )

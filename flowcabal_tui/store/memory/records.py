@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.proposals import DECIDED, Proposal
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
@@ -27,6 +28,8 @@ KINDS: Final[dict[type[StoryRecord | Sequel], str]] = {
     Moment: "moment",
     Sequel: "sequel",
 }
+Reword = Callable[[StoryRecord | Sequel], StoryRecord | Sequel]
+"""Another state of a record, or the same one."""
 READING: Final = "reading"
 """The kind of the row that says from which source a chapter was read; its body is empty."""
 _NEWEST: Final = """SELECT id, kind, body, chapter, source, by, removed FROM record WHERE generation=
@@ -137,6 +140,39 @@ def restore_record(connection: sqlite3.Connection, record: RecordId, first: Gene
         row = (*now[:5], "agent", 1)
     generation = next_generation(connection, "truth", _position(connection, row[3] or None), at)
     _insert(connection, generation, row)
+
+
+def reword_records(connection: sqlite3.Connection, generation: Generation, reword: Reword) -> None:
+    """Other states of records in this generation; each stays the word of whom it was, and of the chapter it was."""
+    shapes = {kind: shape for shape, kind in KINDS.items()}
+    for row in connection.execute(f"{_NEWEST} AND kind<>? AND NOT removed", (READING,)).fetchall():
+        before: StoryRecord | Sequel = from_plain(shapes[row[1]], json.loads(row[2]))
+        if (after := reword(before)) != before:
+            _insert(connection, generation, (row[0], row[1], _body(after), *row[3:]))
+
+
+def restore_reworded(connection: sqlite3.Connection, written: Generation, generation: Generation) -> None:
+    """The states before generation `written` again, but of records that a later reading says otherwise.
+
+    Raises RunError when a hand has changed one since.
+    """
+    for (identity,) in connection.execute("SELECT id FROM record WHERE generation=?", (written,)).fetchall():
+        newest, by = connection.execute(
+            "SELECT generation, by FROM record WHERE id=? ORDER BY generation DESC LIMIT 1", (identity,)
+        ).fetchone()
+        if newest != written and by == "hand":
+            raise RunError(
+                _("The last decision was not undone."),
+                _("What it wrote has been changed since."),
+                _("Nothing was changed. Edit it in the lists of names and records."),
+            )
+        if newest == written:
+            row = connection.execute(
+                "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
+                " ORDER BY generation DESC LIMIT 1",
+                (identity, written),
+            ).fetchone()
+            _insert(connection, generation, row)
 
 
 def anchor(record: StoryRecord | Sequel) -> ChapterId | None:

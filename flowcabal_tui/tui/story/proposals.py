@@ -23,7 +23,9 @@ from flowcabal_tui.domain.proposals import (
     ProposalPage,
     ProposalState,
     ProposalWish,
+    Review,
     TextEdit,
+    TitleEdit,
     WorkflowEdit,
     continued,
 )
@@ -275,7 +277,7 @@ def _form(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
             if before is None:
                 return None
             return _record_form(before if proposal.state == "applied" else continued(before, sequel), cast)
-        case TextEdit() | OutlineEdit() | WorkflowEdit() | Finding():
+        case TextEdit() | OutlineEdit() | WorkflowEdit() | Finding() | TitleEdit() | Review():
             return None
         case record:
             return _record_form(cast.record(record.id) or record, cast)

@@ -1,0 +1,1 @@
+"""What rests on a change of the book, found by rule."""

@@ -1,0 +1,119 @@
+"""What a chapter is the first to tell, and the chapters that use it though it now comes after them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.statements import Statement, statements_of
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.sentences import sentence_at
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity
+
+_MOST: Final = 0.05
+_LEAST_CHAPTERS: Final = 3
+"""A word is rare in at most such a share of the chapters, or in so few."""
+_SHARED: Final = {"zh": 3, "en": 2}
+"""Rare words that two statements have in common when they speak of the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyUse:
+    """A sentence of the text number `text` that speaks of what the text number `told` tells first; there `source` does.
+
+    `about` is the one who is named; None: it shares rare words.
+    """
+
+    text: int
+    start: int
+    end: int
+    told: int
+    source: Span
+    about: EntityId | None
+    score: float
+
+
+def early_uses(
+    texts: Sequence[str],
+    using: Collection[int],
+    telling: Collection[int],
+    before: int,
+    entities: Sequence[Entity],
+    language: str,
+) -> tuple[EarlyUse, ...]:
+    """Sentences of the texts `using` that speak of what those of `telling` tell first; the texts up to number `before`
+    come earlier than both. The most direct first."""
+    found = [
+        *_names(texts, using, telling, before, entities),
+        *_rare_words(texts, using, telling, before, Reader(language)),
+    ]
+    best: dict[tuple[int, int], EarlyUse] = {}
+    for use in sorted(found, key=lambda each: (-each.score, each.text, each.start)):
+        best.setdefault((use.text, use.start), use)
+    return tuple(best.values())
+
+
+def _names(
+    texts: Sequence[str], using: Collection[int], telling: Collection[int], before: int, entities: Sequence[Entity]
+) -> Iterator[EarlyUse]:
+    """The first place in each using text of everyone who is not named before."""
+    earlier = "\n".join(texts[:before])
+    new = [entity for entity in entities if not any(name in earlier for name in entity.names)]
+    index = NameIndex(new)
+    told: dict[EntityId, tuple[int, Span]] = {}
+    for number in sorted(telling):
+        for hit in index.find(texts[number]):
+            told.setdefault(hit.entity, (number, sentence_at(texts[number], hit.start)))
+    for number in sorted(using):
+        named: set[EntityId] = set()
+        for hit in index.find(texts[number]):
+            if hit.entity in told and hit.entity not in named:
+                named.add(hit.entity)
+                span = sentence_at(texts[number], hit.start)
+                yield EarlyUse(number, span.start, span.end, *told[hit.entity], hit.entity, 2.0)
+
+
+def _rare_words(
+    texts: Sequence[str],
+    using: Collection[int],
+    telling: Collection[int],
+    before: int,
+    reader: Reader,
+) -> Iterator[EarlyUse]:
+    words = {number: reader.words(texts[number]) for number in (*telling, *using)}
+    told = frozenset[str]().union(*(words[number] for number in telling))
+    used = frozenset[str]().union(*(words[number] for number in using))
+    rare = told & used
+    rare -= reader.words_among("\n".join(texts[:before]), rare)
+    most = max(_LEAST_CHAPTERS, round(_MOST * len(texts)))
+    counts = dict.fromkeys(rare, 0)
+    for text in texts[before:]:
+        for word in reader.words_among(text, rare):
+            counts[word] += 1
+    rare = frozenset(word for word, count in counts.items() if count <= most)
+    least = _SHARED[reader.language]
+    sources = [
+        (number, one)
+        for number in sorted(telling)
+        for one in statements_of(texts[number], (), reader)
+        if len(one.words & rare) >= least
+    ]
+    for number in sorted(using):
+        for use in statements_of(texts[number], (), reader):
+            shared = _best(use, sources, rare)
+            if shared is not None and shared[0] >= least:
+                size, (source, one) = shared
+                score = size / (size + least)
+                yield EarlyUse(number, use.start, use.end, source, Span(one.start, one.end), None, score)
+
+
+def _best(
+    use: Statement, sources: Sequence[tuple[int, Statement]], rare: frozenset[str]
+) -> tuple[int, tuple[int, Statement]] | None:
+    own = use.words & rare
+    sized = ((len(own & each[1].words), each) for each in sources) if own else ()
+    return max(sized, key=lambda one: (one[0], -one[1][0], -one[1][1].start), default=None)

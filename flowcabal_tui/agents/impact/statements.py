@@ -1,0 +1,228 @@
+"""What an edit takes out of a text, and where else a book says the same of the same.
+
+A value is a number, or a word of a kind of things (kinship, looks, place ...), in a statement about somebody or
+something with a name. An edit that takes no value out changes nothing that a later text could rest on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, range_of
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import plain_quotation
+
+_NUMBERS: Final = {
+    "zh": re.compile(NUMBER_ZH),
+    "en": re.compile(rf"\b{NUMBER_EN}\b", re.IGNORECASE),
+}
+_WORD: Final = re.compile(r"[a-z\u00c0-\u024f]+")
+_LEAST_NUMBER: Final = 2
+_NAMED, _CARRIED, _BEFORE = 1.0, 0.6, 0.4
+"""What it weighs that a sentence names the subject, or one before it in the paragraph, or only the paragraph before."""
+_LOOSE: Final = frozenset(("number", "name"))
+"""Kinds that nearly every statement is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a statement says: `words` as they are written; of a number also how much it is."""
+
+    words: str
+    amount: float | None = None
+
+    @property
+    def key(self) -> str | float:
+        """The same for the same value, however it is written."""
+        return self.words.lower() if self.amount is None else self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A statement that an edit took out: where it was, about whom, which values the new text does not give any more,
+    and, where it gives one in the place of one, that one."""
+
+    start: int
+    end: int
+    text: str
+    subjects: frozenset[EntityId]
+    values: tuple[Value, ...]
+    kinds: frozenset[str]
+    instead: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SamePlace:
+    """A place of the text number `text` that says a lost value: its sentence, the value's words, and how directly.
+
+    `named`: the sentence itself names whom the value is about.
+    """
+
+    text: int
+    start: int
+    end: int
+    at: int
+    value: Value
+    lost: Lost
+    score: float
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence, and whom it names; where it names nobody, whom the one before it in its paragraph does."""
+
+    start: int
+    end: int
+    text: str
+    named: frozenset[EntityId]
+    carried: frozenset[EntityId]
+
+
+def _sentences(text: str, index: NameIndex, at: int = 0) -> Iterator[_Sentence]:
+    """Those of a paragraph; offsets count from `at`."""
+    hits, carried = index.find(text), frozenset[EntityId]()
+    for span in sentences(text):
+        named = frozenset(hit.entity for hit in hits if span.start <= hit.start < span.end)
+        yield _Sentence(at + span.start, at + span.end, text[span.start : span.end], named, carried)
+        carried = named or carried
+
+
+def _all_sentences(text: str, index: NameIndex) -> list[_Sentence]:
+    found: list[_Sentence] = []
+    at = 0
+    for paragraph in text.splitlines(keepends=True):
+        found += _sentences(paragraph, index, at)
+        at += len(paragraph)
+    return found
+
+
+def lost_statements(
+    before: str, after: str, entities: Iterable[Entity], language: str, about: frozenset[EntityId] = frozenset()
+) -> tuple[Lost, ...]:
+    """What the text says no more. Punctuation, spaces and the order of statements do not matter.
+
+    A statement that names nobody is about `about`.
+    """
+    if plain_quotation(before) == plain_quotation(after):
+        return ()
+    reader, index = Reader(language), NameIndex(entities)
+    old, new = (_all_sentences(text, index) for text in (before, after))
+    said, known = ({plain_quotation(each.text) for each in side} for side in (new, old))
+    added = [each.text for each in new if plain_quotation(each.text) not in known]
+    gone = [each for each in old if plain_quotation(each.text) not in said]
+    found = (_lost(one, added, about, reader) for one in gone)
+    return tuple(each for each in found if each.subjects and each.values)
+
+
+def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], reader: Reader) -> Lost:
+    """With what the most similar of the added sentences says in its place."""
+    words = reader.words(one.text)
+    instead = max(added, key=lambda each: len(reader.words(each) & words), default="")
+    old, new, all_new = (_values(text, reader) for text in (one.text, instead, "\n".join(added)))
+    gone = tuple(value for key, value in old.items() if key not in all_new)
+    came = [value for key, value in new.items() if key not in old]
+    of_a_kind = [value for value in came if gone and (value.amount is None) == (gone[0].amount is None)]
+    replaced = of_a_kind[0] if len(gone) == 1 and len(of_a_kind) == 1 else None
+    kinds = _kinds(one.text, gone, reader)
+    return Lost(one.start, one.end, one.text, one.named or one.carried or about, gone, kinds, replaced)
+
+
+def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]:
+    """The kinds of things that a text speaks of beside its numbers."""
+    for value in values:
+        if value.amount is not None:
+            text = text.replace(value.words, "1" if reader.language == "zh" else " ")
+    return reader.kinds(text) - _LOOSE
+
+
+def _values(text: str, reader: Reader) -> dict[str | float, Value]:
+    """Numbers from two on, and words of the kinds of things."""
+    found: dict[str | float, Value] = {}
+    for match in _NUMBERS[reader.language].finditer(text):
+        amount = range_of(match[0], "", reader.language)
+        if amount is not None and amount.least == amount.most and amount.least >= _LEAST_NUMBER:
+            value = Value(match[0], amount.least)
+            found.setdefault(value.key, value)
+    numbers = {word for value in found.values() for word in _WORD.findall(value.words.lower())}
+    for words in _kind_words(text, reader):
+        if words not in numbers:
+            found.setdefault(words, Value(words))
+    return found
+
+
+def _kind_words(text: str, reader: Reader) -> Iterable[str]:
+    groups = [words for kind, words in reader.groups.items() if not kind.endswith("+") and kind != "number"]
+    if reader.language == "en":
+        present = set(_WORD.findall(text.lower()))
+        return [word for words in groups for word in words if word in present]
+    return [word for words in groups for word in words if len(word) > 1 and word in text]
+
+
+def same_places(
+    lost: Sequence[Lost], texts: Sequence[str], entities: Sequence[Entity], language: str
+) -> tuple[SamePlace, ...]:
+    """Where the texts say a lost value of the same subject, the most direct first."""
+    reader = Reader(language)
+    subjects = {subject for each in lost for subject in each.subjects}
+    index = NameIndex(each for each in entities if each.id in subjects)
+    names = [name for entity in entities if entity.id in subjects for name in entity.names]
+    found: list[SamePlace] = []
+    for number, text in enumerate(texts):
+        if any(name in text for name in names):
+            found += _of_text(number, text, lost, index, reader)
+    return tuple(sorted(found, key=lambda each: (-each.score, each.text, each.start)))
+
+
+def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, reader: Reader) -> list[SamePlace]:
+    found: list[SamePlace] = []
+    wanted = {value.key for each in lost for value in each.values}
+    before = frozenset[EntityId]()
+    at = 0
+    for paragraph in text.splitlines(keepends=True):
+        if paragraph.strip():
+            named = frozenset(hit.entity for hit in index.find(paragraph))
+            if (named or before) and wanted & _values(paragraph, reader).keys():
+                said = [(one, each) for one in _sentences(paragraph, index, at) for each in lost]
+                places = (_said(number, one, each, before, reader) for one, each in said)
+                found += [place for place in places if place is not None]
+            before = named
+        at += len(paragraph)
+    return found
+
+
+def _said(number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], reader: Reader) -> SamePlace | None:
+    """The sentence, if it gives a lost value of the same subject and speaks of the same kind of thing."""
+    values = _values(one.text, reader)
+    same = [values[value.key] for value in lost.values if value.key in values]
+    if not same or (lost.instead is not None and lost.instead.key in values):  # it tells of the change
+        return None
+    weight = _weight(one, lost, before)
+    numbers = [value for value in same if value.amount is not None]
+    if not weight or (numbers and lost.kinds and not lost.kinds & _kinds(one.text, numbers, reader)):
+        return None
+    value = (numbers or same)[0]
+    if value.amount is None and weight < _NAMED:
+        return None
+    shared = len(reader.words(one.text) & reader.words(lost.text))
+    score = weight + len(same) / len(lost.values) + shared / (4 + shared)
+    at = one.start + max(0, one.text.lower().find(value.words.lower()))
+    return SamePlace(number, one.start, one.end, at, value, lost, score, weight >= _NAMED)
+
+
+def _weight(one: _Sentence, lost: Lost, before: frozenset[EntityId]) -> float:
+    """How surely a sentence is about a subject of the lost one."""
+    if lost.subjects & one.named:
+        return _NAMED
+    if one.named:
+        return 0.0
+    if lost.subjects & one.carried:
+        return _CARRIED
+    return _BEFORE if not one.carried and lost.subjects & before else 0.0

@@ -1,0 +1,120 @@
+"""`impact`: the places that rest on a change of the book, listed, applied at once, and taken back."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.naming import the_chapter
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.impact import (
+    BookChange,
+    ChapterChanged,
+    ChapterMoved,
+    FactChanged,
+    Impact,
+    ImpactRow,
+    Rename,
+)
+from flowcabal_tui.domain.story import RecordId
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.impact_words import answer, directness, impact_words, proposed
+from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
+
+FOUND, NOTHING = 0, 1
+
+
+async def impact(arguments: Namespace) -> int:
+    """The places in a line each, the most direct first; exit code 1 when nothing rests on the change."""
+    if arguments.undo:
+        return await _undo(arguments)
+    project = await opened(arguments, read_only=not arguments.apply, knowledge=False)
+    try:
+        change = await _change(arguments, project)
+        found = await project.story.impact(change)
+        if arguments.apply and found.rows:
+            _require_known(found, (*arguments.leave, *arguments.take))
+            command = ApplyImpact(change, found.digest, tuple(arguments.leave), tuple(arguments.take))
+            applied = await project.carry_out(command)
+            await project.memory.settled()
+    finally:
+        await project.close()
+    if arguments.json:
+        rows = [_plain(row) for row in found.rows[: arguments.limit]]
+        told = {"same": found.is_same, "total": len(found.rows), "chapters": found.chapters, "rows": rows}
+        say_json({**told, "applied": applied if arguments.apply and found.rows else None}, indent=2)
+    else:
+        _print(found, arguments)
+    return FOUND if found.rows else NOTHING
+
+
+async def _undo(arguments: Namespace) -> int:
+    project = await opened(arguments, knowledge=False)
+    try:
+        await project.carry_out(UndoDecision())
+        await project.memory.settled()
+    finally:
+        await project.close()
+    if arguments.json:
+        say_json({"undone": True}, indent=2)
+    else:
+        say(_("The last decision was undone."))
+    return FOUND
+
+
+async def _change(arguments: Namespace, project: Project) -> BookChange:
+    """What the options name. Raises BadArgument or UnknownName."""
+    require_beside("--name", bool(arguments.name), alias=arguments.alias or None)
+    require_beside("--chapter", bool(arguments.chapter), since=arguments.since)
+    if bool(arguments.name or arguments.fact) != bool(arguments.to):
+        raise BadArgument(
+            _("--name and --fact need --to, and --to needs one of them."),
+            _("Nothing was changed."),
+            _("Write --name OLD --to NEW, or --fact ID --to TEXT."),
+        )
+    if arguments.name:
+        pairs = [tuple(pair.split("=", 1)) for pair in arguments.alias]
+        if any(len(pair) != 2 for pair in pairs):
+            raise BadArgument(_("An alias is written OLD=NEW."), _("Nothing was changed."))
+        return Rename(arguments.name, arguments.to, tuple((old, new) for old, new in pairs))
+    if arguments.fact:
+        return FactChanged(RecordId(arguments.fact), arguments.to)
+    if arguments.move:
+        number, place = arguments.move
+        return ChapterMoved(await the_chapter(project, number), place)
+    return ChapterChanged(await the_chapter(project, arguments.chapter), arguments.since or 0)
+
+
+def _require_known(found: Impact, ids: tuple[str, ...]) -> None:
+    known = {row.proposal.id for row in found.rows}
+    if unknown := [each for each in ids if each not in known]:
+        raise BadArgument(
+            _("No place has this id: {ids}.").format(ids=", ".join(unknown)),
+            _("Nothing was changed."),
+            _("List the places without --apply."),
+        )
+
+
+def _print(found: Impact, arguments: Namespace) -> None:
+    for row in found.rows[: arguments.limit]:
+        sign = "[x]" if row.chosen else "[ ]"
+        words = f"“{row.line}”" if row.line else ""
+        say_row((sign, row.proposal.id, row.position or "-", directness(row), answer(row), proposed(row), words))
+    left = len(found.rows) - arguments.limit
+    if left > 0:
+        say(ngettext("{n} more: --limit", "{n} more: --limit", left).format(n=left))
+    say(impact_words(found))
+    if arguments.apply and found.rows:
+        say(_("Applied. `impact PROJECT --undo` takes all of it back."))
+
+
+def _plain(row: ImpactRow) -> dict[str, Any]:
+    return {
+        **to_plain(row),
+        "answer": row.answer,
+        "words": {"directness": directness(row), "answer": answer(row), "proposed": proposed(row)},
+    }

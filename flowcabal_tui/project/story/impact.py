@@ -1,0 +1,346 @@
+"""What rests on a change of the book: found by rule, ticked by the writer, applied at once, taken back at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.agents.impact.moving import early_uses
+from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed
+from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_places
+from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.impact import (
+    BookChange,
+    ChapterChanged,
+    ChapterMoved,
+    FactChanged,
+    Impact,
+    ImpactRow,
+    Rename,
+)
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import META_NAMES, Entity, Evidence
+from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalId, Review, TitleEdit
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.story import Fact, Promise, RecordId, Relation, Sequel, Story, StoryRecord, wording
+from flowcabal_tui.domain.text import clean_line, digest_of, nearest
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
+from flowcabal_tui.project.book.following import AFTER_RENAME, following
+from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.project.story.impact_rows import (
+    MAKER,
+    BookText,
+    by_directness,
+    edits_of,
+    entity_row,
+    lost_quotation,
+    moved_span,
+    name_row,
+    record_doubt,
+    record_row,
+    renamed_entity,
+    replaced,
+    reworded,
+    title_row,
+    use_row,
+    value_row,
+)
+from flowcabal_tui.project.words import META
+from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.memory.reviews import Reviewed, ReviewedText
+
+_LONGEST: Final = 200
+
+
+class ImpactReviews:
+    """Lives on the engine's loop; the reading is done by the helper process."""
+
+    def __init__(
+        self, store: Store, steps: Steps, workshop: Workshop, language: str, clock: Callable[[], datetime]
+    ) -> None:
+        self._store, self._steps, self._workshop = store, steps, workshop
+        self._language, self._clock = language, clock
+
+    async def of(self, change: BookChange) -> Impact:
+        """The places that rest on a change. Raises RunError for one that says nothing, UnknownName."""
+        match change:
+            case Rename():
+                return await self._renamed(_checked(change))
+            case ChapterChanged():
+                return await self._changed(change)
+            case ChapterMoved():
+                return await self._moved(change)
+            case FactChanged():
+                return await self._fact(change)
+
+    async def _renamed(self, change: Rename) -> Impact:
+        entities, story = await self._store.memory.names(), await self._story()
+        plan = plan_of(change, entities)
+        book, metas = await self._book(), await self._metas()
+        chapters = await self._store.book.chapters()
+        records = [record for record in _records(story) if any(form in wording(record) for form in plan.forms)]
+        small = [*(at.title for at in chapters), *(each.note for each in entities), *map(wording, records)]
+        sources = [*metas, *book]
+        texts = [*(each.text for each in sources), *small]
+        found = await self._workshop.do(name_places, plan, texts)
+        rows = [name_row(sources[place.text], place) for place in found if place.text < len(sources)]
+        holding = {texts[place.text] for place in found if place.text >= len(sources) and place.sure}
+        other = [title_row(at, renamed(plan, at.title)) for at in chapters if at.title in holding]
+        for entity in entities:
+            note = renamed(plan, entity.note) if entity.note in holding else entity.note
+            after = renamed_entity(entity, plan, note)
+            if replace(after, by=entity.by) != entity:
+                other.append(entity_row(entity, after))
+        for record in records:
+            if (words := renamed(plan, wording(record))) != wording(record):
+                other.append(record_row(record, reworded(record, words)))
+        known = {name for entity in entities for name in entity.names}
+        taken = tuple(name for name in dict.fromkeys(plan.forms.values()) if name in known and name not in plan.forms)
+        return Impact(change, (*by_directness([*other, *rows]),), taken=taken)
+
+    async def _changed(self, change: ChapterChanged) -> Impact:
+        chapter = await self._chapter(change.chapter)
+        versions = await self._store.book.versions(chapter.id)
+        since = change.since or max(1, chapter.version - 1)
+        known = next((each for each in versions if each.version == since), None)
+        if known is None:
+            raise UnknownName(_("The chapter has no version {n}.").format(n=since), _("Nothing was changed."))
+        before, after = [await self._store.book.text(chapter.id, number) for number in (since, chapter.version)]
+        entities = await self._store.memory.names()
+        lost = await self._workshop.do(lost_statements, before, after, entities, self._language)
+        if not lost:
+            return Impact(change, is_same=True)
+        source = BookText(chapter.id, chapter.position, chapter.title, before, since)
+        story = await (await self._store.memory.view(None, known.generation)).story()
+        quoting = [
+            (record, one)
+            for record in _records(story)
+            for one in lost
+            if any(each.chapter == chapter.id and _overlaps(each, one, before) for each in record.evidence)
+        ]
+        rows = [_record(record, one, lost_quotation(source, one)) for record, one in dict(quoting).items()]
+        return Impact(change, (*rows, *await self._same(lost, source, entities)))
+
+    async def _fact(self, change: FactChanged) -> Impact:
+        record = next((each for each in _records(await self._story()) if each.id == change.record), None)
+        words = clean_line(change.text)
+        if record is None or not words:
+            raise UnknownName(_("There is no such record: {id}.").format(id=change.record), _("Nothing was changed."))
+        about = _about(record)
+        entities, before = await self._store.memory.names(), wording(record)
+        lost = await self._workshop.do(lost_statements, before, words, entities, self._language, about)
+        own = [record_row(record, reworded(record, words))] if words != before else []
+        if not lost:
+            return Impact(change, tuple(own), is_same=True)
+        source = BookText(f"records/{record.id}", 0, "", before, 0)
+        return Impact(change, (*own, *await self._same(lost, source, entities)))
+
+    async def _same(self, lost: Sequence[Lost], source: BookText, entities: Sequence[Entity]) -> list[ImpactRow]:
+        book = await self._book()
+        texts = [each.text for each in book]
+        found = await self._workshop.do(same_places, lost, texts, tuple(entities), self._language)
+        rows = [value_row(book[place.text], place, lost_quotation(source, place.lost)) for place in found]
+        return list({row.proposal.id: row for row in reversed(rows)}.values())[::-1]
+
+    async def _moved(self, change: ChapterMoved) -> Impact:
+        chapter = await self._chapter(change.moved)
+        origin = change.origin or chapter.position
+        book = await self._book()
+        at = {each.subject: number for number, each in enumerate(book)}
+        if chapter.id not in at:
+            return Impact(change, is_same=True)
+        target = max(1, min(change.position, len(await self._store.book.chapters())))
+        crossed = [at[each.id] for each in await self._crossed(chapter, origin, target) if each.id in at]
+        moved, before = at[chapter.id], min((at[chapter.id], *crossed))
+        using, telling = (crossed, [moved]) if target > origin else ([moved], crossed)
+        order = [number for number in range(len(book)) if number not in {moved, *crossed}]
+        earlier = [number for number in order if number < before]
+        texts = [book[number].text for number in (*earlier, moved, *crossed, *(n for n in order if n > before))]
+        place = {number: at for at, number in enumerate((*earlier, moved, *crossed))}
+        back = {at: number for number, at in place.items()}
+        found = await self._workshop.do(
+            early_uses, texts, [place[n] for n in using], [place[n] for n in telling], len(earlier),
+            await self._store.memory.names(), self._language,
+        )  # fmt: skip
+        rows = tuple(use_row(book[back[use.text]], book[back[use.told]], use) for use in found)
+        return Impact(change, rows, is_same=not rows)
+
+    async def _crossed(self, chapter: Chapter, origin: int, target: int) -> list[Chapter]:
+        """The chapters that the move puts on the other side of this one, wherever it stands now."""
+        others = [each for each in await self._store.book.chapters() if each.id != chapter.id]
+        first, last = sorted((origin, target))
+        return others[first - 1 : last - 1]
+
+    async def apply(self, change: BookChange, digest: str, leave: Sequence[str], take: Sequence[str]) -> Proposal:
+        """Writes the ticked rows in one transaction, and gives the row of proposals by which it is undone.
+
+        `leave` are ids of rows that were ticked and are left out, `take` of others that are taken; those without a
+        patch become findings. Raises VersionConflict when the rows are not those with the `digest` any more, RunError.
+        """
+        impact = await self.of(change)
+        if impact.digest != digest:
+            raise VersionConflict(
+                _("The book was changed in the meantime."), _("Nothing was changed."), _("Look at the places again.")
+            )
+        rows = [row for row in impact.rows if (row.proposal.id in take or row.chosen) and row.proposal.id not in leave]
+        asked = [replace(row.proposal, id=ProposalId("")) for row in rows if row.answer == "decide"]
+        rows = [row for row in rows if row.answer == "patch"]
+        if not rows and not asked:
+            raise RunError(_("No place is chosen."), _("Nothing was changed."))
+        reviewed = await self._reviewed(impact, rows) if rows else None
+        if asked:
+            await self._store.findings.raise_all(asked)
+        if reviewed is None:
+            return asked[0]
+        kinds = AFTER_RENAME if isinstance(change, Rename) else AFTER_EDIT
+        return await self._store.proposals.apply(reviewed, following(kinds))
+
+    async def _reviewed(self, impact: Impact, rows: Sequence[ImpactRow]) -> Reviewed:
+        """What the rows write. Raises RunError for a chapter with unsaved text."""
+        edits, known = edits_of(rows), {each.subject: each for each in (*await self._metas(), *await self._book())}
+        drafts = {draft.chapter for draft in await self._store.drafts.all()}
+        if unsaved := [known[subject].title for subject in edits if subject in drafts]:
+            raise RunError(
+                _("{titles}: there is unsaved text.").format(titles=", ".join(unsaved)),
+                _("Nothing was changed."),
+                _("Save it first."),
+            )
+        texts = []
+        for subject, changes in edits.items():
+            text = replaced(known[subject].text, changes)
+            if text is None:
+                raise VersionConflict(_("The book was changed in the meantime."), _("Nothing was changed."))
+            texts.append(ReviewedText(subject, text, known[subject].version))
+        words = change_words(impact.change)
+        chapters = len({row.proposal.place.chapter for row in rows if row.proposal.place and row.position})
+        is_rename = isinstance(impact.change, Rename)
+        identity = digest_of([words, self._clock().isoformat()])[:12]
+        row = Proposal("review", None, "", Difference(Review(identity, words, len(rows), chapters, is_rename)),
+                       origin=Origin("rule", MAKER))  # fmt: skip
+        after = {row.proposal.target: row.proposal.difference.after for row in rows}
+        entities = [(each, new) for each in await self._store.memory.names()
+                    if isinstance(new := after.get(each.id), Entity)]  # fmt: skip
+        titles = [(edit.chapter, edit.before, edit.after) for edit in after.values() if isinstance(edit, TitleEdit)]
+        reword = _reword(rows, edits, {each: known[each].text for each in edits})
+        tasks = await self._steps.after_names([new for _old, new in entities]) if entities else []
+        return Reviewed(row, words[:80], texts, titles, entities, reword, tasks)
+
+    async def _chapter(self, chapter: ChapterId) -> Chapter:
+        try:
+            return await self._store.book.chapter(chapter)
+        except Gone as error:
+            raise UnknownName(_("There is no chapter {chapter}.").format(chapter=chapter)) from error
+
+    async def _story(self) -> Story:
+        return await (await self._store.memory.view(None)).story()
+
+    async def _book(self) -> list[BookText]:
+        """The written chapters, in story order."""
+        chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
+        return [
+            BookText(each.id, each.position, each.title, texts[each.digest], each.version)
+            for each in chapters
+            if each.digest
+        ]
+
+    async def _metas(self) -> list[BookText]:
+        found = []
+        for name in META_NAMES:
+            versions = await self._store.book.versions(ChapterId(f"meta/{name}"))
+            if versions and (text := await self._store.book.meta_text(name)):
+                found.append(BookText(f"meta/{name}", 0, _(META[name]), text, versions[0].version))
+        return found
+
+
+def change_words(change: BookChange) -> str:
+    """A change on one line, as the list of decisions names it."""
+    match change:
+        case Rename(name=name, to=to):
+            return _("renamed: {name} to {to}").format(name=name, to=to)
+        case ChapterChanged():
+            return _("followed the change of a chapter")
+        case ChapterMoved():
+            return _("followed the move of a chapter")
+        case FactChanged(text=text):
+            return _("changed: {words}").format(words=text)
+
+
+def _checked(change: Rename) -> Rename:
+    """The names on one line. Raises RunError for one that is empty, too long or the same."""
+    name, to = clean_line(change.name), clean_line(change.to)
+    pairs = tuple((clean_line(old), clean_line(new)) for old, new in change.aliases)
+    every = [name, to, *(each for pair in pairs for each in pair)]
+    if not all(0 < len(each) <= _LONGEST for each in every) or name == to:
+        raise RunError(
+            _("A rename needs an old and another new name."), _("Nothing was changed."), _("Write both names.")
+        )
+    return Rename(name, to, pairs)
+
+
+def _records(story: Story) -> list[StoryRecord]:
+    return [*story.relations, *story.facts, *story.promises, *story.moments]
+
+
+def _about(record: StoryRecord) -> frozenset[EntityId]:
+    return frozenset((record.source, record.target) if isinstance(record, Relation) else record.about)
+
+
+def _overlaps(evidence: Evidence, lost: Lost, text: str) -> bool:
+    start = evidence.start if text.startswith(evidence.sentence, evidence.start) else text.find(evidence.sentence)
+    return start >= 0 and start < lost.end and lost.start < start + len(evidence.sentence)
+
+
+def _record(record: StoryRecord, lost: Lost, source: Quotation) -> ImpactRow:
+    """Its words with the new value where that can be said by rule."""
+    words, value = wording(record), lost.values[0].words
+    if lost.instead is not None and value in words:
+        return record_row(record, reworded(record, words.replace(value, lost.instead.words)))
+    return record_doubt(record, source)
+
+
+def _reword(
+    rows: Sequence[ImpactRow], edits: Mapping[str, Sequence[tuple[int, str, str]]], texts: Mapping[str, str]
+) -> Callable[[StoryRecord | Sequel], StoryRecord | Sequel]:
+    """Records with the words of their rows, and with quotations that follow the edits of these texts."""
+    words: dict[RecordId, str] = {
+        RecordId(row.proposal.target): wording(row.proposal.difference.after)  # type: ignore[arg-type]  # of a record
+        for row in rows
+        if row.proposal.id.startswith("record:")
+    }
+    new = {subject: replaced(text, edits[subject]) or "" for subject, text in texts.items()}
+
+    def moved(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        return tuple(_followed(each, edits, texts, new) for each in evidence)
+
+    def reword(record: StoryRecord | Sequel) -> StoryRecord | Sequel:
+        quoted = replace(record, evidence=moved(record.evidence))
+        if isinstance(quoted, Promise):
+            quoted = replace(quoted, payment=moved(quoted.payment))
+        if isinstance(quoted, Fact):
+            quoted = replace(
+                quoted, known_by=tuple(replace(each, evidence=moved(each.evidence)) for each in quoted.known_by)
+            )
+        return reworded(quoted, words[quoted.id]) if quoted.id in words else quoted
+
+    return reword
+
+
+def _followed(
+    each: Evidence,
+    edits: Mapping[str, Sequence[tuple[int, str, str]]],
+    old: Mapping[str, str],
+    new: Mapping[str, str],
+) -> Evidence:
+    """A quotation after the edits of its chapter; one that is not there stays as it is."""
+    text = old.get(each.chapter, "")
+    start = nearest(text, each.sentence, each.start) if text and each.sentence else -1
+    if start < 0:
+        return each
+    begin, end = moved_span(edits[each.chapter], start, start + len(each.sentence))
+    return replace(each, sentence=new[each.chapter][begin:end], start=begin, end=end)

@@ -1,0 +1,206 @@
+"""Rows of an impact review: places that were found, as proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from flowcabal_tui.agents.impact.moving import EarlyUse
+from flowcabal_tui.agents.impact.renaming import NamePlace, RenamePlan
+from flowcabal_tui.agents.impact.statements import Lost, SamePlace, Value
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.impact import Directness, ImpactRow
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import (
+    Change,
+    Difference,
+    Finding,
+    Origin,
+    Proposal,
+    ProposalId,
+    ProposalKind,
+    ProposalPlace,
+    Reason,
+    TextEdit,
+    TitleEdit,
+)
+from flowcabal_tui.domain.run import Quotation
+from flowcabal_tui.domain.story import Relation, Sequel, StoryRecord, wording
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.book.matching import around
+
+MAKER: Final = "impact"
+_LEAST_SURE: Final = 1.0
+R = TypeVar("R", StoryRecord, StoryRecord | Sequel)
+
+
+@dataclass(frozen=True, slots=True)
+class BookText:
+    """A text of the book: a chapter's, or one about the book (position 0)."""
+
+    subject: str
+    position: int
+    title: str
+    text: str
+    version: int
+
+
+def name_row(source: BookText, place: NamePlace) -> ImpactRow:
+    """A place of a name in a text, with what takes its place."""
+    edit = TextEdit(_id(source, place.start), ChapterId(source.subject), place.before, place.after)
+    return _row(source, place.start, place.before, edit, "name", chosen=place.sure)
+
+
+def title_row(chapter: Chapter, title: str) -> ImpactRow:
+    """Another title of a chapter."""
+    edit = TitleEdit(f"title:{chapter.id}", chapter.id, chapter.title, title)
+    proposal = Proposal(
+        *("title", ProposalPlace(chapter.id), chapter.title, Difference(edit)), origin=_ORIGIN, id=ProposalId(edit.id)
+    )
+    return ImpactRow(proposal, "name", chapter.position, chapter.title, chapter.title, 0)
+
+
+def entity_row(before: Entity, after: Entity) -> ImpactRow:
+    """Another name of an entry in the list of names."""
+    proposal = Proposal(
+        *("entity", None, before.name, Difference(after)), origin=_ORIGIN, id=ProposalId(f"entity:{before.id}")
+    )
+    return ImpactRow(proposal, "name", 0, before.name, " = ".join(before.names), 0)
+
+
+def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
+    """Other words of a record."""
+    kind: ProposalKind = {"Relation": "relation", "Fact": "fact", "Promise": "promise", "Moment": "moment"}[
+        type(before).__name__
+    ]  # type: ignore[assignment]  # the four types of a record
+    words = wording(before)
+    proposal = Proposal(
+        *(kind, None, words, Difference(after, before)), origin=_ORIGIN, id=ProposalId(f"record:{before.id}")
+    )
+    return ImpactRow(proposal, "record", 0, "", words, 0)
+
+
+def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
+    """A record that quotes words which are gone."""
+    words = wording(record)
+    finding = Finding("", _("The words that it rests on were changed."), source, 0.5, sure=False)
+    proposal = Proposal(
+        *("finding", None, words, Difference(finding)), origin=_ORIGIN, id=ProposalId(f"record:{record.id}")
+    )
+    return ImpactRow(proposal, "record", 0, "", words, 0, chosen=False)
+
+
+def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactRow:
+    """A place that says a value which the changed words do not say any more."""
+    instead = _written(place.value, place.lost.instead)
+    if instead:
+        edit = TextEdit(_id(source, place.at), ChapterId(source.subject), place.value.words, instead)
+        sure = place.named and place.score > _LEAST_SURE
+        return _row(source, place.at, place.value.words, edit, "value", chosen=sure)
+    words = _("It says {words}, which the changed text does not say any more.").format(words=place.value.words)
+    finding = Finding("", words, changed, min(1.0, place.score / 3), False, tuple(sorted(place.lost.subjects)))
+    quoted = source.text[place.start : place.end]
+    return _row(source, place.start, quoted, finding, "value", chosen=False)
+
+
+def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
+    """A sentence that speaks of what a later chapter tells first."""
+    words = told.text[use.source.start : use.source.end]
+    quotation = Quotation(words, f"manuscript/{told.subject}", use.source.start, use.source.end, told.title)
+    explanation = _("It speaks of what a later chapter is the first to tell.")
+    about = (use.about,) if use.about else ()
+    finding = Finding("", explanation, quotation, min(1.0, use.score / 2), False, about)
+    return _row(source, use.start, source.text[use.start : use.end], finding, "subject", chosen=False)
+
+
+def lost_quotation(source: BookText, lost: Lost) -> Quotation:
+    """The changed words, as they were."""
+    return Quotation(lost.text, f"manuscript/{source.subject}", lost.start, lost.end, source.title)
+
+
+def reworded(record: R, words: str) -> R:
+    """The record with other words."""
+    if isinstance(record, Sequel):
+        return record
+    return replace(record, kind=words) if isinstance(record, Relation) else replace(record, text=words)
+
+
+def renamed_entity(entity: Entity, plan: RenamePlan, note: str) -> Entity:
+    """With every name that has a form of the plan changed; no name twice."""
+
+    def changed(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(plan.forms.get(name, name) for name in names))
+
+    name = plan.forms.get(entity.name, entity.name)
+    aliases = tuple(each for each in changed(entity.aliases) if each != name)
+    return replace(entity, name=name, aliases=aliases, proposed=changed(entity.proposed), note=note, by="hand")
+
+
+def edits_of(rows: Sequence[ImpactRow]) -> Mapping[str, list[tuple[int, str, str]]]:
+    """Start, words and new words of the edits of each text, in order."""
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    for row in rows:
+        edit, place = row.proposal.difference.after, row.proposal.place
+        if isinstance(edit, TextEdit) and place is not None:
+            found.setdefault(edit.chapter, []).append((place.start, edit.before, edit.after))
+    return {subject: sorted(edits) for subject, edits in found.items()}
+
+
+def moved_span(edits: Sequence[tuple[int, str, str]], start: int, end: int) -> tuple[int, int]:
+    """Where the characters from `start` to `end` are after the edits."""
+
+    def moved(place: int, *, is_end: bool) -> int:
+        shift = 0
+        for at, before, after in edits:
+            if at + len(before) <= place:
+                shift += len(after) - len(before)
+            elif at < place:
+                return at + shift + (len(after) if is_end else 0)
+        return place + shift
+
+    return moved(start, is_end=False), moved(end, is_end=True)
+
+
+def replaced(text: str, edits: Sequence[tuple[int, str, str]]) -> str | None:
+    """The text after the edits; None when their words are not there."""
+    parts: list[str] = []
+    at = 0
+    for start, before, after in edits:
+        if start < at or not text.startswith(before, start):
+            return None
+        parts += text[at:start], after
+        at = start + len(before)
+    return "".join((*parts, text[at:]))
+
+
+_ORIGIN: Final = Origin("rule", MAKER)
+
+
+def _row(source: BookText, at: int, words: str, change: Change, directness: Directness, *, chosen: bool) -> ImpactRow:
+    start, end = source.text.rfind("\n", 0, at) + 1, source.text.find("\n", at)
+    line, begin = around(source.text, start, end if end >= 0 else len(source.text), at)
+    kind: ProposalKind = "edit" if isinstance(change, TextEdit) else "finding"
+    place = ProposalPlace(ChapterId(source.subject), at, at + len(words))
+    identity = ProposalId(_id(source, at))
+    proposal = Proposal(kind, place, words, Difference(change), Reason("worded"), _ORIGIN, id=identity)
+    return ImpactRow(proposal, directness, source.position, source.title, line, at - begin, chosen)
+
+
+def _id(source: BookText, at: int) -> str:
+    return f"{source.subject}:{at}"
+
+
+def _written(value: Value, instead: Value | None) -> str:
+    """The new value as the old one is written: in digits, or with a capital; "" when there is none."""
+    if instead is None:
+        return ""
+    if value.amount is not None and value.words.isdigit() and instead.amount is not None:
+        return str(int(instead.amount))
+    return instead.words.capitalize() if value.words[:1].isupper() else instead.words
+
+
+def by_directness(rows: Sequence[ImpactRow]) -> Iterator[ImpactRow]:
+    """The ticked ones first."""
+    yield from sorted(rows, key=lambda row: not row.chosen)

@@ -1,0 +1,183 @@
+"""A change of the book is followed to the places that rest on it, applied at once, and taken back at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.errors import RunError, VersionConflict
+from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, Rename
+from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.proposals import TextEdit
+from flowcabal_tui.domain.story import Fact, RecordId
+from flowcabal_tui.protocol import from_message, to_message
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.story import ApplyImpact, PutEntity, PutRecord, UndoDecision
+from flowcabal_tui.settings.project_file import ModelsSettings
+from tests.project.desk import Desk, make_one, opened
+
+TEXTS = (
+    "Ines Marlow was thirty-four years old. Ines rowed the ferry over.",
+    "“Marlow?” said Tobias. At thirty-four years of age Ines could still row.",
+    "Nobody knew where Ines was. Marlowe Street lay dark.",
+)
+OUTLINE = "# Marlow\n\nInes Marlow leaves.\n"
+INES = Entity(EntityId("ines"), "character", "Ines Marlow", ("Marlow", "Ines"), "Ines Marlow rows.")
+RENAME = Rename("Marlow", "Vane")
+
+
+@pytest.fixture
+async def desk(folder: Path) -> AsyncIterator[Desk]:
+    async with opened(await make_one(folder, ModelsSettings())) as desk:
+        for number, text in enumerate(TEXTS, 1):
+            if number > 1:
+                await desk.project.carry_out(AddChapter(f"Chapter {number}"))
+            await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
+        await desk.project.carry_out(EditChapter(await desk.chapter(1), title="Marlow at Work"))
+        await desk.project.carry_out(PutEntity(INES))
+        await desk.project.carry_out(WriteMeta("outline", OUTLINE))
+        quotation = "Ines Marlow was thirty-four years old."
+        evidence = Evidence(quotation, await desk.chapter(1), 0, len(quotation))
+        age = Fact(RecordId("age"), "Ines Marlow is thirty-four", (INES.id,), evidence=(evidence,))
+        await desk.project.carry_out(PutRecord(age))
+        await desk.project.memory.settled()
+        yield desk
+
+
+def stored(folder: Path) -> list[tuple[object, ...]]:
+    """The newest state of all that a writer has: texts, titles, names, records."""
+    newest = "{fields} FROM {table} AS at WHERE {order}=(SELECT max({order}) FROM {table} WHERE {key}=at.{key})"
+    with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as database:
+        rows: list[tuple[object, ...]] = []
+        for fields, table, key, order in (
+            ("subject, digest", "version", "subject", "number"),
+            ("chapter, position, title, volume, deleted", "place", "chapter", "generation"),
+            ("id, kind, name, aliases, note, by, removed", "entity", "id", "generation"),
+            ("id, kind, body, chapter, source, by, removed", "record", "id", "generation"),
+        ):
+            rows += sorted(
+                database.execute("SELECT " + newest.format(fields=fields, table=table, key=key, order=order))
+            )
+        return rows
+
+
+async def applied(desk: Desk, change: BookChange, **chosen: tuple[str, ...]) -> Impact:
+    impact = await desk.project.story.impact(change)
+    await desk.project.carry_out(ApplyImpact(change, impact.digest, **chosen))
+    return impact
+
+
+async def text(desk: Desk, number: int) -> str:
+    return await desk.project.book.chapter_text(await desk.chapter(number))
+
+
+async def test_a_name_is_changed_in_texts_titles_outline_names_and_records_and_one_undo_restores_all(desk, folder):
+    before = stored(folder)
+    await applied(desk, RENAME)
+    assert await text(desk, 1) == TEXTS[0].replace("Marlow", "Vane")
+    assert (await text(desk, 3)) == TEXTS[2]  # Marlowe is another word
+    assert (await desk.project.book.chapters())[0].title == "Vane at Work"
+    assert await desk.project.book.meta("outline") == OUTLINE.replace("Marlow", "Vane")
+    (ines,) = [each for each in await desk.project.story.entities() if each.id == INES.id]
+    assert (ines.names, ines.note) == (("Ines Vane", "Vane", "Ines"), "Ines Vane rows.")
+    (fact,) = (await desk.project.story.all()).facts
+    assert fact.text == "Ines Vane is thirty-four"
+    assert fact.evidence[0].sentence == "Ines Vane was thirty-four years old."
+    await desk.project.carry_out(UndoDecision())
+    assert stored(folder) == before
+
+
+async def test_what_is_left_out_stays_and_what_was_not_ticked_can_be_taken(desk):
+    impact = await desk.project.story.impact(RENAME)
+    chapter = await desk.chapter(2)
+    (row,) = [each for each in impact.rows if each.proposal.place and each.proposal.place.chapter == chapter]
+    assert isinstance(row.proposal.difference.after, TextEdit)
+    await applied(desk, RENAME, leave=(row.proposal.id,))
+    assert await text(desk, 2) == TEXTS[1]
+
+
+async def test_a_book_that_changed_in_the_meantime_is_not_touched(desk, folder):
+    impact = await desk.project.story.impact(RENAME)
+    await desk.project.carry_out(WriteChapter(await desk.chapter(3), "Marlow came."))
+    before = stored(folder)
+    with pytest.raises(VersionConflict):
+        await desk.project.carry_out(ApplyImpact(RENAME, impact.digest))
+    assert stored(folder) == before
+
+
+async def test_unsaved_text_is_never_written_over(desk):
+    await desk.project.drafts.put(await desk.chapter(1), "Marlow, typed", 1)
+    with pytest.raises(RunError, match="unsaved"):
+        await applied(desk, RENAME)
+
+
+async def test_an_undo_after_a_later_edit_changes_nothing(desk, folder):
+    await applied(desk, RENAME)
+    await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Another text."))
+    before = stored(folder)
+    with pytest.raises(RunError, match="not undone"):
+        await desk.project.carry_out(UndoDecision())
+    assert stored(folder) == before
+
+
+async def test_a_name_that_is_taken_is_said(desk):
+    await desk.project.carry_out(PutEntity(Entity(EntityId("vane"), "character", "Vane")))
+    assert (await desk.project.story.impact(RENAME)).taken == ("Vane",)
+
+
+async def test_a_changed_comma_lists_nothing(desk):
+    chapter = await desk.chapter(1)
+    await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("old. Ines", "old; Ines")))
+    impact = await desk.project.story.impact(ChapterChanged(chapter))
+    assert impact.is_same and not impact.rows
+
+
+async def test_a_changed_age_leads_to_the_record_and_to_the_places_that_say_it(desk, folder):
+    chapter = await desk.chapter(1)
+    await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("thirty-four", "twenty-nine")))
+    before = stored(folder)
+    impact = await applied(desk, ChapterChanged(chapter))
+    assert [(row.directness, row.position) for row in impact.rows] == [("record", 0), ("value", 2)]
+    assert await text(desk, 2) == TEXTS[1].replace("thirty-four", "twenty-nine")
+    (fact,) = (await desk.project.story.all()).facts
+    assert fact.text == "Ines Marlow is twenty-nine"
+    await desk.project.carry_out(UndoDecision())
+    assert stored(folder) == before
+
+
+async def test_a_changed_fact_leads_to_the_places_that_say_it(desk):
+    impact = await desk.project.story.impact(FactChanged(RecordId("age"), "Ines Marlow is twenty-nine years old"))
+    assert [row.position for row in impact.rows] == [0, 1, 2]
+    assert all(row.answer == "patch" for row in impact.rows)
+
+
+async def test_a_moved_chapter_leads_to_uses_of_what_it_is_the_first_to_tell(desk):
+    impact = await desk.project.story.impact(ChapterMoved(await desk.chapter(1), 3))
+    assert {row.position for row in impact.rows} == {2, 3}
+    assert all(row.answer == "decide" for row in impact.rows)
+    ids = tuple(row.proposal.id for row in impact.rows)
+    await desk.project.carry_out(ApplyImpact(impact.change, impact.digest, (), ids))
+    page = await desk.project.findings.findings(FindingWish())
+    assert {row.proposal.origin.maker for row in page.rows} >= {"impact"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        RENAME,
+        replace(RENAME, aliases=(("Ines", "Ann"),)),
+        ChapterChanged(ChapterId("c"), 2),
+        ChapterMoved(ChapterId("c"), 3),
+        FactChanged(RecordId("age"), "words"),
+    ],
+)
+def test_every_change_has_a_message(change):
+    command = ApplyImpact(change, "digest", ("one",))
+    assert from_message(to_message(command)) == command
