@@ -20,6 +20,7 @@ from flowcabal_tui.domain.impact import (
     Rename,
 )
 from flowcabal_tui.domain.story import RecordId
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.impact_words import answer, directness, impact_words, proposed
@@ -77,6 +78,10 @@ async def _change(arguments: Namespace, project: Project) -> BookChange:
             _("Write --name OLD --to NEW, or --fact ID --to TEXT."),
         )
     if arguments.name:
+        if clean_line(arguments.name) == clean_line(arguments.to):
+            raise BadArgument(
+                _("A rename needs an old and another new name."), _("Nothing was changed."), _("Write both names.")
+            )
         pairs = [tuple(pair.split("=", 1)) for pair in arguments.alias]
         if any(len(pair) != 2 for pair in pairs):
             raise BadArgument(_("An alias is written OLD=NEW."), _("Nothing was changed."))
@@ -109,7 +114,7 @@ def _print(found: Impact, arguments: Namespace) -> None:
         say(ngettext("{n} more: --limit", "{n} more: --limit", left).format(n=left))
     say(impact_words(found))
     if arguments.apply and found.rows:
-        say(_("Applied. `impact PROJECT --undo` takes all of it back."))
+        say(_("Applied. `impact PROJECT --undo` undoes all of it."))
 
 
 def _plain(row: ImpactRow) -> dict[str, Any]:

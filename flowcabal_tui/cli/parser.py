@@ -389,7 +389,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     check = _add(commands, "check", _("check kept chapters by rule, or also by the agents' model"))
     _project(check)
     check_chapters_arguments(check)
-    impact = _add(commands, "impact", _("what rests on a change: a new name, an edited or moved chapter, a fact"))
+    impact = _add(commands, "impact", _("what depends on a change: a new name, an edited or moved chapter, a fact"))
     _project(impact)
     impact_arguments(impact)
 

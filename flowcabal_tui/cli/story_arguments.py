@@ -70,11 +70,11 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
     """Which change is looked at, and whether it is applied."""
     one = impact.add_mutually_exclusive_group(required=True)
     one.add_argument("--name", metavar=_("OLD"), help=_("this name becomes another: --to"))
-    one.add_argument("--chapter", type=whole, metavar="N", help=_("the newest text of the chapter at this place"))
+    one.add_argument("--chapter", type=whole, metavar="N", help=_("the edited chapter at this place"))
     words = _("the chapter at place N goes to place M")
     one.add_argument("--move", type=whole, nargs=2, metavar=("N", "M"), help=words)
     one.add_argument("--fact", metavar="ID", help=_("this record says something else: --to"))
-    one.add_argument("--undo", action="store_true", help=_("take the last applied change back"))
+    one.add_argument("--undo", action="store_true", help=_("undo the last applied change"))
     impact.add_argument("--to", metavar=_("NEW"), help=_("the new name, or the new text of the record"))
     words = _("a further name and its new form: OLD=NEW; repeatable")
     impact.add_argument("--alias", action="append", default=[], metavar="OLD=NEW", help=words)

@@ -18,7 +18,7 @@ _RULES: Final = {rule.name: rule.title for rule in RULES}
 def check_title(check: str) -> str:
     """A rule or an angle of the Monitor, by its name."""
     angles = {str(angle): words for angle, words in ANGLES.items()}
-    known = {str(name): title for name, title in _RULES.items()} | angles | {"impact": mark("rests on a change")}
+    known = {str(name): title for name, title in _RULES.items()} | angles | {"impact": mark("depends on a change")}
     return _(known[check]) if check in known else clean_line(check)
 
 

@@ -53,9 +53,9 @@ def difference(before: str, after: str) -> str:
 def impact_words(found: Impact) -> str:
     """How many places rest on the change, and how many are ticked."""
     if found.is_same:
-        return _("What it makes true is the same as before: nothing rests on the change.")
+        return _("It still says the same: nothing depends on the change.")
     if not found.rows:
-        return _("Nothing in the book rests on the change.")
+        return _("Nothing in the book depends on the change.")
     n, ticked = len(found.rows), sum(row.chosen for row in found.rows)
     places = ngettext("{n} place", "{n} places", n).format(n=n)
     chapters = ngettext("{n} chapter", "{n} chapters", found.chapters).format(n=found.chapters)

@@ -172,7 +172,7 @@ def same_places(
     """Where the texts say a lost value of the same subject, the most direct first."""
     reader = Reader(language)
     subjects = {subject for each in lost for subject in each.subjects}
-    index = NameIndex(each for each in entities if each.id in subjects)
+    index = NameIndex(entities)
     names = [name for entity in entities if entity.id in subjects for name in entity.names]
     found: list[SamePlace] = []
     for number, text in enumerate(texts):

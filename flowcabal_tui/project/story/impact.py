@@ -11,7 +11,7 @@ from flowcabal_tui.agents.impact.moving import early_uses
 from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed
 from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_places
 from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.impact import (
     BookChange,
     ChapterChanged,
@@ -107,8 +107,7 @@ class ImpactReviews:
         chapter = await self._chapter(change.chapter)
         versions = await self._store.book.versions(chapter.id)
         since = change.since or max(1, chapter.version - 1)
-        known = next((each for each in versions if each.version == since), None)
-        if known is None:
+        if since >= chapter.version:
             raise UnknownName(_("The chapter has no version {n}.").format(n=since), _("Nothing was changed."))
         before, after = [await self._store.book.text(chapter.id, number) for number in (since, chapter.version)]
         entities = await self._store.memory.names()
@@ -116,7 +115,9 @@ class ImpactReviews:
         if not lost:
             return Impact(change, is_same=True)
         source = BookText(chapter.id, chapter.position, chapter.title, before, since)
-        story = await (await self._store.memory.view(None, known.generation)).story()
+        following_one = next(each for each in reversed(versions) if each.version == since + 1)
+        generation = Generation(following_one.generation - 1)
+        story = await (await self._store.memory.view(None, generation)).story()
         quoting = [
             (record, one)
             for record in _records(story)

@@ -85,7 +85,7 @@ def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
 def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
     """A record that quotes words which are gone."""
     words = wording(record)
-    finding = Finding("", _("The words that it rests on were changed."), source, 0.5, sure=False)
+    finding = Finding("", _("Its supporting words have changed."), source, 0.5, sure=False)
     proposal = Proposal(
         *("finding", None, words, Difference(finding)), origin=_ORIGIN, id=ProposalId(f"record:{record.id}")
     )
@@ -99,7 +99,7 @@ def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactR
         edit = TextEdit(_id(source, place.at), ChapterId(source.subject), place.value.words, instead)
         sure = place.named and place.score > _LEAST_SURE
         return _row(source, place.at, place.value.words, edit, "value", chosen=sure)
-    words = _("It says {words}, which the changed text does not say any more.").format(words=place.value.words)
+    words = _("It says {words}, which the changed text no longer says.").format(words=place.value.words)
     finding = Finding("", words, changed, min(1.0, place.score / 3), False, tuple(sorted(place.lost.subjects)))
     quoted = source.text[place.start : place.end]
     return _row(source, place.start, quoted, finding, "value", chosen=False)
@@ -109,7 +109,7 @@ def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
     """A sentence that speaks of what a later chapter tells first."""
     words = told.text[use.source.start : use.source.end]
     quotation = Quotation(words, f"manuscript/{told.subject}", use.source.start, use.source.end, told.title)
-    explanation = _("It speaks of what a later chapter is the first to tell.")
+    explanation = _("A later chapter is the first to tell of this.")
     about = (use.about,) if use.about else ()
     finding = Finding("", explanation, quotation, min(1.0, use.score / 2), False, about)
     return _row(source, use.start, source.text[use.start : use.end], finding, "subject", chosen=False)
