@@ -170,6 +170,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli.impact import impact
 
         return impact
+    if command == "candidates":
+        from flowcabal_tui.cli.candidates import candidates
+
+        return candidates
     if command == "proposals":
         from flowcabal_tui.cli.proposals import proposals
 

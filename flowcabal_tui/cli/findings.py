@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -10,13 +9,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from flowcabal_tui.cli.agreeing import agreed
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.flags import named_values
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import from_plain, to_plain
-from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, FindingWish
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding, ProposalId, ProposalState
@@ -78,7 +77,7 @@ async def check(arguments: Namespace) -> int:
             quote = await project.findings.quote_check(first, last)
             for line in spend_lines(quote):
                 say(line, file=sys.stderr)
-            if not (arguments.yes or await _agreed()):
+            if not (arguments.yes or await agreed()):
                 return FOUND
         await project.carry_out(CheckChapters(first, last, arguments.model))
         wish = FindingWish(chapters=chapters, folded=True)
@@ -89,13 +88,6 @@ async def check(arguments: Namespace) -> int:
     wanted = set(chapters)
     failed = arguments.model and any(not wanted or chapter in wanted for chapter, _check in report.not_checked)
     return MODEL_FAILED if failed else FOUND if page.rows else DONE
-
-
-async def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes."))
-    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
-    return answer.strip().lower() in ("y", "yes", "是")
 
 
 async def _between(project: Project, places: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:

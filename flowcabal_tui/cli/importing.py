@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from flowcabal_tui.cli.agreeing import agreed
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_over, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
@@ -150,19 +151,12 @@ async def bootstrap(arguments: Namespace) -> int:
             say(_("All imported chapters have been read."))
             return DONE
         say(quoted(quote))
-        if not (arguments.yes or await _agreed()):
+        if not (arguments.yes or await agreed()):
             return FAILED
         await project.carry_out(StartBootstrap(arguments.first, arguments.last, arguments.max_cost))
         return await _followed(project)
     finally:
         await project.close()
-
-
-async def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes."))
-    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
-    return answer.strip().lower() in ("y", "yes", "是")
 
 
 async def _followed(project: Project) -> int:

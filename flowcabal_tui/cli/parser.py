@@ -9,6 +9,7 @@ from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.asking_arguments import ask_arguments
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
+from flowcabal_tui.cli.candidate_arguments import candidate_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.story_arguments import (
@@ -37,6 +38,7 @@ COMMANDS = [
     "ask",
     "keep",
     "decide",
+    "candidates",
     "runs",
     "replay",
     "session",
@@ -83,6 +85,7 @@ TRUSTING = (
         "update",
         "ask",
         "decide",
+        "candidates",
         "keep",
         "import",
         "bootstrap",
@@ -205,6 +208,9 @@ def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
     decide.add_argument(
         "answer", metavar=_("ANSWER"), help=_("approve[:N], choose:N, reject, retry:NOTE, mend:NOTE or edit:@FILE")
     )
+    compared = _add(commands, "candidates", _("compare candidates without knowing who wrote them, and choose"))
+    _project(compared)
+    candidate_arguments(compared)
     context = _add(commands, "context", _("show what a node would be given: the receipt, for free"))
     _project(context)
     context_arguments(context)

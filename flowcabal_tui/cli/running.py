@@ -130,11 +130,14 @@ async def decide(arguments: Namespace) -> int:
                 _("Waiting: {ids}").format(ids=", ".join(waiting) or _("none")),
             )
         await project.carry_out(Decide(question.id, answer_to(question, arguments.answer)))
-        return await _Session(project, PlainPrinter(moving=False), Answers({}), reads_commands=False).follow(
-            question.run, None
-        )
+        return await follow_run(project, question.run)
     finally:
         await project.close()
+
+
+async def follow_run(project: Project, run: RunId) -> int:
+    """Prints what a run goes on with; returns its exit code."""
+    return await _Session(project, PlainPrinter(moving=False), Answers({}), reads_commands=False).follow(run, None)
 
 
 class _Session:

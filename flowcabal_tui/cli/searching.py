@@ -15,6 +15,7 @@ from flowcabal_tui.domain.search import SEARCH_KINDS, SearchAnswer, SearchHit
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
+from flowcabal_tui.project.comparison_words import maker_words
 from flowcabal_tui.project.words import AUTHORS, CLASSES, SEARCHED, level_words
 
 _LINE = 60
@@ -99,6 +100,8 @@ async def blame(arguments: Namespace) -> int:
 def _print_lines(lines: tuple[BlamedLine, ...], chapter: ChapterId) -> None:
     for line in lines:
         say_row((str(line.number), *_origin(line.origin, chapter), line.text[:_LINE]))
+        if line.candidate is not None:
+            say_row(("", _("from a candidate"), maker_words(line.candidate.maker), line.candidate.before[:_LINE]))
         if len(line.spans) > 1:
             _print_spans(line, chapter)
 

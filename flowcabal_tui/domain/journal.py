@@ -48,7 +48,7 @@ class RunEvent(NamedTuple):
     attempt-done: {digest, key, cached, stands: taken over as the outcome of an earlier run}
     evaluated: {evaluation}
     iteration: {round: {iteration, total, kind, candidates}}: a round begins
-    asked: {question}; answered: {question, decision}
+    asked: {question, under: the key under which its answer is remembered, if it is}; answered: {question, decision}
     node-done: {digest, keys: under which later runs find it} of an attempt, or {digest, form, keys, seconds, effect} of
         a node that makes none
     nodes-served: {nodes: {path: ...}}, taken from earlier runs: read it with `served_nodes`

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from flowcabal_tui.domain.comparison import PartSource
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author
@@ -58,6 +59,8 @@ class BlamedLine:
     text: str
     origin: Origin
     spans: tuple[OriginSpan, ...] = ()
+    candidate: PartSource | None = None
+    """The candidate that the line comes from, where the text was chosen or put together in a comparison."""
 
 
 @dataclass(frozen=True, slots=True)

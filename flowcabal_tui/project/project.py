@@ -19,6 +19,7 @@ from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.proxy import on_engine
 from flowcabal_tui.project.services.book import BookService
 from flowcabal_tui.project.services.builds import BuildService
+from flowcabal_tui.project.services.comparisons import ComparisonService
 from flowcabal_tui.project.services.conversations import ConversationService
 from flowcabal_tui.project.services.drafts import DraftService
 from flowcabal_tui.project.services.findings import FindingService
@@ -57,10 +58,11 @@ class Project:
         builds, findings = BuildService(parts), FindingService(parts)
         self.builds = on_engine(builds, engine)
         self.findings = on_engine(findings, engine)
-        talks = ConversationService(parts)
+        talks, comparisons = ConversationService(parts), ComparisonService(parts)
         self.conversations = on_engine(talks, engine)
+        self.comparisons = on_engine(comparisons, engine)
         self.drafts = on_engine(DraftService(parts), engine)
-        services = (book, runs, memory, story, workflows, models, builds, findings, talks)
+        services = (book, runs, memory, story, workflows, models, builds, findings, talks, comparisons)
         self._commands = CommandQueue(services, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._closed = startup, False

@@ -10,10 +10,21 @@ from dataclasses import fields
 from typing import Any
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
-from flowcabal_tui.protocol import book, builds, conversations, findings, memory, models, runs, story, workflows
+from flowcabal_tui.protocol import (
+    book,
+    builds,
+    comparisons,
+    conversations,
+    findings,
+    memory,
+    models,
+    runs,
+    story,
+    workflows,
+)
 from flowcabal_tui.protocol.base import Command, Event
 
-SUBJECTS = (book, builds, conversations, findings, memory, models, runs, story, workflows)
+SUBJECTS = (book, builds, comparisons, conversations, findings, memory, models, runs, story, workflows)
 COMMANDS: dict[str, type[Command]] = {kind.type: kind for kind in Command.__subclasses__()}
 EVENTS: dict[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
 

@@ -70,6 +70,8 @@ class NodeRun(ModelSteps):
         self._holds = False
         self._content_key: Digest | None = None
         self._key_stands = False
+        self._asks_under: Digest | None = None
+        """The key under which the answer to a question is remembered."""
 
     def standing(self) -> StoredResult | None:
         """The output of an equal node in an earlier run, unless a new sample is wanted."""
@@ -281,7 +283,10 @@ class NodeRun(ModelSteps):
             if (given := await self._services.journal.decision(question.id)) is not None:
                 return given
             if self._past.question != question.id:
-                await self._services.journal.ask(question, self.event("asked", question=to_plain(question)))
+                asked: dict[str, Any] = {"question": to_plain(question)}
+                if self._asks_under:
+                    asked["under"] = self._asks_under
+                await self._services.journal.ask(question, self.event("asked", **asked))
             self.state("waiting", reason)
             self._host.waits(self._path)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
@@ -315,7 +320,11 @@ class NodeRun(ModelSteps):
         stored = None if self._wanted_again else await self._services.journal.outcome(key)
         if stored is not None:
             return from_json(Decision, stored.text)
-        decision = await ask()
+        self._asks_under = key
+        try:
+            decision = await ask()
+        finally:
+            self._asks_under = None
         if decision.kind == "reject":
             return decision
         kept = to_json(decision)

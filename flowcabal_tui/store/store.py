@@ -34,6 +34,7 @@ from flowcabal_tui.store.memory.memory import Memory
 from flowcabal_tui.store.memory.proposals import Proposals
 from flowcabal_tui.store.memory.records import Records
 from flowcabal_tui.store.runs.builds import BuildRows
+from flowcabal_tui.store.runs.comparisons import ComparisonRows
 from flowcabal_tui.store.runs.journal import Answers
 from flowcabal_tui.store.runs.runs import Runs
 from flowcabal_tui.store.runs.standings import Standings
@@ -70,6 +71,7 @@ class Store:
         self.states = States(database)
         self.versions = Versions(database, clock)
         self.standings = Standings(database, clock)
+        self.comparisons = ComparisonRows(database, clock)
         self.answers = Answers(self.runs)
         self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
         self.book = Book(database, clock, language)

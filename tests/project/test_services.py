@@ -18,6 +18,7 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.proxy import on_engine
 from flowcabal_tui.project.services.book import BookService
 from flowcabal_tui.project.services.builds import BuildService
+from flowcabal_tui.project.services.comparisons import ComparisonService
 from flowcabal_tui.project.services.conversations import ConversationService
 from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
@@ -31,6 +32,7 @@ from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Eve
 SERVICES = (
     BookService,
     BuildService,
+    ComparisonService,
     ConversationService,
     FindingService,
     MemoryService,

@@ -35,6 +35,7 @@ from flowcabal_tui.store.migrations.m006_proposals import STATEMENTS as SIXTH
 from flowcabal_tui.store.migrations.m007_sent_requests import STATEMENTS as SEVENTH
 from flowcabal_tui.store.migrations.m008_conversations import STATEMENTS as EIGHTH
 from flowcabal_tui.store.migrations.m009_findings import STATEMENTS as NINTH
+from flowcabal_tui.store.migrations.m010_comparisons import STATEMENTS as TENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -67,7 +68,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH)
+    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH)
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
@@ -264,4 +265,5 @@ RELEASED = [
     "b921a3d265392b8aa98a2e5db4168519",
     "2f9229358772d4eb0e663561102fb400",
     "03689f86059fe7935d97a3679df16ca5",
+    "b365dfba65690a7ee2efa80a73a5b051",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Final
 
+from flowcabal_tui.domain.comparison import PartSource, paragraphs_of, words_digest
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
@@ -18,6 +20,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.blame_words import TracedLine, traced_words
 from flowcabal_tui.runner.fold import AttemptFold, fold
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.runs.comparisons import StoredPart
 
 _ALIKE: Final = 0.5
 """The ratio of `difflib` from which a new line counts as an old one that was changed."""
@@ -37,11 +40,27 @@ class Blame:
         """Every line of the newest text that says something."""
         found, start = [], 0
         lines, words = await self._origins(chapter, None)
+        parts = await self._store.comparisons.parts(chapter)
         for number, (origin, line) in enumerate(zip(lines, words, strict=True), 1):
             if origin.text.strip():
-                found.append(BlamedLine(number, start, origin.text, _named(origin, line), line.spans))
+                part = await self._part(origin, parts) if parts else None
+                found.append(BlamedLine(number, start, origin.text, _named(origin, line), line.spans, part))
             start += len(origin.text) + 1
         return tuple(found)
+
+    async def _part(self, origin: Origin, parts: Mapping[Digest, StoredPart]) -> PartSource | None:
+        """The candidate from which a line, or one from which it was changed, went into a chosen text."""
+        for each in origin.chain:
+            part = parts.get(words_digest(each.text))
+            if part is None:
+                continue
+            before = "" if each is origin else each.text
+            if part.changed:
+                with suppress(KeyError):  # the candidate was purged
+                    rows = paragraphs_of(await self._store.runs.text(part.candidate))
+                    before = rows[part.number] if part.number < len(rows) else before
+            return PartSource(part.paragraph, part.candidate, part.maker, before)
+        return None
 
     async def provenance(self, chapter: ChapterId, number: int) -> Provenance:
         """What wrote a line, and what it was given. Raises UnknownName when there is no such line."""

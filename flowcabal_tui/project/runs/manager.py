@@ -314,6 +314,16 @@ class RunManager:
         elif not run.answer(question, decision):
             self._emit(QuestionAnswered(question, decision))
 
+    async def goes_on(self, run: RunId) -> bool:
+        """Is the run under way in this process, or left by one that ended before its end?"""
+        history = [] if run in self._runs else await self._store.runs.history(run)
+        return run in self._runs or (bool(history) and fold(history).state == "running")
+
+    async def ended(self, run: RunId) -> None:
+        """Waits until the run is not under way any more, in whatever state it ends, or asks."""
+        if (task := self._tasks.get(run)) is not None:
+            await asyncio.wait([task])
+
     def advance(self, run: RunId) -> None:
         """In step mode: begins the next level. Raises RunError when the run is not paused."""
         if run not in self._runs or not self._runs[run].advance():

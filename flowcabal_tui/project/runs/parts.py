@@ -5,18 +5,23 @@ from __future__ import annotations
 from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.memory.parts import MemoryParts
+from flowcabal_tui.project.runs.candidate_sources import CandidateSources
+from flowcabal_tui.project.runs.comparing import Comparisons
+from flowcabal_tui.project.runs.further import FurtherCandidates
 from flowcabal_tui.project.runs.history import History
 from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.queries import RunQueries
 from flowcabal_tui.project.runs.quotes import Quotes
+from flowcabal_tui.project.runs.seaming import Seams
 from flowcabal_tui.project.runs.services import RunServices
+from flowcabal_tui.project.runs.sifting import Sifting
 from flowcabal_tui.project.runs.versions import OutputVersions
 from flowcabal_tui.project.workflows.actions import ProjectActions
 from flowcabal_tui.project.workflows.graphs import Graphs
 
 
 class RunParts:
-    """Runs, their history and quotes, actions, and versions of outputs. Lives on the engine's loop."""
+    """Runs, their history and quotes, actions, versions of outputs, comparisons. Lives on the engine's loop."""
 
     def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts) -> None:
         store, emit, graphs = base.store, base.emit, Graphs()
@@ -39,3 +44,8 @@ class RunParts:
         )
         self.queries, self.history = RunQueries(store), History(store)
         self.versions = OutputVersions(store, emit, self.manager.imagined, graphs, base.trust)
+        sources = CandidateSources(store, self.versions, base.models)
+        self.comparisons = Comparisons(store, sources, self.versions, self.manager, emit)
+        self.further = FurtherCandidates(store, self.versions, self.manager, self.quotes)
+        self.sifting = Sifting(store, sources, self.quotes, agents.rules, agents.monitor, emit)
+        self.seams = Seams(store, sources, base.models, base.language)

@@ -70,9 +70,13 @@ class Quotes:
 
     async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort) -> Quote:
         """What a check of kept chapters by the agents' model would cost. Raises ModelError without a model."""
+        return self.check_of([await self._store.book.text(chapter.id) for chapter in chapters], monitor)
+
+    def check_of(self, texts: Sequence[str], monitor: MonitorPort) -> Quote:
+        """The same of texts. Raises ModelError without a model."""
         endpoint, tally = self._models.agent().endpoint, Tally()
-        for chapter in chapters:
-            tokens = self._models.counter.count(await self._store.book.text(chapter.id))
+        for text in texts:
+            tokens = self._models.counter.count(text)
             length = Length(tokens, with_margin(self._models.counter, tokens))
             quoting.count_checks(tally, monitor, endpoint, self._models.counter, len(GROUPS), length)
         return tally.quote()

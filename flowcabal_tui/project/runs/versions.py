@@ -210,12 +210,20 @@ class OutputVersions:
         versions = await self.of(document.id, command.node, command.chapter)
         base = next((one for one in versions if one.digest == command.base or (not command.base and one.current)), None)
         output = _written(clean(command.text), base)
-        await self._store.versions.write(
-            document.id, command.chapter, command.node, output, base.digest if base else Digest("")
-        )
-        stays = True if stays_as_edited(self._graphs.of(document), command.node) else None
-        await self.select(document.id, command.node, command.chapter, output.digest, frozen=stays)
+        await self.write(document.id, command.node, command.chapter, output, base.digest if base else Digest(""))
         return output.digest
+
+    async def write(
+        self, workflow: str, node: NodeId, chapter: ChapterId | None, output: Output, base: Digest | None = None
+    ) -> None:
+        """Keeps an output by hand in the place of `base` (None: of what stands), and lets it stand."""
+        document = await self._store.workflows.get(name_of(workflow))
+        if base is None:
+            known = (await self._store.standings.all(document.id, chapter)).get(node)
+            base = known.digest if known else Digest("")
+        await self._store.versions.write(document.id, chapter, node, output, base)
+        stays = True if stays_as_edited(self._graphs.of(document), node) else None
+        await self.select(document.id, node, chapter, output.digest, frozen=stays)
 
     async def freeze(self, command: FreezeNode) -> None:
         """Raises RunError when there is no such output."""

@@ -17,6 +17,7 @@ from flowcabal_tui.store.migrations.m006_proposals import m006_proposals
 from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
 from flowcabal_tui.store.migrations.m008_conversations import m008_conversations
 from flowcabal_tui.store.migrations.m009_findings import m009_findings
+from flowcabal_tui.store.migrations.m010_comparisons import m010_comparisons
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -28,6 +29,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m007_sent_requests,
     m008_conversations,
     m009_findings,
+    m010_comparisons,
 )
 
 

@@ -99,7 +99,9 @@ def purge_chapter(
     forget_evidence(connection, chapter)
     forget_chapter(connection, chapter)
     forget_turns_of_chapter(connection, chapter)
-    for table in ("standing", "edit", "stale", "place", "rewrite"):
+    for table in ("comparison_result", "comparison_part", "comparison_check"):
+        gone.delete(table, "comparison IN (SELECT id FROM comparison WHERE chapter=?)", chapter)
+    for table in ("standing", "edit", "stale", "place", "rewrite", "comparison"):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
     gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
@@ -359,6 +361,10 @@ class _Gone:
         )
         forget_turns_that(self._connection, repeats)
         forget_findings(self._connection, repeats)
+        checks = self._connection.execute("SELECT comparison, candidate, body FROM comparison_check").fetchall()
+        for *place, body in checks:
+            if repeats(body):
+                self.delete("comparison_check", "comparison=? AND candidate=?", *place)
         waived = self._connection.execute("SELECT draft, source FROM waiver").fetchall()
         for draft, source in waived:
             if repeats(draft) or repeats(source):

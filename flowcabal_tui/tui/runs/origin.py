@@ -19,6 +19,7 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.comparison_words import maker_words
 from flowcabal_tui.project.words import AUTHORS, CLASSES, level_words
 from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -134,6 +135,10 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         for span in told.line.spans if len(told.line.spans) > 1 else ():
             if span.origin.version == origin.version and (said := told.line.text[span.start : span.end].strip()):
                 yield _("“{text}”: {words}").format(text=one_line(said, 60), words=self._origin_words(span.origin))
+        if (part := told.line.candidate) is not None:
+            yield _("from a candidate: {words}").format(words=one_line(maker_words(part.maker)))
+            if part.before:
+                yield _("before the change by hand: {words}").format(words=one_line(part.before, 120))
         if (written := told.written) is not None:
             words = _("written by {model}: {workflow}, {node}, attempt {n}").format(
                 model=one_line(written.model) or _("a model"), workflow=one_line(written.workflow),

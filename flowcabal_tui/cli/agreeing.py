@@ -1,0 +1,17 @@
+"""The question before something is paid for."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.locale import _
+
+
+async def agreed() -> bool:
+    """The answer of the person at the terminal. Raises RunError where there is none."""
+    if not sys.stdin.isatty():
+        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes."))
+    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
+    return answer.strip().lower() in ("y", "yes", "是")

@@ -1,0 +1,77 @@
+"""A pass over the seams of a composed text: quoted, asked once, and given back as single changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from flowcabal_tui.agents.comparing.seams import (
+    Seam,
+    SeamChanges,
+    SeamHunk,
+    hunks_of,
+    seam_request,
+    seams_of,
+)
+from flowcabal_tui.agents.comparing.sources import paragraph_sources
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.comparison import ComparisonTarget, Taken
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.run import Quote
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
+from flowcabal_tui.models.structured import REPAIRS
+from flowcabal_tui.project.models.roles import ModelRoles
+from flowcabal_tui.project.runs.candidate_sources import CandidateSources
+from flowcabal_tui.project.runs.tally import Calls, Tally
+from flowcabal_tui.store import Store
+
+_SEAM_TOKENS: Final = 160
+"""Of the usual answer for one seam."""
+
+
+class Seams:
+    """Lives on the engine's loop."""
+
+    def __init__(self, store: Store, sources: CandidateSources, models: ModelRoles, language: str) -> None:
+        self._store, self._sources, self._models, self._language = store, sources, models, language
+
+    async def quote(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> Quote:
+        """What the pass would cost. Raises RunError for a text without seams, ModelError without a model."""
+        request, seams = await self._request(target, text, taken)
+        model, counter, tally = self._model(), self._models.counter, Tally()
+        if await model.stored(request, SeamChanges) is not None:
+            return tally.quote()
+        endpoint, sent = model.endpoint, counter.count_request(request)
+        limit = output_bound(endpoint, None)
+        extra = structured_extra(counter, endpoint, SeamChanges)
+        tries = (1 + REPAIRS) * (1 + endpoint.retries)
+        likely = Calls(1, sent + extra // (1 + REPAIRS), _SEAM_TOKENS * len(seams))
+        tally.call("writing", endpoint, likely, Calls(tries, with_margin(counter, sent + extra) + limit, limit))
+        return tally.quote()
+
+    async def smooth(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> None:
+        """Asks, and keeps the answer. Raises RunError or ModelError."""
+        request, _seams = await self._request(target, text, taken)
+        await self._model().structured(request, SeamChanges)
+
+    async def hunks(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...] | None:
+        """The changes of the pass over just this text; None when it was not asked for. Spends nothing."""
+        request, seams = await self._request(target, text, taken)
+        answer = await self._model().stored(request, SeamChanges)
+        return None if answer is None else hunks_of(clean(text), seams, answer)
+
+    def _model(self) -> PaidOnce:
+        return PaidOnce(self._models.booked("user"), self._store.answers)
+
+    async def _request(
+        self, target: ComparisonTarget, text: str, taken: Sequence[Taken]
+    ) -> tuple[ModelRequest, tuple[Seam, ...]]:
+        sources = await self._sources.of(target)
+        found = paragraph_sources(text, {each.digest: each.text for each in sources.candidates}, taken)
+        seams = seams_of(clean(text), [each.taken.candidate if each else None for each in found])
+        if not seams:
+            raise RunError(_("The text has no seams: all of it is from one candidate."), _("Nothing was sent."))
+        return seam_request(clean(text), seams, self._language), seams

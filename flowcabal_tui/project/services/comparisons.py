@@ -1,0 +1,93 @@
+"""Comparisons: candidates read without their makers, sifted by facts, chosen, put together, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flowcabal_tui.agents.comparing.seams import SeamHunk
+from flowcabal_tui.domain.comparison import (
+    Comparison,
+    ComparisonId,
+    ComparisonSummary,
+    ComparisonTarget,
+    OutcomeCount,
+    Taken,
+)
+from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.run import Quote
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.protocol.comparisons import (
+    ComparisonChanged,
+    DecideComparison,
+    SiftCandidates,
+    SmoothSeams,
+    TakeBackChoice,
+    WriteCandidates,
+)
+
+
+class ComparisonService:
+    """Questions and commands about candidates. Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._runs = parts, parts.runs
+
+    async def comparison(self, target: ComparisonTarget) -> Comparison:
+        """The candidates in their hidden order, without their makers until the choice. Raises RunError for fewer
+        than two."""
+        return await self._runs.comparisons.comparison(target)
+
+    async def comparisons(self, workflow: str = "", node: NodeId | None = None) -> tuple[ComparisonSummary, ...]:
+        """What waits for a choice, then what was compared before, the newest first."""
+        return await self._runs.comparisons.summaries(workflow, node)
+
+    async def find_comparison(self, identity: ComparisonId) -> ComparisonTarget:
+        """What a comparison was of. Raises UnknownName."""
+        return await self._runs.comparisons.find(identity)
+
+    async def outcomes(self) -> tuple[OutcomeCount, ...]:
+        """How often each prompt and model won, tied and lost, over all choices."""
+        return await self._parts.store.comparisons.outcomes()
+
+    async def quote_candidates(self, target: ComparisonTarget, count: int = 1) -> Quote:
+        """What so many further candidates would cost. Raises RunError where none can be written."""
+        return await self._runs.further.quote(target, count)
+
+    async def quote_sifting(self, target: ComparisonTarget) -> Quote:
+        """What a check of all candidates by the agents' model would cost. Raises ModelError without one."""
+        await self._parts.base.models.learn_windows()
+        return await self._runs.sifting.quote(target)
+
+    async def quote_seams(self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()) -> Quote:
+        """What a pass over the seams of a composed text would cost. Raises RunError for one without seams."""
+        return await self._runs.seams.quote(target, text, taken)
+
+    async def seam_changes(
+        self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()
+    ) -> tuple[SeamHunk, ...] | None:
+        """What the pass would change, each change for itself; None when it was not asked for yet."""
+        return await self._runs.seams.hunks(target, text, taken)
+
+    @handles(DecideComparison)
+    async def decide_comparison(self, command: DecideComparison) -> str:
+        return await self._runs.comparisons.decide(command)
+
+    @handles(TakeBackChoice)
+    async def take_back(self, command: TakeBackChoice) -> None:
+        await self._runs.comparisons.take_back(command.comparison)
+
+    @handles(WriteCandidates)
+    async def write_candidates(self, command: WriteCandidates) -> str | None:
+        self._parts.base.limits.hurry()
+        run = await self._runs.further.write(command.target, command.count)
+        self._parts.base.emit(ComparisonChanged())
+        return run
+
+    @handles(SiftCandidates)
+    async def sift(self, command: SiftCandidates) -> None:
+        await self._runs.sifting.sift(command)
+
+    @handles(SmoothSeams)
+    async def smooth(self, command: SmoothSeams) -> None:
+        await self._runs.seams.smooth(command.target, command.text, command.taken)

@@ -1,0 +1,340 @@
+"""Comparisons of candidates: blind until the choice, decided, put together, traced, sifted, taken back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.domain.comparison import Comparison, ComparisonTarget, Taken, Verdict, composed
+from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId
+from flowcabal_tui.domain.run import Decision
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.protocol.comparisons import (
+    DecideComparison,
+    SiftCandidates,
+    SmoothSeams,
+    TakeBackChoice,
+    WriteCandidates,
+)
+from flowcabal_tui.protocol.runs import Decide, RunStateChanged
+from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SaveWorkflow
+from tests.faultserver import FaultServer
+from tests.project.desk import ENDED, Desk, both, calls, endpoint, leave, make_one, opened
+from tests.runner.fakes import prompt
+
+PLAIN = {"context": False, "angles": [], "review": "never"}
+PLAN, DRAFT = NodeId("plan"), NodeId("draft")
+BEATS = "1. Nora opens the ledger.\n2. The bell rings at noon."
+TEXTS = (
+    "Nora opened the ledger. She read.\n\nThe bell began to ring. It was noon.",
+    "The ledger lay open before Nora.\n\nNoon came, and nobody rang the bell.",
+    "Nora turned pages of the ledger.\n\nAt noon the bell was silent.",
+)
+
+
+def chapter_flow() -> Workflow:
+    plan = {"kind": "virtual", "node": "plan", "part": "plan"}
+    told = {"prompt": [{"kind": "text", "text": "Write. "}, plan], "temperature": 0.9, **PLAIN}
+    return Workflow(
+        id="chapter-flow", nodes=(prompt("plan", "Plan it.", **PLAIN), Node(id=DRAFT, name="Draft", params=told))
+    )
+
+
+def openings(**params: object) -> Workflow:
+    write = {"prompt": [{"kind": "text", "text": "Open. {{parent}}"}], "context": False}
+    node = Node(id=NodeId("open"), kind="evolution", params={"write": write, "candidates": 3, **params})
+    return Workflow(id="openings", nodes=(node, prompt("after", "Go on: ", "@open", **PLAIN)))
+
+
+@pytest_asyncio.fixture
+async def desk(folder: Path, server: FaultServer) -> AsyncIterator[Desk]:
+    """A chapter with a plan and one draft."""
+    server.push(*({"content": text} for text in (BEATS, *TEXTS)))
+    model = endpoint(server, price_in="1", price_out="2")
+    async with opened(await make_one(folder, both(model))) as desk:
+        await desk.project.carry_out(SaveWorkflow(chapter_flow()))
+        await desk.run("chapter-flow", chapter=1)
+        yield desk
+
+
+async def draft(desk: Desk) -> ComparisonTarget:
+    return ComparisonTarget(workflow="chapter-flow", node=DRAFT, chapter=await desk.chapter(1))
+
+
+async def three(desk: Desk) -> Comparison:
+    """The comparison of three drafts, two of which were asked for by hand."""
+    target = await draft(desk)
+    await desk.project.carry_out(WriteCandidates(target, 2))
+    return await desk.project.comparisons.comparison(target)
+
+
+async def stands(desk: Desk, workflow: str = "chapter-flow", node: NodeId = DRAFT, chapter: int | None = 1) -> str:
+    """The text of the output that a node has."""
+    place = await desk.chapter(chapter) if chapter else None
+    (found,) = [each for each in await desk.project.workflows.versions(workflow, node, place) if each.current]
+    return (await desk.project.workflows.texts([found]))[0]
+
+
+async def test_a_single_text_is_nothing_to_compare(desk: Desk) -> None:
+    with pytest.raises(RunError, match="only one text"):
+        await desk.project.comparisons.comparison(await draft(desk))
+
+
+async def test_further_candidates_are_quoted_paid_once_and_change_nothing_that_stands(
+    desk: Desk, server: FaultServer
+) -> None:
+    target, before = await draft(desk), calls(server)
+    quote = await desk.project.comparisons.quote_candidates(target, 2)
+    assert (calls(server), quote.likely.calls) == (before, 2)
+    shown = await three(desk)
+    assert calls(server) == before + 2
+    assert {each.text for each in shown.candidates} == set(TEXTS)
+    assert await stands(desk) == TEXTS[0]
+    assert not shown.is_decided and shown.can_grow
+
+
+async def test_the_order_is_hidden_and_the_same_when_the_project_is_opened_again(desk: Desk, folder: Path) -> None:
+    shown = await three(desk)
+    assert all(each.maker is None for each in shown.candidates)
+    told = json.dumps([each.text for each in shown.candidates])
+    await desk.project.close()
+    async with opened(folder) as again:
+        seen = await again.project.comparisons.comparison(await draft(again))
+        assert (seen.seed, json.dumps([each.text for each in seen.candidates])) == (shown.seed, told)
+        (summary,) = await again.project.comparisons.comparisons()
+        assert (summary.id, summary.state, summary.candidates) == (shown.id, "open", 3)
+
+
+async def test_rows_are_the_beats_of_the_plan_and_a_beat_that_is_missing_is_marked(desk: Desk) -> None:
+    shown = await three(desk)
+    assert [row.beat for row in shown.rows] == ["Nora opens the ledger.", "The bell rings at noon."]
+    assert {cell for row in shown.rows for cell in row.cells} == {(0,), (1,)}
+    assert all(mark.kind == "beat" for each in shown.candidates for mark in each.marks)
+
+
+async def test_a_choice_stands_says_who_won_and_is_taken_back(desk: Desk) -> None:
+    shown, target = await three(desk), await draft(desk)
+    pick = next(each for each in shown.candidates if each.text == TEXTS[2])
+    identity = await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (pick.digest,))))
+    assert await stands(desk) == TEXTS[2]
+    decided = await desk.project.comparisons.comparison(target)
+    assert decided.verdict == Verdict("chosen", (pick.digest,))
+    maker = decided.candidates[decided.place(pick.digest)].maker
+    assert maker and (maker.model, maker.prompt_name, json.loads(maker.sampling)) == (
+        "mock",
+        "Draft",
+        {"temperature": 0.9},
+    )
+    assert maker.cost is not None
+    (row,) = await desk.project.comparisons.outcomes()
+    assert (row.model, row.won, row.tied, row.lost) == ("mock", 1, 0, 2)
+    await desk.project.carry_out(TakeBackChoice(shown.id))
+    assert identity == shown.id
+    assert await stands(desk) == TEXTS[0]
+    assert await desk.project.comparisons.outcomes() == ()
+    assert (await desk.project.comparisons.comparison(target)).candidates == shown.candidates, "blind again"
+    with pytest.raises(RunError, match="Nothing was decided"):
+        await desk.project.carry_out(TakeBackChoice(shown.id))
+
+
+async def test_a_choice_is_not_taken_back_over_a_later_one(desk: Desk) -> None:
+    shown, target = await three(desk), await draft(desk)
+    pick = next(each for each in shown.candidates if each.text == TEXTS[1])
+    await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (pick.digest,))))
+    await desk.project.carry_out(EditOutput("chapter-flow", DRAFT, "By hand.", target.chapter))
+    with pytest.raises(RunError, match="since"):
+        await desk.project.carry_out(TakeBackChoice(shown.id))
+    assert await stands(desk) == "By hand."
+
+
+async def test_a_tie_and_none_of_them_are_answers(desk: Desk) -> None:
+    shown, target = await three(desk), await draft(desk)
+    first, second, _third = (each.digest for each in shown.candidates)
+    await desk.project.carry_out(DecideComparison(target, Verdict("tie", (second, first))))
+    assert await stands(desk) == shown.candidates[1].text
+    (row,) = await desk.project.comparisons.outcomes()
+    assert (row.won, row.tied, row.lost) == (0, 2, 1)
+    await desk.project.carry_out(DecideComparison(target, Verdict("none")))
+    (row,) = await desk.project.comparisons.outcomes()
+    assert (row.won, row.tied, row.lost) == (0, 0, 3)
+    for wrong in (Verdict("tie", (first,)), Verdict("none", (first,)), Verdict("composed"), Verdict("chosen")):
+        with pytest.raises(RunError):
+            await desk.project.carry_out(DecideComparison(target, wrong))
+    with pytest.raises(RunError, match="no such candidate"):
+        await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (Digest("x"),))))
+
+
+async def composing(desk: Desk) -> tuple[Comparison, str, tuple[Taken, ...]]:
+    shown = await three(desk)
+    first, second = (next(each.digest for each in shown.candidates if each.text == text) for text in TEXTS[:2])
+    taken = (Taken(second, 1), Taken(first, 0))
+    return shown, composed(shown, taken), taken
+
+
+async def test_a_text_of_parts_stands_and_blame_knows_whose_they_are_and_what_the_hand_changed(desk: Desk) -> None:
+    shown, text, taken = await composing(desk)
+    assert text == "Nora opened the ledger. She read.\n\nNoon came, and nobody rang the bell.", "in the order of beats"
+    edited = text.replace("nobody rang", "no hand rang") + "\n\nI wrote this myself."
+    target = await draft(desk)
+    await desk.project.carry_out(DecideComparison(target, Verdict("composed", (), edited), taken))
+    assert await stands(desk) == edited
+    (row,) = await desk.project.comparisons.outcomes()
+    assert (row.won, row.tied, row.lost) == (0, 2, 1), "two gave parts, one gave none"
+    run = (await desk.project.runs.summaries())[0].id
+    await desk.run("chapter-flow", chapter=1)
+    newest = (await desk.project.runs.summaries())[0].id
+    assert newest != run
+    await desk.keep(newest, "draft", kind="chapter", mode="replace", chapter=target.chapter)
+    first, second, third = await desk.project.book.blame(await desk.chapter(1))
+    assert first.candidate and (first.candidate.maker.model, first.candidate.before) == ("mock", "")
+    assert second.candidate and second.candidate.before == "Noon came, and nobody rang the bell."
+    assert second.candidate.candidate == digest(TEXTS[1])
+    assert third.candidate is None
+    assert shown.id
+
+
+async def test_a_pass_over_the_seams_is_quoted_paid_once_and_changes_nothing_by_itself(
+    desk: Desk, server: FaultServer
+) -> None:
+    _shown, text, taken = await composing(desk)
+    target, before = await draft(desk), calls(server)
+    answer = {"seams": [{"seam": 1, "before": "She read it.", "after": "Noon came, and nobody rang the bell."}]}
+    quote = await desk.project.comparisons.quote_seams(target, text, taken)
+    assert quote.likely.calls == 1 and quote.most and quote.most.cost
+    assert await desk.project.comparisons.seam_changes(target, text, taken) is None
+    assert calls(server) == before
+    server.push({"content": json.dumps(answer)})
+    await desk.project.carry_out(SmoothSeams(target, text, taken))
+    await desk.project.carry_out(SmoothSeams(target, text, taken))
+    assert calls(server) == before + 1
+    (change,) = await desk.project.comparisons.seam_changes(target, text, taken) or ()
+    assert (change.before, change.after) == ("She read.", "She read it.")
+    assert (await desk.project.comparisons.quote_seams(target, text, taken)).likely.calls == 0
+    assert await stands(desk) == TEXTS[0]
+    with pytest.raises(RunError, match="no seams"):
+        await desk.project.comparisons.quote_seams(target, TEXTS[0], ())
+
+
+async def test_sifting_marks_what_a_rule_or_a_check_found_and_hides_nothing(desk: Desk, server: FaultServer) -> None:
+    await three(desk)
+    target, before = await draft(desk), calls(server)
+    await desk.project.carry_out(SiftCandidates(target))
+    shown = await desk.project.comparisons.comparison(target)
+    assert calls(server) == before and len(shown.candidates) == 3
+    assert {each.checked for each in shown.candidates} == {("rules",)}
+    assert (await desk.project.comparisons.quote_sifting(target)).likely.calls == 6
+
+
+async def test_what_is_frozen_or_no_prompt_has_no_further_candidates(desk: Desk) -> None:
+    target = await draft(desk)
+    await desk.project.carry_out(FreezeNode("chapter-flow", DRAFT, target.chapter))
+    with pytest.raises(RunError, match="frozen"):
+        await desk.project.comparisons.quote_candidates(target, 1)
+    with pytest.raises(RunError, match="at a time"):
+        await desk.project.comparisons.quote_candidates(target, 9)
+    with pytest.raises(UnknownName):
+        await desk.project.comparisons.comparison(ComparisonTarget(QuestionId("none")))
+
+
+# a question of an evolution
+
+
+@pytest_asyncio.fixture
+async def asked(folder: Path, server: FaultServer) -> AsyncIterator[tuple[Desk, ComparisonTarget]]:
+    """A run that waits for a choice among three openings."""
+    server.push(*({"content": text} for text in (*TEXTS, "After one.", "After two.", "After three.")))
+    async with opened(await make_one(folder, both(endpoint(server)))) as desk:
+        await desk.project.carry_out(SaveWorkflow(openings()))
+        run = await desk.start("openings")
+        assert await desk.follow(run, leave) == "waiting"
+        (question,) = await desk.project.runs.questions()
+        yield desk, ComparisonTarget(question.id)
+
+
+async def finished(desk: Desk) -> str:
+    run = (await desk.project.runs.summaries())[0].id
+    return (await desk.until(RunStateChanged, lambda event: event.run == run and event.state in ENDED)).state
+
+
+async def test_a_choice_answers_the_question_and_another_one_replaces_it(
+    asked: tuple[Desk, ComparisonTarget], server: FaultServer
+) -> None:
+    desk, target = asked
+    shown = await desk.project.comparisons.comparison(target)
+    assert shown.is_waiting and [each.maker for each in shown.candidates] == [None] * 3
+    first, second, _third = shown.candidates
+    await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (first.digest,))))
+    assert await finished(desk) == "done"
+    assert await stands(desk, "openings", NodeId("open"), None) == first.text
+    decided = await desk.project.comparisons.comparison(target)
+    maker = decided.candidates[0].maker
+    assert maker and maker.model == "mock" and maker.node.startswith("open/1/candidate-") and maker.prompt
+    before = calls(server)
+    await desk.project.carry_out(TakeBackChoice(shown.id))
+    assert not (await desk.project.comparisons.comparison(target)).is_decided
+    await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (second.digest,))))
+    assert await stands(desk, "openings", NodeId("open"), None) == second.text
+    assert calls(server) == before, "nothing is paid for by it"
+    await desk.run("openings")
+    assert await stands(desk, "openings", NodeId("open"), None) == second.text
+
+
+async def test_after_a_choice_was_taken_back_a_run_asks_again_with_the_same_candidates(
+    asked: tuple[Desk, ComparisonTarget], server: FaultServer
+) -> None:
+    desk, target = asked
+    shown = await desk.project.comparisons.comparison(target)
+    await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (shown.candidates[0].digest,))))
+    assert await finished(desk) == "done"
+    await desk.project.carry_out(TakeBackChoice(shown.id))
+    before = calls(server)
+    run = await desk.start("openings")
+    assert await desk.follow(run, leave) == "waiting"
+    assert calls(server) == before
+    (question,) = await desk.project.runs.questions()
+    again = await desk.project.comparisons.comparison(ComparisonTarget(question.id))
+    assert {each.text for each in again.candidates} == set(TEXTS)
+
+
+async def test_none_of_them_rejects_and_a_composed_text_is_the_edit(asked: tuple[Desk, ComparisonTarget]) -> None:
+    desk, target = asked
+    shown = await desk.project.comparisons.comparison(target)
+    await desk.project.carry_out(DecideComparison(target, Verdict("none")))
+    assert await finished(desk) == "failed"
+    await desk.project.carry_out(TakeBackChoice(shown.id))
+    taken = tuple(Taken(each.digest, 0) for each in shown.candidates)
+    text = composed(shown, taken)
+    await desk.project.carry_out(DecideComparison(target, Verdict("composed", (), text), taken))
+    assert await stands(desk, "openings", NodeId("open"), None) == text
+
+
+async def test_more_candidates_of_a_round_keep_those_that_are_there(
+    asked: tuple[Desk, ComparisonTarget], server: FaultServer
+) -> None:
+    desk, target = asked
+    before = calls(server)
+    assert (await desk.project.comparisons.quote_candidates(target, 2)).likely.calls >= 2
+    run = await desk.project.carry_out(WriteCandidates(target, 2))
+    assert await desk.follow(run, leave) == "waiting"
+    assert calls(server) == before + 2
+    (question,) = await desk.project.runs.questions()
+    assert len(question.choices) == 5
+    shown = await desk.project.comparisons.comparison(ComparisonTarget(question.id))
+    assert len(shown.candidates) == 5
+
+
+async def test_a_question_answered_elsewhere_can_be_decided_again_here(asked: tuple[Desk, ComparisonTarget]) -> None:
+    desk, target = asked
+    await desk.project.carry_out(Decide(target.question, Decision("choose", 1)))
+    assert await finished(desk) == "done"
+    shown = await desk.project.comparisons.comparison(target)
+    assert not shown.is_decided
+    other = next(each for each in shown.candidates if each.text == TEXTS[2])
+    await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (other.digest,))))
+    assert await stands(desk, "openings", NodeId("open"), None) == TEXTS[2]
