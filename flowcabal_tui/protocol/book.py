@@ -193,6 +193,26 @@ class SetScene(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class EditScene(Command):
+    """Changes one scene of a chapter, by its number from 1; one of the following, which are None where not wanted.
+
+    `to`: its new number. `title`: its title, "" takes it away. `join`: the break before it goes. `at`: a break comes
+    before this character of the chapter. `beats`: the outline's words for it; it must have a title. The result is the
+    chapter's version.
+    """
+
+    type: ClassVar[str] = "scene:edit"
+    chapter: ChapterId
+    number: int
+    expected_version: int
+    to: int | None = None
+    title: str | None = None
+    join: bool = False
+    at: int | None = None
+    beats: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WriteOutlinePart(Command):
     """Writes the words below one heading of the outline; every other character of the outline stays.
 

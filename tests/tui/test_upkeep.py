@@ -187,7 +187,7 @@ async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path
         assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
         scenes = await workbench.book.scenes(FIRST)
         await press(pilot, "l", "j", "j", "s", "2", "enter", "y")
-        assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].start, "2", 1)]
+        assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].body.start, "2", 1)]
 
 
 async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from flowcabal_tui.domain.manuscript import (
     Chapter,
     ChapterVersion,
     ImportPreview,
-    Passage,
     Reference,
     ReferenceHit,
     ReferenceId,
@@ -20,6 +19,7 @@ from flowcabal_tui.domain.memory import Curated, MetaName
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.book.following import following
@@ -33,6 +33,7 @@ from flowcabal_tui.protocol.book import (
     BookChanged,
     DeleteOutput,
     EditChapter,
+    EditScene,
     ImportManuscript,
     MergeChapters,
     PersistOutput,
@@ -83,9 +84,14 @@ class BookService:
         """Lengths, goals, and the state of each chapter."""
         return await self._parts.book.overview.overview()
 
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        """The passages of a chapter's newest text, in order, without gaps."""
-        return await self._parts.book.overview.scenes(chapter)
+    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
+        """The scenes of a chapter's newest text, in order, with the outline's words for them."""
+        return await self._parts.book.scenes.scenes(chapter)
+
+    @handles(EditScene)
+    async def edit_scene(self, command: EditScene) -> str:
+        """Returns the number of the version. Raises VersionConflict or RunError."""
+        return await self._parts.book.scenes.edit(command)
 
     @handles(WriteChapter)
     async def write(self, command: WriteChapter) -> str:

@@ -15,10 +15,12 @@ from flowcabal_tui.domain.errors import Gone, ManuscriptError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.headings.scenes import cut, parting
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.partings import keep_parting, kept_parting
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
 from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
@@ -89,11 +91,14 @@ class Edits:
         return await self._database.do(revert)
 
     async def split(self, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker) -> Chapter:
-        """The new chapter. Raises VersionConflict, ManuscriptError when a part would be empty; Gone."""
+        """The new chapter; a scene break at the place goes. Raises VersionConflict, ManuscriptError (empty part); Gone.
+
+        What is between the two parts is remembered: `merge` gives the same text again.
+        """
 
         def split(connection: sqlite3.Connection) -> Chapter:
             known, text = _text(connection, chapter)
-            head, tail = text[:at].rstrip(), text[at:].lstrip("\n")
+            head, between, tail = cut(text, at)
             if known.version != expected_version:
                 raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was split."))
             if not head.strip() or not tail.strip():
@@ -106,6 +111,7 @@ class Edits:
             (new,) = new_places(connection, [(title, known.volume)], now)
             generation = self._begin(connection, known.position)
             arrange(connection, [*order[: known.position], new, *order[known.position :]], generation)
+            keep_parting(connection, chapter, new.chapter, between)
             note = _("split: {title}")
             for subject, part, position, other in (
                 (chapter, head, known.position, new.title),
@@ -118,7 +124,7 @@ class Edits:
         return await self._database.do(split)
 
     async def merge(self, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
-        """Raises ManuscriptError when the other one does not follow; Gone."""
+        """Puts a scene break between the two. Raises ManuscriptError when the other one does not follow; Gone."""
 
         def merge(connection: sqlite3.Connection) -> None:
             first, text = _text(connection, chapter)
@@ -136,7 +142,7 @@ class Edits:
             )
             arrange(connection, places(connection), generation)
             if added.strip():
-                whole = f"{text.rstrip()}\n\n{added}" if text.strip() else added
+                whole = _joined(text, added, kept_parting(connection, chapter, following))
                 version = NewVersion(chapter, whole, "human", _("merged: {title}").format(title=second.title))
                 self._append(connection, version, first.position, generation, tasks)
 
@@ -174,6 +180,14 @@ class Edits:
 
     def _begin(self, connection: sqlite3.Connection, position: int) -> Generation:
         return next_generation(connection, "truth", position, self._clock().isoformat())
+
+
+def _joined(one: str, two: str, between: str | None) -> str:
+    """Both texts with what a split took away between them, else with a scene break."""
+    if between is not None:
+        return f"{one}{between}{two}"
+    one, two = one.rstrip(), two.lstrip("\n")
+    return f"{one}{parting(one, two)}{two}" if one else two
 
 
 def _text(connection: sqlite3.Connection, chapter: ChapterId) -> tuple[Chapter, str]:
