@@ -133,9 +133,9 @@ class ReplaceText(Command):
 
 @dataclass(frozen=True, slots=True)
 class RevertChange(Command):
-    """Takes back what `ReplaceText` did: the texts before it become the newest versions, unless one was changed since.
+    """Undoes a change of the book that is logged, whole: texts, places and titles become what they were before it.
 
-    The result is the generation.
+    Nothing is undone when something of it was changed since. The result is the generation of the undo.
     """
 
     type: ClassVar[str] = "text:revert"

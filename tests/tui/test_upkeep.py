@@ -8,15 +8,17 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from flowcabal_tui.domain.ids import OutputId
+from flowcabal_tui.domain.changes import LoggedChange
+from flowcabal_tui.domain.ids import Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, SplitChapter
+from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, RevertChange, SplitChapter
 from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 from tests.tui import fake_books as books
@@ -241,3 +243,22 @@ async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
         workbench.chapter_rows = [replace(row, title="") for row in workbench.chapter_rows]
         await press(pilot, "escape")
         assert workbench.sent == []
+
+
+async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await press(pilot, "U")
+        assert said(pilot) == ["There is no change of the book to undo."]
+        workbench.logged_changes = [
+            LoggedChange(Generation(9), "undo", "", "change undone", 1, books.NOW, False, "8"),
+            LoggedChange(Generation(8), "move", f"Rain {HOSTILE}", "", 1, books.NOW, True, FIRST),
+            LoggedChange(Generation(7), "replace", "", "replaced: Maud with Vera", 12, books.NOW, False),
+        ]
+        await press(pilot, "U")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        rows = [str(option.prompt) for option in pilot.app.screen.query_one(PickList).options]
+        assert rows[0] == "2026-03-14 09:26  replaced: Maud with Vera  12 chapters", "the next to be undone is first"
+        assert rows[1] == f"2026-03-14 09:26  undone: chapter moved: Rain {HOSTILE}  1 chapter" and len(rows) == 2
+        await press(pilot, "enter")
+        assert workbench.sent == [RevertChange(Generation(7))]
+        assert said(pilot)[-1] == "Undone: replaced: Maud with Vera"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import (
     Chapter,
@@ -36,6 +37,7 @@ from flowcabal_tui.protocol.book import (
     EditScene,
     ImportManuscript,
     MergeChapters,
+    OutputDeleted,
     PersistOutput,
     RemoveReference,
     ReplaceText,
@@ -128,7 +130,6 @@ class BookService:
     async def merge(self, command: MergeChapters) -> str:
         await self._parts.book.outlining.settle()
         made = await self._parts.book.edits.do(command)
-        await self._parts.book.outlining.join(command.chapter, command.following)
         await self._parts.memory.updates.chapters_moved()
         return made
 
@@ -138,7 +139,25 @@ class BookService:
 
     @handles(RevertChange)
     async def revert(self, command: RevertChange) -> str:
-        return await self._parts.book.edits.do(command)
+        parts, changes = self._parts, self._store.changes
+        change = await changes.get(command.generation)
+        for chapter in await changes.chapters_added(command.generation):
+            await self._store.outbox.add(await parts.memory.steps.summaries.tasks_without(chapter))
+        await parts.book.outlining.settle()
+        made = await parts.book.edits.do(command)
+        if change.kind in ("forget", "restore"):
+            parts.base.emit(OutputDeleted(OutputId(change.subject), change.kind == "forget"))
+        await parts.book.outlining.written()
+        await parts.memory.updates.chapters_moved()
+        return made
+
+    async def changes(self, limit: int = 200) -> tuple[LoggedChange, ...]:
+        """The newest changes of the book that can be undone or are undone, the newest first."""
+        return await self._store.changes.all(limit)
+
+    async def last_change(self) -> LoggedChange | None:
+        """The change that an undo would undo next."""
+        return await self._store.changes.last()
 
     @handles(RewriteSelection)
     async def rewrite(self, command: RewriteSelection) -> None:

@@ -18,6 +18,7 @@ from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
 from flowcabal_tui.store.migrations.m008_conversations import m008_conversations
 from flowcabal_tui.store.migrations.m009_findings import m009_findings
 from flowcabal_tui.store.migrations.m010_comparisons import m010_comparisons
+from flowcabal_tui.store.migrations.m011_changes import m011_changes
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -30,6 +31,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m008_conversations,
     m009_findings,
     m010_comparisons,
+    m011_changes,
 )
 
 

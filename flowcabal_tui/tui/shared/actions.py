@@ -132,6 +132,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace"),
     Action("book.backup", "Z", mark("Back up"), mark("Write the whole project into one file, a backup."),
            "workspace"),
+    Action("book.changes", "U", mark("Undo a change"),
+           mark("The changes of the whole book: undo the last one, or another."), "workspace"),
     Action("book.meta", "O", mark("Outline, style, rules"), mark("Edit the outline, style guide, rules or notes."),
            "workspace"),
     Action("memory.queue", "Q", mark("Background work"), mark("Every step, its state and reason; retry or cancel it."),
