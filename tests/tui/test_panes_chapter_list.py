@@ -21,9 +21,9 @@ async def test_the_list_shows_numbers_titles_lengths_and_what_is_empty() -> None
         pane.show(CHAPTERS, CHAPTERS[1].id)
         await pilot.pause()
         rows = shown(app)
-        assert "  1 雨夜 · " in rows[0]
-        assert rows[1].startswith(">   2 渡口")
-        assert rows[3].rstrip().endswith("归途 · empty")
+        assert rows[0].split() == ["1", "雨夜", "46", "●"]
+        assert rows[1].startswith("▸ 2 渡口")
+        assert rows[3].split() == ["4", "归途", "—", "○"]
         assert pane.highlighted == CHAPTERS[1].id
 
 
@@ -119,4 +119,4 @@ async def test_a_long_title_is_cut_and_the_length_stays_in_view() -> None:
         await pilot.pause()
         row = shown(app)[0].rstrip()
         assert "…" in row
-        assert row.endswith(f" · {CHAPTERS[0].length:,}")
+        assert row.endswith(f" {CHAPTERS[0].length:,} ●")

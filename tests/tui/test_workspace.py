@@ -252,8 +252,8 @@ async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tm
             OutputPersisted(OutputId("o"), books.chapter_id(1), 2, True),
         )  # fmt: skip
         assert screen_of(pilot).status.words == (
-            "OFFLINE MODEL · 1 running · 1 waiting for you: F8 · 12.4k tok · cost unknown · saved 09:41 · "
-            "memory: 3 left · knowledge: off (port taken)"
+            "? 1 waiting for you: F8   1 running   today 120 of 200 ██████░░░░   memory: 3 left   "
+            "✗ knowledge: off (port taken)"
         )
 
 
@@ -275,7 +275,7 @@ async def test_a_narrow_status_line_keeps_what_waits_and_drops_what_can_wait(tmp
     async with workspace(workbench, tmp_path, (60, 16)) as pilot:
         await told(pilot, workbench, KnowledgeStatus("ready"), RunStateChanged(RunId("run-9"), "running"))
         words = screen_of(pilot).status.words
-    assert "1 running · 1 waiting for you" in words
+    assert "1 waiting for you: F8   1 running" in words
     assert "knowledge" not in words
     assert len(words) <= 58
 

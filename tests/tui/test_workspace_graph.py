@@ -214,7 +214,7 @@ async def test_nodes_inside_a_loop_appear_live_under_their_round(tmp_path: Path)
     async with workspace(workbench, tmp_path, SMALL) as pilot:
         pane = await at_workflow(pilot)
         await pressed(pilot, "j", "l")
-        assert "What do you do? pending" in words_on(pilot)
+        assert "○ What do you do?" in words_on(pilot)
         screen_of(pilot).view.run, screen_of(pilot).view.following = books.RUN, True
         for path in ("rounds/0/here", "rounds/0/ask", "rounds/1/ask"):
             await told(pilot, workbench, NodeStateChanged(books.RUN, NodeId(path), "done"))

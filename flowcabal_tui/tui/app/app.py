@@ -6,6 +6,7 @@ Nothing heavy is loaded before the first frame: no project, no HTTP, no pydantic
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -26,6 +27,7 @@ from textual.widgets import Static
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.announcer import Announcer
 from flowcabal_tui.tui.app.crash import last_words, write_report
@@ -39,7 +41,7 @@ from flowcabal_tui.tui.app.keymap import checked_keymap, clashes, current_ids
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.signals import listen
-from flowcabal_tui.tui.app.themes import DEFAULT_THEME, TERMINAL_THEMES
+from flowcabal_tui.tui.app.theme_choice import ThemeChoice, role_defaults
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
 from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.shared.subscriptions import Request
@@ -109,7 +111,9 @@ class FlowCabalApp(App[int]):
     ) -> None:
         """`path` is a project to open at once; `state_folder` takes reports of crashes."""
         self.screen_language = use_language(settings.language or None)
-        super().__init__(driver_class=PatientDriver)
+        super().__init__(driver_class=PatientDriver, ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.looks = ThemeChoice(self, config_folder() / "themes")
+        self.looks.first(settings.theme)
         self.departure = Departure(self)
         self.announcer = Announcer(self, clock)
         self._access, self._settings, self._first_path = access, settings, path
@@ -133,9 +137,6 @@ class FlowCabalApp(App[int]):
 
     def on_mount(self) -> None:
         """Colours and keys are there in the first frame; what needs the panes comes after it."""
-        for theme in self.front.themes():
-            self.register_theme(theme)
-        self.use_theme(self._settings.theme)
         self.screen_change_signal.subscribe(self, self.announcer.screen_changed)
         self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
         if not self.is_headless:
@@ -154,6 +155,7 @@ class FlowCabalApp(App[int]):
                 self.front.show_wizard()
         if self._own_keys:
             self._check_keys()
+        self.looks.watch()
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
     def _remember_theme(self, theme: Theme) -> None:
@@ -187,10 +189,9 @@ class FlowCabalApp(App[int]):
             self.push_screen(screen)
         self.call_after_refresh(lambda: self._notice_size(self.size))
 
-    def use_theme(self, name: str) -> None:
-        """The theme of that name, or the one that is always there."""
-        known = (name, DEFAULT_THEME, TERMINAL_THEMES[0])
-        self.theme = next(item for item in known if item in self.available_themes)
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of roles for a theme that has none."""
+        return role_defaults()
 
     def use_screen_language(self, code: str) -> None:
         """The words of what is made from here on."""
@@ -258,7 +259,7 @@ class FlowCabalApp(App[int]):
 
     def on_first_run_screen_theme_tried(self, event: FirstRunScreen.ThemeTried) -> None:
         """A theme is seen while the cursor is on it."""
-        self.use_theme(event.name)
+        self.looks.use(event.name)
 
     def on_first_run_screen_finished(self, event: FirstRunScreen.Finished) -> None:
         """Keeps the choices, then goes where the writer wanted to begin."""

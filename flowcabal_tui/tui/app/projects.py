@@ -8,17 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.theme import Theme
-
-from flowcabal_tui.domain.errors import ProjectLocked, SettingsError
+from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _
-from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
-from flowcabal_tui.tui.app.themes import TERMINAL_THEMES, load_themes
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import typed_path
 
@@ -48,14 +44,6 @@ class ProjectOpener:
             now,
         )
         self.wizard_runs = False
-
-    def themes(self) -> tuple[Theme, ...]:
-        """Our themes and the user's; a file that cannot be used gets a notice and is skipped."""
-
-        def tell(error: SettingsError) -> None:
-            self._app.notify(error.detail, title=error.title, severity="warning", markup=False)
-
-        return load_themes(config_folder() / "themes", tell)
 
     def show_home(self) -> None:
         """The first page, with what is recent now."""
@@ -144,7 +132,7 @@ class ProjectOpener:
         from flowcabal_tui.tui.app.first_run import FirstRunScreen
 
         self.wizard_runs = True
-        names = (*(theme.name for theme in self.themes()), *TERMINAL_THEMES)
+        names = self._app.looks.load()
         shown = replace(self._settings, language=self._app.screen_language, theme=self._app.theme)
         self._app.put_base(FirstRunScreen(self._proposals, names, shown))
 
@@ -156,7 +144,7 @@ class ProjectOpener:
             self._access.settle(settings, model)
         else:
             self._app.use_screen_language(self._settings.language)
-            self._app.use_theme(self._settings.theme)
+            self._app.looks.use(self._settings.theme)
             self._access.remember(self._app.screen_language, self._app.theme)
         self.show_home()
         if start:

@@ -1,11 +1,14 @@
-"""Colour themes from TOML files: ours, which come with the program, and the user's own."""
+"""Colour themes from TOML files: ours, which come with the program, and the user's own.
+
+A file names colours for roles (`widgets.roles`) and for the grounds that they lie on; Textual's names follow from them.
+"""
 
 from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,18 +18,31 @@ from textual.theme import Theme
 import flowcabal_tui
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.widgets.roles import ROLES
 
-TERMINAL_THEMES: Final = ("ansi-dark", "ansi-light")
+OURS: Final = ("ink", "paper", "sepia", "high-contrast", "ansi-dark", "ansi-light")
+"""The themes that come with the program, in the order in which they are offered."""
 DEFAULT_THEME: Final = "ink"
-_OTHER_KEYS: Final[dict[str, type | tuple[type, ...]]] = {
-    "name": str,
-    "dark": bool,
-    "ansi": bool,
-    "luminosity_spread": (int, float),
-    "text_alpha": (int, float),
-    "variables": dict,
-}
-_COLOUR_KEYS: Final = tuple(field.name for field in fields(Theme) if field.name not in _OTHER_KEYS)
+LIGHT_THEME: Final = "paper"
+TERMINAL_THEME: Final = "ansi-dark"
+GROUNDS: Final = ("background", "surface", "panel", "cursor")
+"""Grounds that words lie on; lines between panels have the colour `edge`."""
+TEXT_CONTRAST: Final = 4.5
+SECONDARY_CONTRAST: Final = 3.0
+_ANSI: Final = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+ANSI_NAMES: Final = ("default", *_ANSI, *(f"bright_{name}" for name in _ANSI))
+_KINDS: Final[dict[str, type]] = {"name": str, "dark": bool, "colours": str, "grounds": dict, "roles": dict}
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """The colours of a theme; one of the terminal (`is_terminal`) has names of ANSI colours and no grounds."""
+
+    name: str
+    dark: bool
+    is_terminal: bool
+    roles: Mapping[str, str]
+    grounds: Mapping[str, str]
 
 
 def themes_folder() -> Path:
@@ -41,7 +57,7 @@ def load_themes(
 ) -> tuple[Theme, ...]:
     """Our themes and those in `user_folder`, by name; the user's replaces ours of the same name.
 
-    A file that cannot be used is told to `on_error` and passed over.
+    Gives a file that cannot be used to `on_error`, and skips it.
     """
     themes: dict[str, Theme] = {}
     for folder in (themes_folder(), user_folder):
@@ -56,43 +72,151 @@ def load_themes(
     return tuple(themes[name] for name in sorted(themes))
 
 
-def read_theme(path: Path) -> Theme:
-    """The theme in one file; its name is the file's unless it gives one.
+def load_theme(name: str, user_folder: Path | None = None) -> Theme:
+    """The theme in the file of that name, the user's first; the default theme where there is none that can be used."""
+    for folder in (user_folder, themes_folder()):
+        path = folder / f"{name}.toml" if folder and name.replace("-", "").isalnum() else None
+        try:
+            if path is not None and path.is_file():
+                return read_theme(path)
+        except SettingsError:  # shown when all themes are read
+            continue
+    return read_theme(themes_folder() / f"{DEFAULT_THEME}.toml")
 
-    Raises SettingsError with the file and the line or key.
+
+def read_theme(path: Path) -> Theme:
+    """The theme in one file, for Textual. Raises SettingsError with the file and the line, role or pair."""
+    return textual_theme(read_palette(path))
+
+
+def read_palette(path: Path) -> Palette:
+    """The colours in one file; its name is the file's unless it gives one. Raises SettingsError.
+
+    Roles and grounds that it does not set are those of `ink`, or of `paper` for a light theme.
     """
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise _refused(path, str(error)) from error
     for key, value in entries.items():
-        _check_entry(path, key, value)
-    if "primary" not in entries:
-        raise _refused(path, _("`primary` is missing."))
-    return Theme(**{"name": path.stem, **entries})
+        _check_known(path, key, _KINDS)
+        if not isinstance(value, _KINDS[key]):
+            raise _refused(path, _("`{key}` has a value of the wrong kind.").format(key=key))
+    kind, dark = entries.get("colours", "own"), entries.get("dark", True)
+    if kind not in ("own", "terminal"):
+        raise _refused(path, _("`{key}` has a value of the wrong kind.").format(key="colours"))
+    is_terminal = kind == "terminal"
+    roles, grounds = entries.get("roles", {}), entries.get("grounds", {})
+    _check_colours(path, roles, ROLES, is_terminal=is_terminal)
+    _check_colours(path, grounds, () if is_terminal else (*GROUNDS, "edge"), is_terminal=is_terminal)
+    base = themes_folder() / f"{DEFAULT_THEME if dark else LIGHT_THEME}.toml"
+    if not is_terminal and path != base and not (len(roles) == len(ROLES) and len(grounds) > len(GROUNDS)):
+        rest = read_palette(base)
+        roles, grounds = {**rest.roles, **roles}, {**rest.grounds, **grounds}
+    palette = Palette(str(entries.get("name", path.stem)), dark, is_terminal, roles, grounds)
+    for role, ground, found, least in pairs(palette):
+        if found < least:
+            words = _("`{role}` on `{ground}` has a contrast of {found}; at least {least} is needed.")
+            raise _refused(path, words.format(role=role, ground=ground, found=f"{found:.2f}", least=least))
+    return palette
 
 
-def _check_entry(path: Path, key: str, value: Any) -> None:
-    if key in _COLOUR_KEYS:
-        _check_colour(path, key, value)
+def pairs(palette: Palette) -> Iterator[tuple[str, str, float, float]]:
+    """Every role on every ground: (role, ground, contrast, least contrast); none where the terminal has the colours."""
+    for role, colour in palette.roles.items() if not palette.is_terminal else ():
+        least = SECONDARY_CONTRAST if role == "secondary" else TEXT_CONTRAST
+        for ground in GROUNDS:
+            yield role, ground, contrast(Color.parse(colour), Color.parse(palette.grounds[ground])), least
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast ratio of WCAG 2 (1 to 21)."""
+
+    def luminance(colour: Color) -> float:
+        parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def textual_theme(palette: Palette) -> Theme:
+    """The theme for Textual, with a variable `role-...` a role."""
+    found: dict[str, str] = {role: palette.roles.get(role, "default") for role in ROLES}
+    roles = {role: f"ansi_{name}" for role, name in found.items()} if palette.is_terminal else found
+    plain = dict.fromkeys((*GROUNDS, "edge"), "ansi_default")
+    grounds = plain if palette.is_terminal else palette.grounds
+    return Theme(
+        palette.name,
+        primary=roles["focus"],
+        secondary=roles["secondary"],
+        accent=roles["key"],
+        warning=roles["waiting"],
+        error=roles["failed"],
+        success=roles["done"],
+        foreground=roles["text"],
+        background=grounds["background"],
+        surface=grounds["surface"],
+        panel=grounds["panel"],
+        boost=grounds["surface"],
+        dark=palette.dark,
+        ansi=palette.is_terminal,
+        variables=_variables(roles, grounds, "reverse" if palette.is_terminal else "none"),
+    )
+
+
+def _variables(roles: Mapping[str, str], grounds: Mapping[str, str], marked: str) -> dict[str, str]:
+    """Textual's variables beside the main colours; `marked` is the text style of what is selected."""
+    text, focus, edge, cursor = roles["text"], roles["focus"], grounds["edge"], grounds["cursor"]
+    same = {
+        **{f"role-{role}": colour for role, colour in roles.items()},
+        **{f"text-{name}": roles[role] for name, role in _TEXTS.items()},
+        **dict.fromkeys(("border", "scrollbar-active", "scrollbar-hover", "link-color", "link-color-hover"), focus),
+        **dict.fromkeys(("border-blurred", "scrollbar", "edge"), edge),
+        **{f"scrollbar-{part}": grounds["background"] for part in _SCROLLBAR},
+        "surface": grounds["surface"], "panel": grounds["panel"], "boost": grounds["surface"],
+        "ansi-background": grounds["background"], "ansi-foreground": text,
+        "text": text, "marked": marked, "cursor": cursor,
+    }  # fmt: skip
+    for name, blurred in (("block-cursor", False), ("block-cursor-blurred", True)):
+        same[f"{name}-foreground"] = text
+        same[f"{name}-background"] = grounds["panel"] if blurred else cursor
+        same[f"{name}-text-style"] = "none" if blurred else f"bold {marked}" if marked != "none" else "bold"
+    same["block-hover-background"] = grounds["surface"]
+    same |= {"input-cursor-foreground": grounds["background"], "input-cursor-background": text}
+    same |= {"input-cursor-text-style": marked, "input-selection-background": cursor}
+    same |= {"input-selection-foreground": text, "screen-selection-background": cursor}
+    same |= {"footer-key-foreground": roles["key"], "footer-background": grounds["background"]}
+    return same
+
+
+_TEXTS: Final = {
+    "muted": "secondary", "disabled": "secondary", "primary": "focus", "secondary": "secondary", "accent": "key",
+    "warning": "waiting", "error": "failed", "success": "done",
+}  # fmt: skip
+_SCROLLBAR: Final = ("background", "background-hover", "background-active", "corner-color")
+
+
+def _check_known(path: Path, key: str, known: Any) -> None:
+    if key in known:
         return
-    expected = _OTHER_KEYS.get(key)
-    if expected is None:
-        near = difflib.get_close_matches(key, (*_COLOUR_KEYS, *_OTHER_KEYS), n=1)
-        hint = " " + _("Did you mean `{key}`?").format(key=near[0]) if near else ""
-        raise _refused(path, _("`{key}` is unknown.").format(key=key) + hint)
-    parts = list(value.values()) if isinstance(value, dict) else []
-    is_number_like_bool = isinstance(value, bool) and expected is not bool
-    if not isinstance(value, expected) or is_number_like_bool or not all(isinstance(part, str) for part in parts):
-        raise _refused(path, _("`{key}` has a value of the wrong kind.").format(key=key))
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = " " + _("Did you mean `{key}`?").format(key=near[0]) if near else ""
+    raise _refused(path, _("`{key}` is unknown.").format(key=key) + hint)
 
 
-def _check_colour(path: Path, key: str, value: Any) -> None:
-    try:
-        Color.parse(value if isinstance(value, str) else "")
-    except ColorParseError as error:
-        words = _("`{key}` is not a colour: {value}").format(key=key, value=repr(value))
-        raise _refused(path, words) from error
+def _check_colours(path: Path, entries: Mapping[str, Any], known: Any, *, is_terminal: bool) -> None:
+    for key, value in entries.items():
+        _check_known(path, key, known)
+        try:
+            if is_terminal and value not in ANSI_NAMES:
+                raise ColorParseError("no name of the terminal")
+            colour = Color.parse(f"ansi_{value}" if is_terminal else value if isinstance(value, str) else "")
+            if not is_terminal and (colour.ansi is not None or colour.a < 1):
+                raise ColorParseError("its contrast cannot be known")
+        except ColorParseError as error:
+            words = _("`{key}` is not a colour: {value}").format(key=key, value=repr(value))
+            raise _refused(path, words) from error
 
 
 def _refused(path: Path, detail: str) -> SettingsError:

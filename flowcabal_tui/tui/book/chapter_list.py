@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import on
@@ -21,8 +21,17 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.widgets.roles import role_sign
+
+_COLUMNS: Final = (
+    Column(most=1),
+    Column(is_number=True, role="secondary"),
+    Column(fill=True, least=6),
+    Column(rank=2, is_number=True, role="secondary"),
+    Column(rank=1, most=1, least=1),
+)
 
 
 class ChapterList(Vertical):
@@ -119,12 +128,12 @@ class ChapterList(Vertical):
 
     def _fill(self, cursor: ChapterId | None) -> None:
         rows: list[Option] = []
-        volume = ""
+        columns, volume = Columns(*_COLUMNS), ""
         for chapter in filter(self._matches, self._book or ()):
             if chapter.volume != volume:
                 volume = chapter.volume
                 rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
-            rows.append(Option(self._row(chapter), id=chapter.id))
+            rows.append(Option(self._row(columns, chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
         self.query_one(".empty", Static).update(self._empty_words())
         self.query_one(PickList).refill(rows, cursor)
@@ -136,13 +145,17 @@ class ChapterList(Vertical):
         wanted = self._wanted.casefold()
         return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
 
-    def _row(self, chapter: Chapter) -> EndedRow:
-        """Mark, number, title, length; "empty" stands where nothing is written yet, * where text is unsaved."""
+    def _row(self, columns: Columns, chapter: Chapter) -> ColumnRow:
+        """Cursor of the open chapter, number, title, length, state."""
         opened = chapter.id == self._opened
-        length = f"{chapter.length:,}" if chapter.version else _("empty")
-        length = f"{length} *" if chapter.id in self._unsaved else length
-        title = one_line(chapter.title) or _("untitled")
-        return EndedRow(f"{'>' if opened else ' '} {chapter.position:>3} ", title, f" · {length}", is_bold=opened)
+        state = Cell(role_sign("done"), "done") if chapter.version else Cell("○", "secondary")
+        return columns.row(
+            Cell(role_sign("focus") if opened else "", "focus"),
+            f"{chapter.position}",
+            Cell(one_line(chapter.title) or _("untitled"), is_bold=opened),
+            f"{chapter.length:,}" if chapter.version else "—",
+            Cell("*", "waiting") if chapter.id in self._unsaved else state,
+        )
 
     @on(OptionList.OptionSelected)
     def _open_chapter(self, message: OptionList.OptionSelected) -> None:

@@ -85,6 +85,11 @@ class BookController:
         self._list()
         await self.show()
         await self.reading.load()
+        await self._count_today()
+
+    async def _count_today(self) -> None:
+        seen = await self._workbench.book.overview()
+        self._screen.query_one(StatusLine).update_today(seen.today, seen.goals.day)
 
     def _list(self) -> None:
         self._view.position = self.chapter.position if self.chapter else 0
@@ -137,6 +142,7 @@ class BookController:
         self._list()
         if chapter is None or chapter == self._view.chapter or self.chapter != before:
             await self.show()
+        await self._count_today()
 
     @on_request(ChapterList.AddRequested)
     async def add(self) -> None:

@@ -12,6 +12,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import ProfileRow
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.roles import role_style
 
 KINDS: Final[dict[str, str]] = {
     "characters": mark("Characters"),
@@ -75,4 +76,4 @@ class ProfileTree(PickTree[str]):
 def _leaf(row: ProfileRow) -> Text:
     label = Text(one_line(row.name, 60), no_wrap=True)
     abstract = one_line(row.abstract, 200)
-    return label.append(f" · {abstract}" if abstract else "", style="dim")
+    return label.append(f"  {abstract}" if abstract else "", style=role_style("secondary"))

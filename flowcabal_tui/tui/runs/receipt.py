@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.reactive import var
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -22,6 +22,7 @@ from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import (
     CLASSES,
+    LEVELS,
     SCENE_FIELDS,
     SCENE_ORIGINS,
     counting_words,
@@ -31,12 +32,22 @@ from flowcabal_tui.project.words import (
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.budget_bars import BudgetBars, BudgetClass
+from flowcabal_tui.tui.widgets.budget_bars import BudgetBar, BudgetClass, fill_of
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.prompt_line import FindLine
+from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _FOLD = "dropped"
+_WHOLE: Final = LEVELS["L2"]
+_COLUMNS: Final = (
+    Column(most=1, least=1),
+    Column(fill=True, least=12),
+    Column(rank=3, least=7, most=20, role="secondary"),
+    Column(is_number=True),
+    Column(rank=2, least=10, most=48, role="secondary"),
+)
+_SIGNS: Final[dict[str, Role]] = {"+": "added", "-": "removed", "~": "stale"}
 _Place = tuple[str, int]
 
 
@@ -48,14 +59,16 @@ class ReceiptPane(Vertical):
         mark(
             "What the model was given, and why. Enter opens a source. `c` compares with the previous receipt, "
             "`o` with that of another run, node or chapter, `e` sets the scene. `[` and `]` go from class to "
-            "class, `b` hides the bars."
+            "class, `b` hides the bar."
         ),
     )
     jump_key = "r"
     DEFAULT_CSS = """
-    ReceiptPane > .head { height: auto; max-height: 6; padding: 0 1; }
-    ReceiptPane > BudgetBars { padding: 0 1; max-height: 9; }
-    ReceiptPane.-bare > BudgetBars { display: none; }
+    ReceiptPane > .head { height: auto; max-height: 7; padding: 0 1; }
+    ReceiptPane > BudgetBar { padding: 0 1; max-height: 7; }
+    ReceiptPane > .told { height: auto; max-height: 3; padding: 0 1; color: $text-muted; display: none; }
+    ReceiptPane:focus-within > .told { display: block; }
+    ReceiptPane.-bare > BudgetBar { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "compare", mark("Compare"), tooltip=mark("Compare with the previous receipt."),
@@ -67,7 +80,8 @@ class ReceiptPane(Vertical):
         Binding("right_square_bracket", "next_class(1)", mark("Next class"), show=False, id="receipt.next-class"),
         Binding("left_square_bracket", "next_class(-1)", mark("Previous "
                                                               "class"), show=False, id="receipt.class-before"),
-        Binding("b", "bars", mark("Bars"), show=False, tooltip=mark("Show or hide the bars."), id="receipt.bars"),
+        Binding("b", "bars", mark("Bar"), show=False, id="receipt.bars",
+                tooltip=mark("Show or hide the bar of the budget.")),
         Binding("u", "fold", mark("Left out"), tooltip=mark("Show or hide what was left out."), id="receipt.dropped"),
         Binding("slash", "find", mark("Find"), id="receipt.find"),
         Binding("n", "find_next", mark("Find next"), show=False, id="receipt.find-next"),
@@ -108,13 +122,15 @@ class ReceiptPane(Vertical):
         self._is_unfolded = False
         self._sought = ""
         self._opens: dict[str, tuple[str, int, int, Level]] = {}
+        self._told: dict[str, str] = {}
         self._class_rows: list[int] = []
 
     def compose(self) -> ComposeResult:
         """The total, the bars, the sources."""
         yield Static(_("No receipt yet: a node gets one when it runs."), markup=False, classes="head")
-        yield BudgetBars(plain=not self.app.console.encoding.lower().startswith("utf"))
+        yield BudgetBar(plain=self._is_plain)
         yield PickList()
+        yield Static(markup=False, classes="told")
 
     def show(self, receipt: Receipt, title: str, before: Receipt | None = None) -> None:
         """Shows a receipt, to be compared with `before`, or else with another that this node had when last shown.
@@ -140,7 +156,7 @@ class ReceiptPane(Vertical):
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
             self.query_one(".head", Static).update(_("No receipt yet: a node gets one when it runs."))
-            self.query_one(BudgetBars).set_budget([])
+            self.query_one(BudgetBar).set_budget([])
             self.query_one(PickList).refill([])
 
     def compare_with(self, before: Receipt, title: str) -> None:
@@ -164,50 +180,61 @@ class ReceiptPane(Vertical):
             for use in receipt.classes
             if use.used
         ]
-        self.query_one(BudgetBars).set_budget(uses)
-        self._opens = {}
+        self.query_one(BudgetBar).set_budget(uses)
+        self._opens, self._told = {}, {}
         rows = [*self._source_rows(receipt), *self._dropped_rows(receipt)]
         self._class_rows = [at + 1 for at, row in enumerate(rows) if row.disabled]
         self.query_one(PickList).refill(rows)
 
-    def _head(self, receipt: Receipt) -> str:
+    def _head(self, receipt: Receipt) -> Content:
+        """The heading, then what explains it."""
         total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
         if receipt.pending:
             total = _("at most {total}").format(total=total)
-        if receipt.counted_by:
-            total += f" · {counting_words(receipt.counted_by)}"
-        lines = [f"{one_line(self._heading)} · {total}"]
+        lines = [total + (f" · {counting_words(receipt.counted_by)}" if receipt.counted_by else "")]
         if self._is_comparing and self._before is not None:
             used = _("{used} tokens").format(used=f"{self._before.used:,}")
             other = f"{one_line(self._heading_before)}, " if self._heading_before != self._heading else ""
             words = _("compared with the previous receipt ({used}): + new, - gone, ~ other level")
             lines.append(words.format(used=other + used))
-        lines.append(_scene_line(receipt.intent))
+        lines += _scene_lines(receipt.intent)
         if receipt.pending:
             lines.append(_("not written yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
-        return "\n".join(lines)
+        below = "\n" + "\n".join(lines)
+        return Content.assemble((one_line(self._heading), "bold"), (below, role_style("secondary")))
 
     def _source_rows(self, receipt: Receipt) -> Iterator[Option]:
         """The sources under the name of their class, in the order of the classes."""
-        before = self._earlier()
+        columns, before = Columns(*_COLUMNS), self._earlier()
         gone = {place: source for place, source in before.items() if place not in set(map(_place, receipt.sources))}
         for budget_class in BUDGET_CLASSES:
             rows = [
-                *(self._source_row(source, *self._sign(source)) for source in receipt.sources
+                *(self._source_row(columns, source, *self._sign(source)) for source in receipt.sources
                   if source.budget_class == budget_class),
-                *(self._source_row(source, "-") for source in gone.values() if source.budget_class == budget_class),
+                *(self._source_row(columns, source, "-") for source in gone.values()
+                  if source.budget_class == budget_class),
             ]  # fmt: skip
             if rows:
-                yield Option(Text(self._class_words(receipt, budget_class), style="bold"), disabled=True)
+                yield Option(self._class_row(columns, receipt, budget_class), disabled=True)
                 yield from rows
 
-    def _class_words(self, receipt: Receipt, budget_class: BudgetClassName) -> str:
-        """The name of a class with its tokens, those before too when they are compared."""
-        name, used = _(CLASSES[budget_class]), _tokens(receipt, budget_class)
+    def _class_row(self, columns: Columns, receipt: Receipt, budget_class: BudgetClassName) -> ColumnRow:
+        """The fill and the name of a class with its tokens, those before too when they are compared."""
+        names = [use.budget_class for use in receipt.classes if use.used]
+        used, was = f"{_tokens(receipt, budget_class):,}", ""
         if self._is_comparing and self._before is not None:
-            return f"{name} · {_tokens(self._before, budget_class):,} > {used:,}"
-        return f"{name} · {used:,}"
+            was = f"{_tokens(self._before, budget_class):,} >"
+        fill, role = (
+            fill_of(names.index(budget_class), plain=self._is_plain) if budget_class in names else (" ", "text")
+        )
+        return columns.row(
+            Cell(fill, role), Cell(_(CLASSES[budget_class]), is_bold=True), was, Cell(used, is_bold=True)
+        )
+
+    @property
+    def _is_plain(self) -> bool:
+        return not self.app.console.encoding.lower().startswith("utf")
 
     def _earlier(self) -> dict[_Place, ContextSource]:
         sources = self._before.sources if self._is_comparing and self._before else ()
@@ -223,30 +250,45 @@ class ReceiptPane(Vertical):
         was = level_words(earlier)
         return (" ", "") if was == level_words(source) else ("~", f"{was} > ")
 
-    def _source_row(self, source: ContextSource, sign: str, was: str = "") -> Option:
-        title = was + one_line(source.title or source.uri)
-        words = f" · {level_words(source)} · {source.tokens:,} · {one_line(source.reason)}"
-        return self._opening(HangingRow(f"{sign} ", title, words), source.uri, source.start, source.end, source.level)
+    def _source_row(self, columns: Columns, source: ContextSource, sign: str, was: str = "") -> Option:
+        level = was + level_words(source)
+        row = columns.row(
+            Cell(sign, _SIGNS.get(sign)),
+            one_line(source.title or source.uri),
+            "" if level == level_words(source) == _(_WHOLE) else level,
+            f"{source.tokens:,}",
+            one_line(source.reason),
+        )
+        where = (source.uri, source.start, source.end, source.level)
+        return self._opening(row, *where, told=f"{level}. {one_line(source.reason)}")
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""
         if not receipt.dropped:
             return
-        sign = "-" if self._is_unfolded else "+"
+        columns = Columns(*_COLUMNS)
         words = _("left out: {n}").format(n=len(receipt.dropped))
-        yield Option(Text(f"[{sign}] {words}", style="bold"), id=_FOLD)
+        sign = "-" if self._is_unfolded else "+"
+        yield Option(Content.assemble((f"[{sign}] {words}", "bold"), ("  u", role_style("key"))), id=_FOLD)
         if self._is_unfolded:
-            yield from map(self._dropped_row, receipt.dropped)
+            yield from (self._dropped_row(columns, source) for source in receipt.dropped)
 
-    def _dropped_row(self, source: DroppedSource) -> Option:
-        words = f" · {_(CLASSES[source.budget_class])} · {source.tokens:,} · {one_line(source.rule)}"
-        return self._opening(HangingRow("  ", one_line(source.title or source.uri), words), source.uri, -1, -1, "L2")
+    def _dropped_row(self, columns: Columns, source: DroppedSource) -> Option:
+        title, rule = one_line(source.title or source.uri), one_line(source.rule)
+        row = columns.row("", title, _(CLASSES[source.budget_class]), f"{source.tokens:,}", rule)
+        return self._opening(row, source.uri, -1, -1, "L2", told=rule)
 
-    def _opening(self, row: HangingRow, uri: str, start: int, end: int, level: Level) -> Option:
-        """A row that opens a source."""
+    def _opening(self, row: ColumnRow, uri: str, start: int, end: int, level: Level, told: str) -> Option:
+        """A row that opens a source; `told` is what the row may have cut."""
         known = f"source-{len(self._opens)}"
         self._opens[known] = (uri, start, end, level)
+        self._told[known] = told
         return Option(row, id=known)
+
+    @on(OptionList.OptionHighlighted)
+    def _tell(self, message: OptionList.OptionHighlighted) -> None:
+        message.stop()
+        self.query_one(".told", Static).update(self._told.get(message.option_id or "", ""))
 
     @on(OptionList.OptionSelected)
     def _open_row(self, message: OptionList.OptionSelected) -> None:
@@ -324,15 +366,14 @@ class ReceiptPane(Vertical):
             self.notify(_("Not found."), markup=False)
 
 
-def _scene_line(intent: Intent) -> str:
-    """Who, where, when and which kind of scene; what is not by rule says whose it is."""
-    parts = []
+def _scene_lines(intent: Intent) -> Iterator[str]:
+    """Who, where, when and which kind of scene, as far as known; what is not by rule says whose it is."""
     for field_name, value in scene_words(intent).items():
-        origin = intent.origin(field_name)
-        words = _("{field}: {value}") if origin == "rule" else _("{field}: {value} ({origin})")
-        named = {"field": _(SCENE_FIELDS[field_name]), "origin": _(SCENE_ORIGINS[origin])}
-        parts.append(words.format(value=one_line(value), **named))
-    return " · ".join(parts)
+        if value != "-" and (field_name != "kind" or intent.scene != "unknown"):
+            origin = intent.origin(field_name)
+            words = _("{field}: {value}") if origin == "rule" else _("{field}: {value} ({origin})")
+            named = {"field": _(SCENE_FIELDS[field_name]), "origin": _(SCENE_ORIGINS[origin])}
+            yield words.format(value=one_line(value), **named)
 
 
 def _tokens(receipt: Receipt, budget_class: BudgetClassName) -> int:

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.widgets.roles import role_style
 
 HINTS: Final = 6
 OWN_HINTS: Final = 4
@@ -18,7 +19,7 @@ OWN_HINTS: Final = 4
 class HintLine(Static):
     """Keys of what has the focus, those of its pane before those of the part within; the rest is in the help."""
 
-    DEFAULT_CSS = "HintLine { height: 1; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }"
+    DEFAULT_CSS = "HintLine { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 
     _hints_now = Content()
 
@@ -42,7 +43,8 @@ class HintLine(Static):
         ask_for_help = [item for item in rest if item[0] == _("Help")]
         others = [item for item in rest if item not in ask_for_help][: HINTS - len(first) - len(ask_for_help)]
         hints_shown = [*first, *others, *ask_for_help]
-        parts = [part for words, key in hints_shown for part in ((f" {key} ", "bold"), f"{words} ")]
+        looks = role_style("key"), role_style("secondary")
+        parts = [part for words, key in hints_shown for part in zip((f" {key} ", f"{words} "), looks, strict=True)]
         hints_now = Content.assemble(*parts)
         if hints_now != self._hints_now:
             self._hints_now = hints_now

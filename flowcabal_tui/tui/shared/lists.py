@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
+from rich.style import Style
+from rich.text import Span, Text
 from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.strip import Strip
 from textual.widgets import OptionList, Tree
 from textual.widgets.option_list import Option
 from textual.widgets.tree import TreeNode
@@ -13,6 +17,7 @@ from textual.widgets.tree import TreeNode
 from flowcabal_tui.locale import mark
 
 Leaf = TypeVar("Leaf")
+_REVERSED: Final = Style(reverse=True)
 
 
 class PickList(OptionList):
@@ -52,6 +57,15 @@ class PickList(OptionList):
         if self.highlighted is None:
             self.action_first()
 
+    def render_line(self, y: int) -> Strip:
+        """Reverses the row under the cursor where a theme has no colour of its own for it."""
+        strip = super().render_line(y)
+        if self.highlighted is None or not self.app.native_ansi_color or not self.has_focus:
+            return strip
+        first = next((segment.style for segment in strip if segment.style), None)
+        is_at = first is not None and first.meta.get("option") == self.highlighted
+        return strip.apply_style(_REVERSED) if is_at else strip
+
     def find_row(self, words: str) -> bool:
         """Put the cursor on the next row that contains the words, letter case aside, round the end."""
         wanted, start = words.casefold(), (self.highlighted if self.highlighted is not None else -1) + 1
@@ -83,6 +97,19 @@ class PickTree(Tree[Leaf]):
         super().__init__("", id=id, classes=classes)
         self.show_root = False
         self.guide_depth = 2
+
+    def render_label(self, node: TreeNode[Leaf], base_style: Style, style: Style) -> Text:
+        """Gives the words of a label that name a role, such as `$role-done`, its colour in the theme."""
+        label = super().render_label(node, base_style, style)
+        label.spans = [Span(start, end, self._look(named)) for start, end, named in label.spans]
+        return label
+
+    def _look(self, named: str | Style) -> str | Style:
+        if isinstance(named, Style) or "$" not in named:
+            return named
+        weight, _sign, variable = named.partition("$")
+        colour = Color.parse(self.app.theme_variables.get(variable, "ansi_default"))
+        return Style.parse(weight) + Style(color=colour.rich_color)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing opens at a leaf: there `l` is left to the pane."""

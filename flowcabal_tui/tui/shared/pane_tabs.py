@@ -1,4 +1,4 @@
-"""One row of pane names with their digits; the pane in view is in brackets."""
+"""One row of pane names with their digits: the pane in view in brackets, in the focus's colour if keys act there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.widgets.cells import cell_width
+from flowcabal_tui.tui.widgets.panel import edge_of
+from flowcabal_tui.tui.widgets.roles import role_style
 
 
 @dataclass
@@ -26,31 +29,63 @@ class PaneTabs(Static):
     One widget for all names: styling a widget for each took a tenth of the time in which a book is opened.
     """
 
-    DEFAULT_CSS = "PaneTabs { height: 1; background: $panel; text-wrap: nowrap; }"
+    DEFAULT_CSS = "PaneTabs { height: 1; text-wrap: nowrap; }"
 
-    def __init__(self, panes: tuple[tuple[str, str, str], ...], *, classes: str = "") -> None:
-        """`panes` are (digit, id, words marked for translation)."""
-        self._panes_named, self._shown_pane = panes, ""
-        super().__init__(self._row(), classes=classes, markup=False)
+    def __init__(
+        self, panes: tuple[tuple[str, str, str], ...], *, classes: str = "", is_edge: bool = False, plain: bool = False
+    ) -> None:
+        """`panes` are (digit, id, words marked for translation); `is_edge` draws it as the upper edge of a panel."""
+        self._panes_named, self._shown_pane, self._is_edge, self._plain = panes, "", is_edge, plain
+        self._is_current, self._note = not is_edge, ""
+        super().__init__("" if is_edge else self._row(), classes=classes, markup=False)
 
     @property
     def panes(self) -> set[str]:
         """Ids of the panes that are named here."""
         return {pane for _digit, pane, _words in self._panes_named}
 
-    def show(self, pane: str) -> None:
-        """Marks the pane that is shown: brackets say it, and bold where there is bold."""
-        if pane != self._shown_pane:
-            self._shown_pane = pane
+    def show(self, pane: str, *, is_current: bool = True) -> None:
+        """Marks the pane that is shown, by brackets; `is_current`: keys act there."""
+        if (pane, is_current) != (self._shown_pane, self._is_current):
+            self._shown_pane, self._is_current = pane, is_current
+            self.update(self._row(), layout=False)
+
+    def note(self, words: str) -> None:
+        """Words at the right end of an edge, such as the length of the book."""
+        if words != self._note:
+            self._note = words
+            self.update(self._row(), layout=False)
+
+    def on_resize(self) -> None:
+        """The line of an edge is as long as the panel is wide."""
+        if self._is_edge:
             self.update(self._row(), layout=False)
 
     def _names(self) -> Iterator[tuple[str, Content]]:
         for digit, pane, words in self._panes_named:
             name = f"{digit} {_(words)}"
-            yield pane, Content.styled(f"[{name}]", "bold") if pane == self._shown_pane else Content(f" {name} ")
+            if pane != self._shown_pane:
+                yield pane, Content.styled(f" {name} ", role_style("secondary"))
+            elif self._is_edge and len(self._panes_named) == 1:
+                yield pane, Content.styled(f" {name} ", self._look)
+            else:
+                yield pane, Content.styled(f"[{name}]", self._look)
+
+    @property
+    def _look(self) -> str:
+        return role_style("focus") if self._is_current else "bold"
 
     def _row(self) -> Content:
-        return Content("").join(name for _pane, name in self._names())
+        names = Content("").join(name for _pane, name in self._names())
+        if not self._is_edge:
+            return names
+        line = edge_of(is_current=self._is_current, plain=self._plain).line
+        note = f" {self._note} " if self._note else ""
+        room = self.size.width - names.cell_length - cell_width(note)
+        if room < 2:
+            note, room = "", self.size.width - names.cell_length
+        look = "bold $border" if self._is_current else "$border-blurred"
+        return Content.assemble(names, (line * (room - 1), look), (note, role_style("secondary")), (line, look))
 
     def on_click(self, event: Click) -> None:
         """The mouse is a second way; digits are the first."""

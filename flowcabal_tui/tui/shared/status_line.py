@@ -1,15 +1,16 @@
-"""The one-row status line: what runs, what waits, what was spent, and how the knowledge server is."""
+"""The one-row status line, by importance: what waits, what runs, words today, what was spent, the memory."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Static
@@ -17,6 +18,7 @@ from textual.widgets import Static
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 
 if TYPE_CHECKING:
     from flowcabal_tui.domain.memory import BootstrapStatus, Totals
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
 _SPINNER: Final = "|/-\\"
 _SPIN_SECONDS: Final = 0.25
+_BAR: Final = 10
+_GAP: Final = "   "
+_MERELY_ABSENT: Final = ("absent", "off", "stopped")
+"""States of the knowledge server that ask for nothing."""
 _SIGNS: Final = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}
 
 
@@ -34,6 +40,16 @@ class _Part:
 
     words: str
     rank: int
+    role: Role = "text"
+
+    def content(self) -> Content:
+        """With the sign of its role before the words."""
+        sign = role_sign(self.role)
+        return Content.styled(f"{sign} {self.words}" if sign else self.words, role_style(self.role))
+
+
+def _joined(parts: Sequence[_Part]) -> Content:
+    return Content(_GAP).join(part.content() for part in parts)
 
 
 def short_count(tokens: int) -> str:
@@ -65,8 +81,9 @@ class StatusLine(Horizontal):
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = self._proposal_count = self._build_count = self._finding_count = 0
         self._memory_reason = ""
-        self._words_shown = ""
+        self._words_shown = Content()
         self._spent = ""
+        self._today = self._day_goal = 0
         self._saved_at: datetime | None = None
         self._knowledge_state = self._knowledge_message = ""
         self._owed_count = self._owed_failed = 0
@@ -123,7 +140,12 @@ class StatusLine(Horizontal):
         """Tokens and money spent in the project."""
         tokens = _("{count} tok").format(count=short_count(totals.input_tokens + totals.output_tokens))
         cost = _("cost {sum}").format(sum=totals.about + money(totals.cost, totals.currency))
-        self._spent = f"{tokens} · {cost}"
+        self._spent = f"{tokens}  {cost}"
+        self._show_words()
+
+    def update_today(self, written: int, goal: int) -> None:
+        """Words (characters in a Chinese book) since midnight, and the goal of a day (0: none)."""
+        self._today, self._day_goal = written, goal
         self._show_words()
 
     def update_saved(self, at: datetime) -> None:
@@ -184,67 +206,89 @@ class StatusLine(Horizontal):
     @property
     def words(self) -> str:
         """The line as it fits the width that there is."""
-        return self._fitting(max(20, self.size.width - 2))
+        return _joined(self._fitting(self._room)).plain
+
+    @property
+    def _room(self) -> int:
+        return max(20, self.size.width - 2)
 
     def on_resize(self, event: Resize) -> None:
         """More or fewer words fit."""
         self._show_words()
 
-    def _parts(self) -> list[_Part]:
-        parts = []
+    def _parts(self) -> Iterator[_Part]:
         if self._trust_state == "restricted":
-            parts.append(_Part(_("RESTRICTED: F10"), 0))
+            yield _Part(_("RESTRICTED: F10"), 0, "waiting")
         elif self._trust_state == "changed":
-            parts.append(_Part(_("not confirmed: F10"), 0))
+            yield _Part(_("not confirmed: F10"), 0, "waiting")
         if self._only_reading:
-            parts.append(_Part(_("READ ONLY"), 0))
-        if self._offline_model:
-            parts.append(_Part(_("OFFLINE MODEL"), 0))
+            yield _Part(_("READ ONLY"), 0)
+        yield from self._waiting_parts()
         if self._running_count:
-            parts.append(_Part(_("{n} running").format(n=self._running_count), 1))
+            yield _Part(_("{n} running").format(n=self._running_count), 1)
         if self._paused_count:
-            parts.append(_Part(_("{n} paused: F7").format(n=self._paused_count), 1))
+            yield _Part(_("{n} paused: F7").format(n=self._paused_count), 1)
+        if self._interrupted_count:
+            yield _Part(_("{n} interrupted: F3").format(n=self._interrupted_count), 2, "stale")
+        if self._reading_words:
+            yield _Part(one_line(self._reading_words, 100), 2)
+        if self._today or self._day_goal:
+            yield _Part(self._today_words(), 4)
+        if self._spent:
+            yield _Part(self._spent, 5, "secondary")
+        yield from self._memory_parts()
+        if self._saved_at is not None:
+            yield _Part(_("saved {time}").format(time=self._saved_at.strftime("%H:%M")), 6, "secondary")
+        if self._offline_model:
+            yield _Part(_("offline model"), 7, "secondary")
+
+    def _waiting_parts(self) -> Iterator[_Part]:
         if self._question_count:
-            parts.append(_Part(_("{n} waiting for you: F8").format(n=self._question_count), 1))
-        if self._proposal_count:
-            words = ngettext("{n} proposal: A", "{n} proposals: A", self._proposal_count)
-            parts.append(_Part(words.format(n=self._proposal_count), 2))
+            yield _Part(_("{n} waiting for you: F8").format(n=self._question_count), 1, "waiting")
         if self._build_count:
             words = ngettext("{n} suggested workflow: V", "{n} suggested workflows: V", self._build_count)
-            parts.append(_Part(words.format(n=self._build_count), 1))
+            yield _Part(words.format(n=self._build_count), 1, "waiting")
         if self._finding_count:
             words = ngettext("{n} finding: L", "{n} findings: L", self._finding_count)
-            parts.append(_Part(words.format(n=self._finding_count), 2))
-        if self._interrupted_count:
-            parts.append(_Part(_("{n} interrupted: F3").format(n=self._interrupted_count), 2))
-        if self._spent:
-            parts.append(_Part(self._spent, 4))
-        if self._saved_at is not None:
-            parts.append(_Part(_("saved {time}").format(time=self._saved_at.strftime("%H:%M")), 3))
+            yield _Part(words.format(n=self._finding_count), 2, "contradiction")
+        if self._proposal_count:
+            words = ngettext("{n} proposal: A", "{n} proposals: A", self._proposal_count)
+            yield _Part(words.format(n=self._proposal_count), 2, "waiting")
+
+    def _memory_parts(self) -> Iterator[_Part]:
         reason = f" ({self._memory_reason})" if self._memory_reason else ""
         if self._memory_left:
-            parts.append(_Part(_("memory: {n} left").format(n=self._memory_left) + reason, 2 if reason else 5))
+            words = _("memory: {n} left").format(n=self._memory_left) + reason
+            yield _Part(words, 2 if reason else 5, "secondary")
         if self._memory_failed:
             words = _("memory: {n} failed: R").format(n=self._memory_failed)
-            parts.append(_Part(words + ("" if self._memory_left else reason), 2))
-        if self._reading_words:
-            parts.append(_Part(one_line(self._reading_words, 100), 2))
-        if self._knowledge_state:
-            parts.append(_Part(self._knowledge_words(), 6))
-        return parts or [_Part(_("nothing runs"), 9)]
+            yield _Part(words + ("" if self._memory_left else reason), 2, "failed")
+        if self._knowledge_state not in ("", *_MERELY_ABSENT):
+            is_bad = self._knowledge_state == "failed" or bool(self._owed_failed)
+            rank = 2 if is_bad else 4 if self._owed_count else 8
+            yield _Part(self._knowledge_words(), rank, "failed" if is_bad else "secondary")
 
-    def _fitting(self, width: int) -> str:
-        parts = self._parts()
-        while len(parts) > 1 and cell_len(" · ".join(part.words for part in parts)) > width:
+    def _today_words(self) -> str:
+        """Words since midnight, against the goal of a day where there is one."""
+        if not self._day_goal:
+            return _("today {n}").format(n=f"{self._today:+,}")
+        done = min(_BAR, max(0, round(_BAR * self._today / self._day_goal)))
+        words = _("today {n} of {goal}").format(n=f"{self._today:,}", goal=f"{self._day_goal:,}")
+        return f"{words} {'█' * done}{'░' * (_BAR - done)}"
+
+    def _fitting(self, width: int) -> list[_Part]:
+        parts = list(self._parts()) or [_Part(_("nothing runs"), 9, "secondary")]
+        while len(parts) > 1 and _joined(parts).cell_length > width:
             parts.remove(max(parts, key=lambda part: part.rank))
-        return " · ".join(part.words for part in parts)
+        return parts
 
     def _show_words(self) -> None:
         if not self.is_mounted:
             return
-        if self.words != self._words_shown:
-            self._words_shown = self.words
-            self.query_one(".status-words", Static).update(self._words_shown, layout=False)
+        words = _joined(self._fitting(self._room))
+        if words != self._words_shown:
+            self._words_shown = words
+            self.query_one(".status-words", Static).update(words, layout=False)
         if self._spin_timer is not None and self._running_count:
             self._spin_timer.resume()
         elif self._spin_timer is not None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
 
 from flowcabal_tui.domain.text import nearest
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.roles import role_style
 
 BESIDE: Final = 100
 """Cells from which the passages are side by side."""
@@ -30,18 +31,20 @@ class Passage:
     text: str = ""
     start: int = 0
 
-    def shown(self) -> Text:
+    def shown(self) -> Content:
         """The title, and the words with some of the text around them; the words stand out."""
         at = nearest(self.text, self.words, self.start) if self.text else -1
-        told = Text(one_line(self.title, 120) + "\n", style="dim")
+        title = (one_line(self.title, 120) + "\n", role_style("secondary"))
         if at < 0:
-            if self.text:
-                told.append(_("(these words are not there any more)") + "\n")
-            return told.append(one_line(self.words, _LONGEST), style="bold")
+            lost = _("(these words are not there any more)") + "\n" if self.text else ""
+            return Content.assemble(title, lost, (one_line(self.words, _LONGEST), "bold"))
         end = at + len(self.words)
-        told.append(("…" if at > _BEFORE else "") + _joined(self.text[max(0, at - _BEFORE) : at]), style="")
-        told.append(_joined(self.words[:_LONGEST]), style="bold reverse")
-        return told.append(_joined(self.text[end : end + _AFTER]) + ("…" if end + _AFTER < len(self.text) else ""))
+        return Content.assemble(
+            title,
+            ("…" if at > _BEFORE else "") + _joined(self.text[max(0, at - _BEFORE) : at]),
+            (_joined(self.words[:_LONGEST]), "bold reverse"),
+            _joined(self.text[end : end + _AFTER]) + ("…" if end + _AFTER < len(self.text) else ""),
+        )
 
 
 class Passages(Container):

@@ -1,9 +1,10 @@
-"""Where a budget of tokens went, class by class, as bars."""
+"""Where a budget of tokens went: one stacked bar, and a legend of its classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from textual.content import Content
 from textual.widget import Widget
@@ -12,11 +13,15 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import cell_width, crop
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.roles import Role
 
-_LABEL_CELLS = 24
-_LEAST_BAR = 3
-_PER_CENT_FROM = 34
-"""Cells below which the tokens alone are shown."""
+_FILLS: Final[tuple[tuple[str, str, Role], ...]] = (
+    ("█", "#", "key"), ("▓", "=", "model"), ("▒", "+", "done"), ("▞", "%", "focus"), ("░", ":", "rule"),
+    ("▚", "*", "contradiction"), ("▙", "@", "quoted"), ("▟", "&", "stale"), ("▄", "$", "hand"),
+)  # fmt: skip
+"""Fill of a class, the same in ASCII, and the role whose colour it has: neighbours differ without colour, too."""
+_FREE: Final = ("·", ".")
+_LABEL_CELLS: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +33,54 @@ class BudgetClass:
     share: float
 
 
-def bar_lines(classes: Sequence[BudgetClass], width: int, plain: bool = False) -> list[str]:
-    """One line a class, at most `width` cells: name, bar, tokens, per cent; `plain` is ASCII.
-
-    Bars stand to each other as the shares do: that of the largest share fills the room.
-    """
-    counts = [f"{entry.tokens:,}" + (f" {entry.share:4.0%}" if width >= _PER_CENT_FROM else "") for entry in classes]
-    count_cells = max((len(count) for count in counts), default=0)
-    label_cells = max(0, min(_LABEL_CELLS, width - count_cells - 2 - _LEAST_BAR))
-    labels = [crop(" ".join(clean(entry.label).split()), label_cells) for entry in classes]
-    label_cells = max((cell_width(label) for label in labels), default=0)
-    room = max(0, width - label_cells - count_cells - 2)
-    full, largest = "#" if plain else "█", max((entry.share for entry in classes), default=0.0)
-    lines: list[str] = []
-    for entry, label, count in zip(classes, labels, counts, strict=True):
-        part = entry.share / largest if largest else 0.0
-        bar = (full * min(room, max(round(room * part), 1 if entry.tokens and room else 0))).ljust(room)
-        lines.append(f"{label}{' ' * (label_cells - cell_width(label))} {bar} {count:>{count_cells}}")
-    return lines
+def fill_of(place: int, *, plain: bool = False) -> tuple[str, Role]:
+    """The fill of the class at a place, and its colour's role."""
+    sign, ascii_sign, role = _FILLS[place % len(_FILLS)]
+    return (ascii_sign if plain else sign), role
 
 
-class BudgetBars(Widget):
-    """Bars for the classes of a budget; as high as there are classes."""
+def bar_widths(shares: Sequence[float], room: int) -> list[int]:
+    """Cells of each class in a bar of `room` cells for the whole budget; one that was used has at least one cell."""
+    widths = [max(1, round(share * room)) if share > 0 else 0 for share in shares]
+    while sum(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
-    DEFAULT_CSS = "BudgetBars { height: auto; width: 1fr; }"
-    help = HelpData(mark("Budget"), mark("Tokens given to each class of sources, and its share."))
+
+def budget_rows(classes: Sequence[BudgetClass], width: int, plain: bool = False) -> list[Content]:
+    """The bar, at most `width` cells, and the rows of the legend; what the budget has left is dotted."""
+    used = [entry for entry in classes if entry.tokens]
+    if not used or width < 1:
+        return []
+    widths = bar_widths([entry.share for entry in used], width)
+    parts = []
+    for place, cells in enumerate(widths):
+        sign, role = fill_of(place, plain=plain)
+        parts.append((sign * cells, f"$role-{role}"))
+    free = (_FREE[plain] * (width - sum(widths)), "$border-blurred")
+    return [Content.assemble(*parts, free), *_legend(used, width, plain)]
+
+
+def _legend(used: Sequence[BudgetClass], width: int, plain: bool) -> list[Content]:
+    rows: list[list[Content]] = [[]]
+    taken = 0
+    for place, entry in enumerate(used):
+        sign, role = fill_of(place, plain=plain)
+        label = crop(" ".join(clean(entry.label).split()), min(_LABEL_CELLS, max(1, width - 3)))
+        cells = cell_width(label) + 4
+        if rows[-1] and taken + cells - 2 > width:
+            rows.append([])
+            taken = 0
+        rows[-1].append(Content.assemble((sign, f"$role-{role}"), (f" {label}  ", "$role-secondary")))
+        taken += cells
+    return [Content("").join(row) for row in rows]
+
+
+class BudgetBar(Widget):
+    """The budget as one bar with its legend; as high as these are."""
+
+    DEFAULT_CSS = "BudgetBar { height: auto; width: 1fr; }"
+    help = HelpData(mark("Budget"), mark("Tokens given to each class of sources, in the order of the prompt."))
 
     def __init__(
         self,
@@ -66,14 +94,14 @@ class BudgetBars(Widget):
         self._plain = plain
 
     def set_budget(self, classes_of_budget: Sequence[BudgetClass]) -> None:
-        """Show another budget."""
+        """Shows another budget."""
         self._budget = tuple(classes_of_budget)
         self.refresh(layout=True)
 
     def render(self) -> Content:
-        """The lines, for the width that there is."""
-        return Content("\n".join(bar_lines(self._budget, self.size.width, self._plain)))
+        """The rows, for the width that there is."""
+        return Content("\n").join(budget_rows(self._budget, self.size.width, self._plain))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """One row a class."""
-        return len(self._budget)
+        """The bar and its legend."""
+        return len(budget_rows(self._budget, width, self._plain))

@@ -73,3 +73,15 @@ def crop(text: str, cells: int) -> str:
             break
         kept += 1
     return text[:kept] + "…"
+
+
+def crop_middle(text: str, cells: int) -> str:
+    """As `crop`, but cut in the middle: the start and the end of `text` stay, the start twice as long."""
+    if cell_len(text) <= cells or cells < 5:
+        return crop(text, cells)
+    end, used = len(text), 0
+    widths = list(cell_widths(text))
+    while used + widths[end - 1] <= (cells - 1) // 3:
+        end -= 1
+        used += widths[end]
+    return crop(text, cells - used) + text[end:]

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
+from flowcabal_tui.tui.widgets.roles import role_style
 
 _BAR: Final = 24
 
@@ -28,4 +29,4 @@ class ChapterSlider(Static):
         bar = f"[{self._line * left}{self._mark}{self._line * (_BAR - 1 - left)}]"
         words = _("as of chapter {n} of {count}").format(n=position, count=chapters) if position else ""
         parts = " · ".join(part for part in (words, title) if part)
-        self.update(Content.assemble((bar, "dim"), f" < {parts} >"))
+        self.update(Content.assemble((bar, role_style("secondary")), f" < {parts} >"))

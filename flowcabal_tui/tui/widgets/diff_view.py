@@ -22,7 +22,7 @@ class DiffView(StreamView):
     DEFAULT_CSS = """
     DiffView > .diff--delete { color: $error; text-style: strike; }
     DiffView > .diff--insert { color: $success; text-style: underline; }
-    DiffView > .diff--fold { text-style: dim italic; }
+    DiffView > .diff--fold { color: $text-muted; text-style: italic; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "next_hunk", mark("Next change"), id="diff.next"),

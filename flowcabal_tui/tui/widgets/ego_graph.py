@@ -29,7 +29,7 @@ class EgoGraph(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"ego--line", "ego--words", "ego--centre", "ego--cursor"}
     DEFAULT_CSS = """
     EgoGraph { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
-    EgoGraph > .ego--line { text-style: dim; }
+    EgoGraph > .ego--line { color: $text-muted; }
     EgoGraph > .ego--words { text-style: italic; }
     EgoGraph > .ego--centre { text-style: bold; }
     EgoGraph > .ego--cursor { text-style: underline; }

@@ -12,6 +12,7 @@ from textual.visual import RenderOptions, Visual
 
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.tui.widgets.cells import WIDTHS, cell_width, crop
+from flowcabal_tui.tui.widgets.roles import role_style
 
 _BEFORE = 3
 """The part of the row that may stand before the first place: one third."""
@@ -57,4 +58,6 @@ class FoundRow(Visual):
         for span in self._spans:
             if start <= span.start < start + len(shown):
                 shown = shown.stylize(FOUND_STYLE, span.start - start, min(len(shown), span.end - start))
-        return Content.assemble((head, "dim"), cut, shown).render_strips(width, height, style, options)
+        return Content.assemble((head, role_style("secondary")), cut, shown).render_strips(
+            width, height, style, options
+        )

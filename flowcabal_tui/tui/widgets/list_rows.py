@@ -13,6 +13,7 @@ from textual.visual import RenderOptions, Visual
 
 from flowcabal_tui.tui.widgets.cells import cell_width, crop
 from flowcabal_tui.tui.widgets.prose_wrap import wrap
+from flowcabal_tui.tui.widgets.roles import role_style
 
 _LEAST = 4
 
@@ -37,7 +38,9 @@ class EndedRow(Visual):
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The row; at least a few cells of the middle are shown."""
         room = max(_LEAST, width - cell_width(self._start) - cell_width(self._end))
-        row = Content.assemble(self._start, (crop(self._middle, room), self._style), (self._end, "dim"))
+        row = Content.assemble(
+            self._start, (crop(self._middle, room), self._style), (self._end, role_style("secondary"))
+        )
         return row.render_strips(width, height, style, options)
 
 
@@ -95,7 +98,7 @@ class HangingRow(Visual):
         return wrap(self._words + self._dim, max(_LEAST, width - cell_width(self._sign)))
 
     def _rows(self, width: int) -> Iterator[Content]:
-        content, start = Content.assemble(self._words, (self._dim, "dim")), 0
+        content, start = Content.assemble(self._words, (self._dim, role_style("secondary"))), 0
         for words in self._wrapped(width):
             before = " " * cell_width(self._sign) if start else self._sign
             yield Content.assemble(before, content[start : start + len(words.rstrip())])

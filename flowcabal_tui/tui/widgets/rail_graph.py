@@ -20,6 +20,7 @@ from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import crop
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.roles import Role
 
 STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
     "pending": ("○", "."),
@@ -39,6 +40,14 @@ STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
 """State (a round of a loop has none) -> its sign, and its sign in ASCII; an unknown state shows its first letter."""
 
 
+STATE_ROLES: Final[dict[str, Role]] = {
+    "running": "focus", "retrying": "focus", "waiting": "waiting", "done": "done", "failed": "failed",
+    "blocked": "failed", "frozen": "key", "stale": "stale", "cancelled": "secondary", "skipped": "secondary",
+    "pending": "secondary", "ready": "secondary",
+}  # fmt: skip
+"""State -> the role whose colour it has."""
+
+
 def state_sign(state: str, plain: bool) -> str:
     """The sign of a node's state, one cell wide."""
     return STATE_SIGNS[state][plain] if state in STATE_SIGNS else crop(state, 1) or "."
@@ -54,16 +63,16 @@ class RailGraph(ScrollView, can_focus=True):
     }  # fmt: skip
     DEFAULT_CSS = """
     RailGraph { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
-    RailGraph > .rail--line { text-style: dim; }
+    RailGraph > .rail--line { color: $border-blurred; }
     RailGraph > .rail--cursor { text-style: underline; }
     RailGraph:focus > .rail--cursor { text-style: reverse; }
     RailGraph > .rail--done { color: $success; }
-    RailGraph > .rail--running { color: $accent; text-style: bold; }
+    RailGraph > .rail--running { color: $primary; text-style: bold; }
     RailGraph > .rail--waiting { color: $warning; text-style: bold; }
     RailGraph > .rail--failed { color: $error; text-style: bold; }
     RailGraph > .rail--blocked { color: $error; }
-    RailGraph > .rail--skipped { text-style: dim; }
-    RailGraph > .rail--stale { text-style: italic; }
+    RailGraph > .rail--skipped, RailGraph > .rail--pending { color: $text-muted; }
+    RailGraph > .rail--stale { color: $warning; text-style: italic; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", mark("Down"), show=False, id="rail.down"),

@@ -41,7 +41,7 @@ class StreamView(ScrollView, can_focus=True):
     StreamView {
         overflow-x: hidden; overflow-y: auto; scrollbar-gutter: stable; scrollbar-size-vertical: 1;
     }
-    StreamView > .stream--thinking { text-style: dim italic; }
+    StreamView > .stream--thinking { color: $text-muted; text-style: italic; }
     StreamView > .stream--highlight { text-style: bold underline; }
     StreamView > .stream--match { text-style: underline; }
     StreamView > .stream--current { text-style: reverse bold; }

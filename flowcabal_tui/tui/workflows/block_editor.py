@@ -212,7 +212,7 @@ class BlockEditor(Vertical):
         for field in self._fields():
             rows.append(Option(Text(_(FIELD_WORDS[field]), style="bold"), disabled=True))
             if blocks_of(node, field) is None:
-                rows.append(Option(Text(_("  cannot be read; correct the document"), style="dim"), disabled=True))
+                rows.append(Option(_("  cannot be read; correct the document"), disabled=True))
             for index, block in enumerate(self._blocks(field)):
                 rows.append(Option(self._row(block), id=f"{field}:{index}"))
         names, slot = self.query_one(PickList), self._slot

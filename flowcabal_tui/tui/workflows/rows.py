@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,7 +15,9 @@ from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.editing.places import STEPS, bodies_of, graph_at, spot_of
 from flowcabal_tui.tui.shared.words import STATES, one_line
-from flowcabal_tui.tui.widgets.rail_graph import state_sign
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, state_sign
+from flowcabal_tui.tui.widgets.roles import role_sign, role_style
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,14 @@ class NodeMarks:
 AT_WORK: Final = ("running", "retrying", "waiting")
 NO_MARKS: Final = NodeMarks()
 NO_NODE: Final = mark("There is no node here: `a` adds one.")
+_SAID_BY_SIGN: Final = ("pending", "done")
+"""States whose sign says enough: a word in every row says nothing."""
+_TEMPLATES: Final = (
+    Column(most=1, least=1),
+    Column(least=12, fill=True),
+    Column(rank=1, role="secondary"),
+    Column(rank=2, least=16, role="secondary"),
+)
 ShownState = NodeState | Literal["stale", "round"]
 """A round or branch has no state of its own."""
 
@@ -62,27 +72,31 @@ def mark_words(marks: NodeMarks, state: ShownState) -> str:
     parts += [_("out of date upstream")] if marks.stale == "propagated" else []
     parts += [_("frozen")] if marks.frozen and state != "frozen" else []
     parts += [_("chosen by you")] if marks.chosen else []
-    return " · ".join(parts)
+    return "  ".join(parts)
 
 
 def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -> Text:
     """Sign, title, state word and marks."""
-    label = Text(f"{state_sign(state, plain)} ", no_wrap=True)
+    look = role_style(STATE_ROLES.get(state, "text"))
+    label = Text.assemble((f"{state_sign(state, plain)} ", look), no_wrap=True)
     label.append(title, style="bold" if state in ("running", "waiting", "failed") else "")
-    if state != "round":
-        label.append(f" {_(STATES[state])}", style="dim")
+    if state != "round" and state not in _SAID_BY_SIGN:
+        label.append(f" {_(STATES[state])}", style=look)
     words = mark_words(marks, state)
     if words:
-        label.append(f" {words if not plain else words.replace('★', '*')}", style="bold" if marks.errors else "")
+        marked = role_style("failed" if marks.errors else "secondary")
+        label.append(f" {words if not plain else words.replace('★', '*')}", style=marked)
     return label
 
 
-def template_row(workflow: Workflow, current: str) -> Text:
-    """A workflow as one of those that can be chosen; `current` is the reference of the one in use."""
-    row = Text("> " if workflow.reference == current else "  ")
-    row.append(one_line(workflow.name or workflow.id), style="bold")
-    about = one_line(workflow.description)
-    return row.append(f" {workflow.reference}", style="dim").append(f" · {about}" if about else "", style="dim")
+def template_rows(workflows: Sequence[Workflow], current: str) -> Iterator[tuple[str, ColumnRow]]:
+    """Workflows that can be chosen, with their references; `current` is the reference of the one in use."""
+    columns = Columns(*_TEMPLATES)
+    for workflow in workflows:
+        is_current = workflow.reference == current
+        sign = Cell(role_sign("focus") if is_current else "", "focus")
+        name = Cell(one_line(workflow.name or workflow.id), is_bold=is_current)
+        yield workflow.reference, columns.row(sign, name, workflow.reference, one_line(workflow.description))
 
 
 def title_of(workflow: Workflow, path: NodeId) -> str:

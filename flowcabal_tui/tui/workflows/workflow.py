@@ -29,6 +29,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
+from flowcabal_tui.tui.widgets.roles import role_style
 from flowcabal_tui.tui.workflows.keys import KEYS
 from flowcabal_tui.tui.workflows.rows import (
     AT_WORK,
@@ -247,7 +248,7 @@ class WorkflowPane(Vertical):
             self._branches[node] = branch
             for source in sources:
                 words = _("reads {name}").format(name=self._title(source))
-                branch.add_leaf(Text(words, style="dim"), source)
+                branch.add_leaf(Text.assemble((words, role_style("secondary"))), source)
         of_document: dict[NodeId, set[NodeId]] = {}
         for path in [path for node in rows for path in inner_paths(node, nodes[node])]:
             self._ensure(path)

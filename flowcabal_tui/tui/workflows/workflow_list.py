@@ -14,7 +14,7 @@ from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.workflows.rows import template_row
+from flowcabal_tui.tui.workflows.rows import template_rows
 
 
 def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = True) -> Binding:
@@ -49,7 +49,7 @@ class WorkflowList(PickList):
 
     def fill(self, workflows: Sequence[Workflow], current: str) -> None:
         """Lists workflows; the cursor is on the one in use."""
-        self.set_options([Option(template_row(item, current), id=item.reference) for item in workflows])
+        self.set_options([Option(row, id=reference) for reference, row in template_rows(workflows, current)])
         self.pick(current)
         if self.highlighted is None:
             self.action_first()

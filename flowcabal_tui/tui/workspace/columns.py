@@ -20,6 +20,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
+from flowcabal_tui.tui.widgets.panel import Panel
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
 
@@ -56,24 +57,30 @@ class PaneColumns:
         yield PaneTabs(PANES, classes="all-tabs")
         with Horizontal(classes="columns"):
             with Vertical(classes="column left", id="left"):
-                yield PaneTabs(PANES[:1], classes="column-tabs")
-                yield ChapterList(id="chapters")
-                yield PaneTabs(PANES[1:2], classes="column-tabs")
-                yield WorkflowPane(id="workflow")
-            with Vertical(classes="column centre", id="centre"):
-                yield PaneTabs(PANES[2:5], classes="column-tabs")
+                with Panel("chapters"):
+                    yield self._edge(PANES[:1])
+                    yield ChapterList(id="chapters")
+                with Panel("workflow"):
+                    yield self._edge(PANES[1:2])
+                    yield WorkflowPane(id="workflow")
+            with Panel(*_COLUMNS["centre"], classes="column centre", id="centre"):
+                yield self._edge(PANES[2:5])
                 with ContentSwitcher(initial="manuscript"):
                     yield ManuscriptPane(id="manuscript")
                     yield self._output
                     yield BlockEditor(id="prompt")
-            with Vertical(classes="column right", id="right"):
-                yield PaneTabs(PANES[5:], classes="column-tabs")
+            with Panel(*_COLUMNS["right"], classes="column right", id="right"):
+                yield self._edge(PANES[5:])
                 with ContentSwitcher(initial="context"):
                     yield ReceiptPane(id="context")
                     yield ProfilePane(id="profiles")
         yield NoticeRow()
         yield self._status
         yield HintLine()
+
+    def _edge(self, panes: tuple[tuple[str, str, str], ...]) -> PaneTabs:
+        plain = not self._screen.app.console.encoding.lower().startswith("utf")
+        return PaneTabs(panes, classes="column-tabs", is_edge=True, plain=plain)
 
     def _take_width(self) -> None:
         """Takes the class of the terminal's width before anything is styled; Textual would style all of it again."""
@@ -93,8 +100,10 @@ class PaneColumns:
             for switcher in self._screen.query(f"#{column} > ContentSwitcher").results(ContentSwitcher):
                 if pane in panes:
                     switcher.current = pane
-        for other in _COLUMNS["left"]:
-            self._screen.query_one(f"#{other}").set_class(other == pane, "-current", update=is_stacked)
+        for panel in self._screen.query(Panel):
+            if panel.id is None:
+                panel.set_class(pane in panel.panes, "-current", update=is_stacked)
+            panel.set_current(pane in panel.panes)
         self._mark_tabs()
         if focus:
             self._to_focus = pane
@@ -104,8 +113,8 @@ class PaneColumns:
         switchers = self._screen.query(".column > ContentSwitcher").results(ContentSwitcher)
         switched = {switcher.current for switcher in switchers}
         for tabs in self._screen.query(".column-tabs").results(PaneTabs):
-            shown = tabs.panes & (switched if len(tabs.panes) > 1 else {self.pane})
-            tabs.show(next(iter(shown), ""))
+            shown = tabs.panes & switched if len(tabs.panes) > 1 else tabs.panes
+            tabs.show(next(iter(shown), ""), is_current=self.pane in tabs.panes)
         self._screen.query_one(".all-tabs", PaneTabs).show(self.pane)
 
     def _focus_pane(self, pane: str) -> None:

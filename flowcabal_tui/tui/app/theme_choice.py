@@ -1,0 +1,78 @@
+"""The theme in use: before the first frame only that one is read, then all; files of the user's folder are watched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from textual.app import App
+from textual.theme import BUILTIN_THEMES
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.tui.app.themes import DEFAULT_THEME, OURS, TERMINAL_THEME, load_theme, load_themes
+from flowcabal_tui.tui.widgets.roles import ROLES
+
+LOOK_SECONDS: Final = 2.0
+"""Between two looks at the user's folder."""
+
+
+def role_defaults() -> dict[str, str]:
+    """Variables of the style sheets for a theme that sets no roles."""
+    return {**{f"role-{role}": "ansi_default" for role in ROLES}, "edge": "ansi_default", "marked": "none"}
+
+
+class ThemeChoice:
+    """Registers the themes of the program and of the user's `folder`, and puts one in use.
+
+    Without colours (`NO_COLOR`) it is always that of the terminal, whose marks need none.
+    """
+
+    def __init__(self, app: App[Any], folder: Path) -> None:
+        self._app, self._folder = app, folder
+        self._seen: dict[Path, int] = {}
+
+    def first(self, name: str) -> None:
+        """Puts one in use before anything is styled; Textual's own themes set no roles and are not offered."""
+        theme = load_theme(TERMINAL_THEME if self._app.no_color else name, self._folder)
+        for other in BUILTIN_THEMES:
+            self._app.unregister_theme(other)
+        self._app.register_theme(theme)
+        if theme.ansi:
+            self._app.theme = theme.name
+        else:
+            self._app.set_reactive(App.theme, theme.name)
+            self._app.stylesheet.set_variables(self._app.get_css_variables())
+
+    def load(self) -> tuple[str, ...]:
+        """Registers all; shows why a file cannot be used; gives the names."""
+        self._seen = self._changes()
+        for theme in load_themes(self._folder, self._warn):
+            if theme != self._app.get_theme(theme.name):
+                self._app.register_theme(theme)
+        ours = [name for name in OURS if name in self._app.available_themes]
+        return (*ours, *sorted(set(self._app.available_themes) - set(OURS)))
+
+    def watch(self) -> None:
+        """Loads all, and looks at the user's folder from then on."""
+        self.load()
+        self._app.set_interval(LOOK_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Reads the user's files again when one has changed; a theme that was good stays until its file is good."""
+        if self._changes() != self._seen:
+            self.load()
+            self._app.refresh_css(animate=False)
+
+    def use(self, name: str) -> None:
+        """The theme of that name, or the one that is always there."""
+        if not self._app.no_color:
+            self._app.theme = name if name in self._app.available_themes else DEFAULT_THEME
+
+    def _changes(self) -> dict[Path, int]:
+        try:
+            return {path: path.stat().st_mtime_ns for path in self._folder.glob("*.toml")}
+        except OSError:  # one that is being replaced
+            return {}
+
+    def _warn(self, error: SettingsError) -> None:
+        self._app.notify(error.detail, title=error.title, severity="warning", markup=False)

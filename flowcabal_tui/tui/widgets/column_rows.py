@@ -1,0 +1,132 @@
+"""Rows in columns: numbers stand below numbers, and what matters least is cut first, by cell width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, crop_middle, padded
+from flowcabal_tui.tui.widgets.roles import Role, role_style
+
+GAP: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a list.
+
+    `rank` says how little it matters: where cells are missing, the column of the highest rank is cut down to `least`
+    cells first, and left out first. A column of rank 0 is never left out. `fill` takes the cells that are left over.
+    """
+
+    head: str = ""
+    rank: int = 0
+    least: int = 4
+    most: int = 200
+    is_number: bool = False
+    fill: bool = False
+    role: Role = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Words of a cell that do not look as their column does."""
+
+    words: str
+    role: Role | None = None
+    is_bold: bool = False
+
+
+class Columns:
+    """The columns of one list; they are as wide as the widest row that was added asks for."""
+
+    def __init__(self, *columns: Column) -> None:
+        self.columns = columns
+        self._widest = [cell_width(column.head) for column in columns]
+        self._laid_out: dict[int, tuple[int, ...]] = {}
+
+    def row(self, *cells: str | Cell, indent: int = 0) -> ColumnRow:
+        """A row; missing cells at the end are empty, and `indent` cells stay free before the first."""
+        given = tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
+        made = given + (Cell(""),) * (len(self.columns) - len(given))
+        for place, cell in enumerate(made):
+            width = cell_width(cell.words) + (indent if place == 0 else 0)
+            if width > self._widest[place]:
+                self._widest[place] = width
+                self._laid_out.clear()
+        return ColumnRow(self, made, indent)
+
+    def head(self) -> ColumnRow:
+        """The heads of the columns."""
+        return ColumnRow(self, tuple(Cell(column.head, "secondary") for column in self.columns), 0)
+
+    def widths(self, room: int) -> tuple[int, ...]:
+        """Cells of each column in a row of `room` cells; 0 for a column that is left out."""
+        if room not in self._laid_out:
+            self._laid_out[room] = self._lay_out(room)
+        return self._laid_out[room]
+
+    def _lay_out(self, room: int) -> tuple[int, ...]:
+        widths = [min(widest, column.most) for widest, column in zip(self._widest, self.columns, strict=True)]
+        by_rank = sorted(range(len(widths)), key=lambda place: -self.columns[place].rank)
+        for place in by_rank:
+            if not self.columns[place].is_number and (missing := _needed(widths) - room) > 0:
+                widths[place] = max(min(widths[place], self.columns[place].least), widths[place] - missing)
+        for place in by_rank:
+            if self.columns[place].rank and _needed(widths) > room:
+                widths[place] = 0
+        for place in by_rank:  # what was cut too far before another column went
+            if widths[place] and not self.columns[place].is_number:
+                wanted = min(self._widest[place], self.columns[place].most)
+                widths[place] = min(wanted, widths[place] + max(0, room - _needed(widths)))
+        filled = next((place for place, column in enumerate(self.columns) if column.fill), None)
+        if filled is not None:
+            widths[filled] = max(1, widths[filled] + room - _needed(widths))
+        return tuple(widths)
+
+
+class ColumnRow(Visual):
+    """One row of a list in columns; as text, its cells with blanks between them."""
+
+    def __init__(self, columns: Columns, cells: tuple[Cell, ...], indent: int) -> None:
+        self._columns, self._cells, self._indent = columns, cells, indent
+
+    def __str__(self) -> str:
+        return " ".join(cell.words for cell in self._cells if cell.words)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """As much as there is."""
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """One row, whatever the width."""
+        return 1
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """The row; words that do not fit are cut in their middle."""
+        pieces: list[tuple[str, str]] = []
+        for column, cell, cells in zip(self._columns.columns, self._cells, self._columns.widths(width), strict=True):
+            if cells:
+                words = self._words(column, cell, cells, self._indent if not pieces else 0)
+                look = role_style(cell.role or column.role)
+                gap = " " * GAP if pieces else ""
+                pieces.append((gap + words, f"bold {look}" if cell.is_bold else look))
+        return Content.assemble(*pieces).render_strips(width, height, style, options)
+
+    def _words(self, column: Column, cell: Cell, cells: int, indent: int) -> str:
+        """The words of a cell, as wide as its column."""
+        cut = crop if column.rank == 0 else crop_middle
+        words = " " * indent + cut(cell.words, cells - indent)
+        return " " * (cells - cell_width(words)) + words if column.is_number else padded(words, cells)
+
+
+def _needed(widths: Sequence[int]) -> int:
+    shown = [width for width in widths if width]
+    return sum(shown) + GAP * max(0, len(shown) - 1)

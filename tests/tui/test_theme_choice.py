@@ -1,0 +1,105 @@
+"""The theme in use: what a terminal is sent, files that change while the program runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from rich.color import ColorType
+from rich.style import Style
+
+from flowcabal_tui.settings.paths import config_folder
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from tests.snapshots.test_shell import app
+from tests.tui.waiting import settled
+
+
+def styles(shown: FlowCabalApp) -> list[Style]:
+    """What the terminal is sent, after Textual's filters."""
+    found = []
+    for strip in shown.screen._compositor.render_strips():
+        for line_filter in shown._filters:
+            if line_filter.enabled:
+                strip = strip.apply_filter(line_filter, shown.screen.background_colors[1])
+        found += [segment.style for segment in strip if segment.style]
+    return found
+
+
+@pytest.fixture
+def user_themes() -> Path:
+    folder = config_folder() / "themes"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def changed(path: Path, words: str, at: int) -> None:
+    path.write_text(words, encoding="utf-8")
+    os.utime(path, (at, at))
+
+
+LISTS = [("2",), ("6",), ("7",), ("8",)]
+
+
+async def opened_with(theme: str, *keys: str) -> list[Style]:
+    shown = app(opened=True)
+    async with shown.run_test(size=(140, 40)) as pilot:
+        await settled(pilot)
+        shown.looks.use(theme)
+        for key in ("end", "enter", *keys):
+            await pilot.press(key)
+            await settled(pilot)
+        return styles(shown)
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+@pytest.mark.parametrize("keys", [*LISTS, (), ("3", "e"), ("4",), ("f8",)])
+async def test_the_terminals_themes_send_its_colours_on_its_ground_and_never_dim(
+    theme: str, keys: tuple[str, ...]
+) -> None:
+    found = await opened_with(theme, *keys)
+    assert {style.bgcolor.type for style in found if style.bgcolor} <= {ColorType.DEFAULT}
+    assert {style.color.type for style in found if style.color} <= {ColorType.DEFAULT, ColorType.STANDARD}
+    assert not any(style.dim for style in found)
+    if keys in LISTS:
+        assert any(style.reverse for style in found), "the cursor is seen"
+
+
+async def test_without_colour_none_is_sent_and_the_cursor_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    for keys in ((), ("4",), ("f8",)):
+        found = await opened_with("paper", *keys)
+        assert {style.color.type for style in found if style.color} <= {ColorType.DEFAULT}
+        assert {style.bgcolor.type for style in found if style.bgcolor} <= {ColorType.DEFAULT}
+        assert not any(style.dim for style in found)
+        assert any(style.reverse for style in found)
+
+
+async def test_a_theme_of_the_user_is_read_again_and_a_bad_one_changes_nothing(user_themes: Path) -> None:
+    mine = user_themes / "mine.toml"
+    changed(mine, '[roles]\nfocus = "#ffff00"', 1)
+    shown = app()
+    async with shown.run_test(size=(140, 40)) as pilot:
+        await settled(pilot)
+        shown.looks.use("mine")
+        await settled(pilot)
+        assert shown.theme_variables["role-focus"] == "#ffff00"
+        changed(mine, '[roles]\nfocus = "#00ffff"', 2)
+        shown.looks.look()
+        await settled(pilot)
+        assert shown.theme_variables["role-focus"] == "#00ffff"
+        changed(mine, '[roles]\nfocus = "#111111"', 3)
+        shown.looks.look()
+        await settled(pilot)
+        assert shown.theme_variables["role-focus"] == "#00ffff"
+        told = [notice.line for notice in shown.announcer.notices.listed]
+        assert any(re.search("mine.toml.*`focus` on `background`", line) for line in told), told
+
+
+async def test_only_themes_that_set_roles_are_offered() -> None:
+    shown = app()
+    async with shown.run_test(size=(140, 40)) as pilot:
+        await settled(pilot)
+        assert {"ink", "paper", "sepia", "high-contrast", "ansi-dark", "ansi-light"} <= set(shown.available_themes)
+        assert "nord" not in shown.available_themes
