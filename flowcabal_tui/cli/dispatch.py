@@ -174,6 +174,14 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli.candidates import candidates
 
         return candidates
+    if command == "comments":
+        from flowcabal_tui.cli.comments import comments
+
+        return comments
+    if command in ("lock", "unlock", "passes"):
+        from flowcabal_tui.cli import revision
+
+        return {"lock": revision.lock, "unlock": revision.lock, "passes": revision.passes}[command]
     if command == "proposals":
         from flowcabal_tui.cli.proposals import proposals
 
@@ -217,10 +225,6 @@ def _handler(command: str) -> Handler:
             "backup": upkeep.backup,
             "restore": upkeep.restore_command,
         }[command]
-    if command in ("changes", "undo"):
-        from flowcabal_tui.cli import changing
-
-        return {"changes": changing.changes, "undo": changing.undo}[command]
     if command == "rescue":
         from flowcabal_tui.cli.rescuing import rescue
 

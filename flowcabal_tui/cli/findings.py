@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from flowcabal_tui.cli.agreeing import agreed
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.flags import named_values
-from flowcabal_tui.cli.naming import the_chapter
+from flowcabal_tui.cli.naming import chapters_of
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import from_plain, to_plain
@@ -50,7 +50,7 @@ async def findings(arguments: Namespace) -> int:
     words = list(_words(arguments))
     project = await opened(arguments, read_only=not (words or arguments.changed), knowledge=False)
     try:
-        chapters = await _between(project, arguments.chapter)
+        chapters = await chapters_of(project, arguments.chapter)
         for command in words:
             await project.carry_out(command)
         if arguments.changed:
@@ -72,7 +72,7 @@ async def check(arguments: Namespace) -> int:
     first, last = arguments.chapter or (None, None)
     project = await opened(arguments, uses_models=arguments.model, knowledge=False)
     try:
-        chapters = await _between(project, arguments.chapter)
+        chapters = await chapters_of(project, arguments.chapter)
         if arguments.model:
             quote = await project.findings.quote_check(first, last)
             for line in spend_lines(quote):
@@ -88,20 +88,6 @@ async def check(arguments: Namespace) -> int:
     wanted = set(chapters)
     failed = arguments.model and any(not wanted or chapter in wanted for chapter, _check in report.not_checked)
     return MODEL_FAILED if failed else FOUND if page.rows else DONE
-
-
-async def _between(project: Project, places: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:
-    """The chapters between two places of the story; () for all. Raises UnknownName."""
-    if places is None:
-        return ()
-    first, last = places
-    for named in filter(None, places):
-        await the_chapter(project, named)
-    return tuple(
-        chapter.id
-        for chapter in await project.book.chapters()
-        if (first or 1) <= chapter.position and (last is None or chapter.position <= last)
-    )
 
 
 def _words(arguments: Namespace) -> Iterator[Command]:

@@ -33,6 +33,20 @@ async def the_chapter(project: Project, number: int) -> ChapterId:
     )
 
 
+async def chapters_of(project: Project, places: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:
+    """The chapters between two places of the story; () for all. Raises UnknownName."""
+    if places is None:
+        return ()
+    first, last = places
+    for named in filter(None, places):
+        await the_chapter(project, named)
+    return tuple(
+        chapter.id
+        for chapter in await project.book.chapters()
+        if (first or 1) <= chapter.position and (last is None or chapter.position <= last)
+    )
+
+
 async def the_workflow(project: Project, reference: str) -> Workflow:
     """The workflow of an id or id@version. Raises UnknownName."""
     try:

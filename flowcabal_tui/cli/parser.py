@@ -11,6 +11,7 @@ from flowcabal_tui.cli.asking_arguments import ask_arguments
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.candidate_arguments import candidate_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
+from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_arguments, passes_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.story_arguments import (
     check_chapters_arguments,
@@ -64,10 +65,12 @@ COMMANDS = [
     "findings",
     "check",
     "impact",
+    "comments",
+    "lock",
+    "unlock",
+    "passes",
     "delete",
     "undelete",
-    "changes",
-    "undo",
     "rebuild",
     "purge",
     "backup",
@@ -95,10 +98,10 @@ TRUSTING = (
         "profile",
         "delete",
         "undelete",
-        "undo",
         "purge",
     ),
-    *("outline", "proposals", "findings", "check", "impact", "chapters", "workflows", "doctor", "session"),
+    *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes"),
+    *("chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -189,6 +192,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     exported.add_argument(
         "target", type=path, metavar=_("FILE"), help=_("its suffix gives the format: txt md epub docx")
     )
+    exported.add_argument("--comments", action="store_true", help=_("with the open comments; not for epub"))
 
 
 def _runs(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -301,13 +305,6 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
         command = _add(commands, name, said)
         _project(command)
         command.add_argument("text", metavar=_("TEXT"), help=named)
-    changes = _add(commands, "changes", _("changes of the whole book that can be undone, the newest first"))
-    _project(changes)
-    changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many"))
-    changes.add_argument("--json", action="store_true")
-    undo = _add(commands, "undo", _("undo the last change of the whole book, or one that `changes` lists"))
-    _project(undo)
-    undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
     rebuild = _add(commands, "rebuild", _("regenerate what is derived from the book's texts; pays for nothing twice"))
     _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))
@@ -408,6 +405,16 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     impact = _add(commands, "impact", _("what depends on a change: a new name, an edited or moved chapter, a fact"))
     _project(impact)
     impact_arguments(impact)
+    comments = _add(commands, "comments", _("comments at passages: list, add, change, resolve, remove"))
+    _project(comments)
+    comments_arguments(comments)
+    for name, words in (("lock", _("lock chapters against every change")), ("unlock", _("unlock chapters"))):
+        command = _add(commands, name, words)
+        _project(command)
+        lock_arguments(command, locks=name == "lock")
+    passes = _add(commands, "passes", _("passes of a revision: list, change, tick chapters as done"))
+    _project(passes)
+    passes_arguments(passes)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

@@ -36,7 +36,11 @@ async def export(arguments: Namespace) -> int:
     """Writes the book; the file's ending tells the form."""
     project = await Project.open(arguments.project, read_only=True)
     try:
-        say(await project.book.export(arguments.target, arguments.target.suffix.lstrip(".").lower()))
+        say(
+            await project.book.export(
+                arguments.target, arguments.target.suffix.lstrip(".").lower(), comments=arguments.comments
+            )
+        )
         await note_unsaved(project, _("The file has the saved text."))
     finally:
         await project.close()

@@ -5,7 +5,7 @@ Each line names the direct subclasses of a class; the docstring of a class says 
 FlowCabalError: ProjectError, SettingsError, WorkflowError, RunError, KnowledgeError, ManuscriptError, HelperFailed,
     ModelError, ActionError, ItemError, PictureError, EditRefused
 ProjectError: ProjectNotFound, ProjectExists, ProjectLocked, ProjectReadOnly, ProjectTooNew, ProjectDamaged,
-    UnsafeFileSystem, UnsafeFile, VersionConflict, DiskFull, ProjectNotConfirmed
+    UnsafeFileSystem, UnsafeFile, VersionConflict, ChapterLocked, DiskFull, ProjectNotConfirmed
 WorkflowError: BindingError, ExpressionError, ConditionError, DialectError
 BindingError: TooLarge
 DialectError: Mistakes
@@ -87,6 +87,10 @@ class UnsafeFile(ProjectError):
 
 class VersionConflict(ProjectError):
     """A text was changed since the version that a write was based on."""
+
+
+class ChapterLocked(ProjectError):
+    """A text of a chapter that the writer has locked was to be written or taken out."""
 
 
 class DiskFull(ProjectError):

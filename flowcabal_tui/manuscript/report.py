@@ -41,7 +41,7 @@ def _kept(report: ImportReport) -> list[str]:
         (report.text_boxes, _("Text boxes, read after their paragraphs: {n}.")),
         (report.fields, _("Fields replaced by the text they last showed: {n}.")),
         (report.numbered_headings, _("Headings numbered by Word, their numbers written out: {n}.")),
-        (comments, _("Comments, listed but not imported: {n}.")),
+        (comments, _("Comments: {n}.")),
     )
     return [words.format(n=f"{n:,}") for n, words in counted if n]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.os_errors import os_reason
@@ -31,34 +32,53 @@ def write_atomically(path: Path, content: bytes) -> None:
         ) from error
 
 
-def _txt(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+Notes = Mapping[int, Sequence[Comment]]
+"""Comments by the row of their chapter."""
+
+
+def _txt(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Notes) -> bytes:
     parts = [details.title]
-    for chapter, starts in zip(chapters, volume_starts(chapters), strict=True):
+    for row, (chapter, starts) in enumerate(zip(chapters, volume_starts(chapters), strict=True)):
         parts += [chapter.volume] * starts + [chapter.title, chapter.text]
+        parts += ["\n".join(_note_lines(notes.get(row, ())))] if notes.get(row) else []
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _markdown(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+def _markdown(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Notes) -> bytes:
     volumes = any(chapter.volume for chapter in chapters)
     parts = [] if volumes else [f"# {details.title}"]
-    for chapter, starts in zip(chapters, volume_starts(chapters), strict=True):
+    for row, (chapter, starts) in enumerate(zip(chapters, volume_starts(chapters), strict=True)):
         parts += [f"# {chapter.volume}"] * starts + [f"## {chapter.title}", chapter.text]
+        parts += ["\n".join(f"> {line}" for line in _note_lines(notes.get(row, ())))] if notes.get(row) else []
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _docx(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+def _note_lines(notes: Sequence[Comment]) -> Iterator[str]:
+    """A line for each comment: its kind, who says it, the words that it is about, what it says."""
+    for note in notes:
+        about = _("on “{words}”").format(words=clean_line(note.quotation)) if note.quotation else ""
+        who = " ".join(part for part in (_(COMMENT_KINDS[note.kind]), clean_line(note.author), about) if part)
+        yield _("[{who}] {words}").format(who=who, words=clean_line(note.words))
+
+
+def _docx(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Notes) -> bytes:
     from flowcabal_tui.manuscript.word.writer import docx
 
-    return docx(details, chapters)
+    return docx(details, chapters, notes)
 
 
-def _epub(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
+def _epub(details: BookDetails, chapters: Sequence[ImportedChapter], notes: Notes) -> bytes:
+    """Readers get no comments: an EPUB is for them."""
     from flowcabal_tui.manuscript.epub.writer import epub  # other forms are written sooner without
 
+    if notes:
+        raise ManuscriptError(
+            _("An EPUB holds no comments."), _("Nothing was written."), _("Export it without them, or as docx.")
+        )
     return epub(details, chapters)
 
 
-_FORMATS: Final[dict[str, Callable[[BookDetails, Sequence[ImportedChapter]], bytes]]] = {
+_FORMATS: Final[dict[str, Callable[[BookDetails, Sequence[ImportedChapter], Notes], bytes]]] = {
     ".txt": _txt,
     ".md": _markdown,
     ".docx": _docx,
@@ -67,8 +87,10 @@ _FORMATS: Final[dict[str, Callable[[BookDetails, Sequence[ImportedChapter]], byt
 EXPORT_SUFFIXES: Final = tuple(_FORMATS)
 
 
-def export_manuscript(path: Path, details: BookDetails, chapters: Sequence[ImportedChapter]) -> int:
-    """Writes the book in the format of the path's suffix and returns its size in bytes.
+def export_manuscript(
+    path: Path, details: BookDetails, chapters: Sequence[ImportedChapter], notes: Notes | None = None
+) -> int:
+    """Writes the book, with `notes`, in the format of the path's suffix and returns its size in bytes.
 
     Raises ManuscriptError (unknown format, no chapters) and DiskFull.
     """
@@ -81,7 +103,7 @@ def export_manuscript(path: Path, details: BookDetails, chapters: Sequence[Impor
         )
     if not chapters:
         raise ManuscriptError(_("There is no chapter to export."), "", _("Write or import one first."))
-    content = render(_cleaned(details), [_harmless(chapter) for chapter in chapters])
+    content = render(_cleaned(details), [_harmless(chapter) for chapter in chapters], notes or {})
     write_atomically(path, content)
     return len(content)
 

@@ -25,6 +25,7 @@ from flowcabal_tui.project.services.drafts import DraftService
 from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
+from flowcabal_tui.project.services.revision import RevisionService
 from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
@@ -59,10 +60,12 @@ class Project:
         self.builds = on_engine(builds, engine)
         self.findings = on_engine(findings, engine)
         talks, comparisons = ConversationService(parts), ComparisonService(parts)
+        revision = RevisionService(parts)
+        self.revision = on_engine(revision, engine)
         self.conversations = on_engine(talks, engine)
         self.comparisons = on_engine(comparisons, engine)
         self.drafts = on_engine(DraftService(parts), engine)
-        services = (book, runs, memory, story, workflows, models, builds, findings, talks, comparisons)
+        services = (book, runs, memory, story, workflows, models, builds, findings, talks, comparisons, revision)
         self._commands = CommandQueue(services, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._closed = startup, False

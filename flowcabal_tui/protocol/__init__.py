@@ -18,13 +18,14 @@ from flowcabal_tui.protocol import (
     findings,
     memory,
     models,
+    revision,
     runs,
     story,
     workflows,
 )
 from flowcabal_tui.protocol.base import Command, Event
 
-SUBJECTS = (book, builds, comparisons, conversations, findings, memory, models, runs, story, workflows)
+SUBJECTS = (book, builds, comparisons, conversations, findings, memory, models, revision, runs, story, workflows)
 COMMANDS: dict[str, type[Command]] = {kind.type: kind for kind in Command.__subclasses__()}
 EVENTS: dict[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
 

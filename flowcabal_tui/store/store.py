@@ -14,12 +14,13 @@ from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
-from flowcabal_tui.store.book.changes import Changes
+from flowcabal_tui.store.book.comments import Comments
 from flowcabal_tui.store.book.drafts import Drafts
 from flowcabal_tui.store.book.edits import Edits
 from flowcabal_tui.store.book.jobs import JobTasks
 from flowcabal_tui.store.book.outbox import Outbox
 from flowcabal_tui.store.book.references import References
+from flowcabal_tui.store.book.revision import Revision
 from flowcabal_tui.store.book.rewrites import Rewrites
 from flowcabal_tui.store.conversation.conversations import Conversations
 from flowcabal_tui.store.file.connection import Clock, Database, Durability, Readers, Writer, open_writable
@@ -76,8 +77,9 @@ class Store:
         self.answers = Answers(self.runs)
         self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
         self.book = Book(database, clock, language)
-        self.edits, self.changes = Edits(database, clock, language), Changes(database, clock, language)
+        self.edits = Edits(database, clock, language)
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)
+        self.comments, self.revision = Comments(database, clock), Revision(database, clock)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)
         self.proposals, self.findings = Proposals(database, clock, language), Findings(database, clock)

@@ -133,6 +133,8 @@ def test_a_document_says_what_became_of_everything_in_it(project: Make, call: Ca
         assert "Editor on “opened the door.”: Too fast." in told
     report = json.loads(call("import", folder, file, "--dry-run", "--json").out)["report"]
     assert (report["insertions"], report["comments"][0]["anchor"]) == (1, "opened the door.")
+    (kept,) = json.loads(call("comments", folder, "--json").out)["comments"]
+    assert (kept["author"], kept["words"], kept["quotation"]) == ("Editor", "Too fast.", "opened the door.")
 
 
 def test_a_chapter_with_the_text_of_another_one_is_named(project: Make, call: Call, tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ from flowcabal_tui.store.migrations.m007_sent_requests import STATEMENTS as SEVE
 from flowcabal_tui.store.migrations.m008_conversations import STATEMENTS as EIGHTH
 from flowcabal_tui.store.migrations.m009_findings import STATEMENTS as NINTH
 from flowcabal_tui.store.migrations.m010_comparisons import STATEMENTS as TENTH
+from flowcabal_tui.store.migrations.m011_comments import STATEMENTS as ELEVENTH
+from flowcabal_tui.store.migrations.m012_locks_and_passes import STATEMENTS as TWELFTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -68,7 +70,7 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH)
+    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH)
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
@@ -266,4 +268,6 @@ RELEASED = [
     "2f9229358772d4eb0e663561102fb400",
     "03689f86059fe7935d97a3679df16ca5",
     "b365dfba65690a7ee2efa80a73a5b051",
+    "e428642d7a2e662150fe47bdd96f7ff2",
+    "3dba7bc8838285249509175c535f1acb",
 ]

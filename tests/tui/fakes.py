@@ -8,7 +8,6 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
@@ -71,6 +70,15 @@ from flowcabal_tui.protocol.book import (
 from flowcabal_tui.protocol.findings import ChangeFromHere, DecideFindings, FindingsChanged
 from flowcabal_tui.protocol.memory import Purge, RebuildPart, TextPurged
 from flowcabal_tui.protocol.models import ConfirmTrust, TrustChanged
+from flowcabal_tui.protocol.revision import (
+    AddComment,
+    CommentsChanged,
+    EditComments,
+    LockChapters,
+    PutPasses,
+    RemoveComments,
+    TickPass,
+)
 from flowcabal_tui.protocol.runs import (
     Decide,
     NodeCompleted,
@@ -107,6 +115,7 @@ from tests.tui.fake_builds import FakeBuilds
 from tests.tui.fake_findings import FakeFindings
 from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
+from tests.tui.fake_revision import FakeRevision
 
 
 class FakeDrafts:
@@ -169,6 +178,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.book = self.runs = self.memory = self.story = self.workflows = self.models = self.builds = self
         self.build_records = {}
         self.drafts, self.findings = FakeDrafts(self), FakeFindings(self.words)
+        self.revision = FakeRevision(self.words)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
         self.chapter_rows = list(books.chapters(self.words))
@@ -199,7 +209,6 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.marks: dict[NodeId, StaleMark] = {}
         self.kept_rows: list[tuple[Curated, str]] = []
         self.deleted_rows: list[Chapter] = []
-        self.logged_changes: list[LoggedChange] = []
         self.stale_rows: list[StaleText] = []
         self.tasks = [BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3)]
         self.put_versions(books.DRAFT, self.words.first_draft, self.words.second_draft)
@@ -323,6 +332,9 @@ class FakeWorkbench(FakeReading, FakeBuilds):
             case DecideFindings() | ChangeFromHere():
                 self.findings.carry_out(command)
                 self._events.append(FindingsChanged())
+            case AddComment() | EditComments() | RemoveComments() | LockChapters() | PutPasses() | TickPass():
+                self._events.append(CommentsChanged())
+                return self.revision.carry_out(command)
             case UndoDecision() if self.findings.rows:
                 self.findings.carry_out(command)
                 self._events.append(FindingsChanged())
@@ -429,12 +441,6 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def deleted_chapters(self) -> tuple[Chapter, ...]:
         return tuple(self.deleted_rows)
-
-    async def changes(self, limit: int = 200) -> tuple[LoggedChange, ...]:
-        return tuple(self.logged_changes[:limit])
-
-    async def last_change(self) -> LoggedChange | None:
-        return next((each for each in self.logged_changes if not each.undone and each.kind != "undo"), None)
 
     async def stale(self) -> tuple[StaleText, ...]:
         return tuple(self.stale_rows)
@@ -584,7 +590,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def preview_import(self, path: Path) -> ImportPreview:
         return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)
 
-    async def export(self, path: Path, form: str) -> Path:
+    async def export(self, path: Path, form: str, *, comments: bool = False) -> Path:
         self.exported.append(path)
         return path
 

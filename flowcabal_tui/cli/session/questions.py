@@ -16,6 +16,7 @@ from flowcabal_tui.project.services.conversations import ConversationService
 from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
+from flowcabal_tui.project.services.revision import RevisionService
 from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
@@ -26,8 +27,7 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     "book": (
         BookService,
         "chapters chapter_text chapter_versions outside_text deleted_chapters kept kept_text overview scenes "
-        "occurrences search blame provenance preview_import meta outline references reference_parts search_references "
-        "changes",
+        "occurrences search blame provenance preview_import meta outline references reference_parts search_references",
     ),
     "memory": (
         MemoryService,
@@ -35,6 +35,7 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     ),
     "story": (StoryService, "entities story seen mentions companions proposals proposal"),
     "findings": (FindingService, "findings finding_report quote_check"),
+    "revision": (RevisionService, "comments locks passes pass_progress"),
     "workflows": (
         WorkflowService,
         "workflows workflow workflow_versions validate actions versions texts standing todo",

@@ -7,14 +7,16 @@ for each of them.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from lxml import etree
 
+from flowcabal_tui.domain.comments import Comment
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.manuscript.blocks import is_scene_break, language_tag, legal, paragraphs, volume_starts
+from flowcabal_tui.manuscript.word.notes import Place, by_paragraph, put_note
 from flowcabal_tui.manuscript.xml_input import Element
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -26,8 +28,10 @@ _SERIF: Final = {"zh-CN": "宋体", "zh-TW": "新細明體"}
 _SANS: Final = {"zh-CN": "黑体", "zh-TW": "微軟正黑體"}
 
 
-def docx(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
-    """The whole file."""
+def docx(
+    details: BookDetails, chapters: Sequence[ImportedChapter], notes: Mapping[int, Sequence[Comment]] | None = None
+) -> bytes:
+    """The whole file, with comments by the row of their chapter at the paragraphs that they are about."""
     from docx import Document
 
     document: Any = Document()
@@ -37,26 +41,32 @@ def docx(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
     _set_styles(document.styles.element, tag, chinese)
     body = document.element.body
     section = body[-1]
-    for paragraph in _paragraphs(details, chapters, chinese):
+    noted = by_paragraph(chapters, notes or {})
+    for place, paragraph in _paragraphs(details, chapters, chinese):
         section.addprevious(paragraph)
+        for note in noted.get(place, ()) if place else ():
+            put_note(document, paragraph, note, details.author)
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()
 
 
-def _paragraphs(details: BookDetails, chapters: Sequence[ImportedChapter], chinese: bool) -> Iterator[Element]:
-    yield _paragraph("Title", details.title)
+def _paragraphs(
+    details: BookDetails, chapters: Sequence[ImportedChapter], chinese: bool
+) -> Iterator[tuple[Place | None, Element]]:
+    """Each paragraph; those of a chapter's text with their places."""
+    yield None, _paragraph("Title", details.title)
     if details.author:
-        yield _paragraph(_AUTHOR, details.author)
+        yield None, _paragraph(_AUTHOR, details.author)
     in_volumes = any(chapter.volume for chapter in chapters)
-    for chapter, starts in zip(chapters, volume_starts(chapters), strict=True):
+    for row, (chapter, starts) in enumerate(zip(chapters, volume_starts(chapters), strict=True)):
         if starts:
-            yield _paragraph("Heading1", chapter.volume)
-        yield _paragraph("Heading2" if in_volumes else "Heading1", chapter.title)
+            yield None, _paragraph("Heading1", chapter.volume)
+        yield None, _paragraph("Heading2" if in_volumes else "Heading1", chapter.title)
         follows = False
-        for line in paragraphs(chapter.text):
+        for number, line in enumerate(paragraphs(chapter.text)):
             ornament = is_scene_break(line)
-            yield _paragraph(_SCENE if ornament else _BODY if follows or chinese else _FIRST, line)
+            yield (row, number), _paragraph(_SCENE if ornament else _BODY if follows or chinese else _FIRST, line)
             follows = not ornament
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.manuscript.epub.cover import MOST_BYTES
 from flowcabal_tui.manuscript.writer import export_manuscript
@@ -18,13 +19,22 @@ COVERS: Final = ("cover.jpg", "cover.jpeg", "cover.png")
 """A picture of this name in the project's folder is the cover of an EPUB; without one the title is drawn."""
 
 
-async def export_book(store: Store, folder: Path, project: ProjectTable, target: Path) -> Path:
-    """Writes all chapters with text in the form of the target's suffix. Raises ManuscriptError, DiskFull."""
+async def export_book(
+    store: Store, folder: Path, project: ProjectTable, target: Path, *, comments: bool = False
+) -> Path:
+    """Writes all chapters with text in the form of the target's suffix, with `comments` also the open ones.
+
+    Raises ManuscriptError, DiskFull.
+    """
     there = [chapter for chapter in await store.book.chapters() if chapter.digest]
     chapters = [
         ImportedChapter(chapter.title, await store.book.text(chapter.id), chapter.volume, chapter.position)
         for chapter in there
     ]
+    noted = [each for each in await store.comments.all() if comments and CommentWish().fits(each)]
+    notes = {
+        row: tuple(each for each in noted if each.chapter == chapter.id) for row, chapter in enumerate(there) if noted
+    }
     written = await store.book.versions(there[0].id) if there else ()
     details = BookDetails(
         title=project.name,
@@ -35,7 +45,7 @@ async def export_book(store: Store, folder: Path, project: ProjectTable, target:
         modified=max((chapter.changed_at for chapter in there if chapter.changed_at), default=None),
         cover=await asyncio.to_thread(_cover, folder),
     )
-    await asyncio.to_thread(export_manuscript, target, details, chapters)
+    await asyncio.to_thread(export_manuscript, target, details, chapters, notes)
     return target
 
 

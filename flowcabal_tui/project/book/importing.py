@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from flowcabal_tui.agents.names.names import discover
+from flowcabal_tui.domain.comments import Comment, placed
 from flowcabal_tui.domain.errors import HelperFailed, ManuscriptError, RunError
-from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.manuscript import ImportPreview, ReferenceId
-from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.manuscript import FileComment, ImportPreview, ReferenceId
+from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.blocks import paragraphs
 from flowcabal_tui.manuscript.chapters import named
@@ -65,7 +67,7 @@ class Importer:
         kinds = tuple(kind for kind in AFTER_KEEP if kind != "entities") if self._free_agent() else AFTER_IMPORT
         # The names first: the index steps of the chapters may begin as soon as these are there.
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
-        await self._store.book.import_chapters(chapters, following(kinds))
+        await self._store.book.import_chapters(chapters, following(kinds), _comments(preview, known))
         self._emit(ImportProgress(total, total))
         self._emit(BookChanged())
         self._wake()
@@ -153,3 +155,33 @@ def _titles(text: str, there: Mapping[Digest, Collection[str]]) -> set[str]:
     indented = [f"\u3000\u3000{line}" for line in plain]
     spaced = (text, *(between.join(lines) for lines in (plain, indented) for between in ("\n", "\n\n")))
     return {title for one in spaced for title in there.get(digest(one), ())}
+
+
+def _comments(preview: ImportPreview, known: Collection[int]) -> Mapping[int, Sequence[Comment]]:
+    """The comments of the file by the rows of the chapters that are imported; those of `known` ones are left out."""
+    rows = [at for at in range(len(preview.chapters)) if at not in known]
+    texts = [(ChapterId(str(at)), clean(chapter.text)) for at, chapter in enumerate(preview.chapters)]
+    found = placed([_noted(each) for each in preview.report.comments], texts)
+    return {
+        row: tuple(each for each in found if each.chapter == str(at))
+        for row, at in enumerate(rows)
+        if any(each.chapter == str(at) for each in found)
+    }
+
+
+def _noted(comment: FileComment) -> Comment:
+    """A comment of a file; its time is UTC where the file does not say."""
+    try:
+        when = datetime.fromisoformat(comment.at) if comment.at else None
+    except ValueError:
+        when = None
+    if when is not None and when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return Comment(
+        ChapterId(""),
+        comment.text,
+        quotation=clean(comment.anchor),
+        author=comment.author,
+        resolved=comment.resolved,
+        at=when,
+    )

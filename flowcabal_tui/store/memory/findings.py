@@ -152,6 +152,14 @@ class Findings:
         )
         return tuple(CheckRate(*row) for row in rows)
 
+    async def waiting(self) -> Mapping[tuple[ChapterId, str], int]:
+        """How many findings of the chapters in the book wait, by chapter and check."""
+        rows = await self._database.rows(
+            f"WITH {_HERE} SELECT proposal.chapter, origin ->> '$[1]', count(*) FROM {_IN_BOOK}"
+            " AND state='waiting' GROUP BY 1, 2"
+        )
+        return {(ChapterId(chapter), check): n for chapter, check, n in rows}
+
     async def withdraw(self, check: str) -> None:
         """All that a check found and that waits."""
         await self._database.do(

@@ -18,7 +18,8 @@ from flowcabal_tui.store.migrations.m007_sent_requests import m007_sent_requests
 from flowcabal_tui.store.migrations.m008_conversations import m008_conversations
 from flowcabal_tui.store.migrations.m009_findings import m009_findings
 from flowcabal_tui.store.migrations.m010_comparisons import m010_comparisons
-from flowcabal_tui.store.migrations.m011_changes import m011_changes
+from flowcabal_tui.store.migrations.m011_comments import m011_comments
+from flowcabal_tui.store.migrations.m012_locks_and_passes import m012_locks_and_passes
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -31,7 +32,8 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m008_conversations,
     m009_findings,
     m010_comparisons,
-    m011_changes,
+    m011_comments,
+    m012_locks_and_passes,
 )
 
 

@@ -13,10 +13,12 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word_count
-from flowcabal_tui.store.file.blobs import put_text
+from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.comments import settle_comments
 from flowcabal_tui.store.rows.findings import settle_findings
 from flowcabal_tui.store.rows.generations import NOW
+from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.proposals import settle_text
 
 EMPTY: Final = digest("")
@@ -132,12 +134,17 @@ class NewVersion:
 def append_version(
     connection: sqlite3.Connection, new: NewVersion, generation: Generation, language: str, at: str
 ) -> ChapterVersion:
-    """Makes `new` the newest version; its text is cleaned before it is stored, and what quotes it follows."""
+    """Makes `new` the newest version; its text is cleaned before it is stored, and what quotes it follows.
+
+    Raises ChapterLocked.
+    """
+    require_unlocked(connection, new.subject)
     text = clean(new.text)
     settle_text(connection, new.subject, text)
     settle_findings(connection, new.subject, text, output=new.output is not None)
-    name = put_text(connection, text)
     before = latest(connection, new.subject)
+    settle_comments(connection, new.subject, lambda: get_text(connection, before.digest) if before else "", text)
+    name = put_text(connection, text)
     number = before.version + 1 if before else 1
     connection.execute(
         "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -27,8 +27,10 @@ from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text, pack_large, unpack
 from flowcabal_tui.store.memory.indexing import rewrite_words
 from flowcabal_tui.store.memory.records import forget_evidence, forget_read
+from flowcabal_tui.store.rows.comments import forget_quoted
 from flowcabal_tui.store.rows.findings import forget_findings
 from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.proposals import forget_chapter, forget_part
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
 from flowcabal_tui.store.rows.texts import arrange, chapters_now, places, scene_subject
@@ -79,12 +81,16 @@ def window_size(language: str) -> int:
 def purge_chapter(
     connection: sqlite3.Connection, chapter: ChapterId, tasks: TaskMaker, language: str, at: str
 ) -> Purged:
-    """A chapter, in the book or deleted, and everything of it. `tasks` clean up outside. Gone if there is none."""
+    """A chapter, in the book or deleted, and everything of it. `tasks` clean up outside.
+
+    Raises ChapterLocked, Gone if there is none.
+    """
     row = connection.execute(
         "SELECT position FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1", (chapter,)
     ).fetchone()
     if row is None:
         raise Gone(chapter)
+    require_unlocked(connection, chapter)
     runs = connection.execute(
         "SELECT run FROM curated WHERE subject=:chapter UNION SELECT id FROM run WHERE chapter=:chapter",
         {"chapter": chapter},
@@ -101,7 +107,17 @@ def purge_chapter(
     forget_turns_of_chapter(connection, chapter)
     for table in ("comparison_result", "comparison_part", "comparison_check"):
         gone.delete(table, "comparison IN (SELECT id FROM comparison WHERE chapter=?)", chapter)
-    for table in ("standing", "edit", "stale", "place", "rewrite", "comparison"):
+    for table in (
+        "standing",
+        "edit",
+        "stale",
+        "place",
+        "rewrite",
+        "comparison",
+        "comment",
+        "chapter_lock",
+        "pass_tick",
+    ):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
     gone.delete("record", "chapter=? OR by='agent' AND instr(body, ?)", chapter, chapter)
@@ -109,7 +125,6 @@ def purge_chapter(
     gone.delete("task", "instr(subject, ?)", chapter)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", chapter)
     gone.delete("draft", "instr(key, ?)", chapter)
-    gone.delete("change_log", "subject=?", chapter)
     arrange(connection, places(connection), next_generation(connection, "truth", row[0], at))
     add_tasks(connection, tasks(chapter, PURGED, row[0]))
     return gone.finish(chapter)
@@ -151,7 +166,6 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
         elif version.output is not None:
             changed.discard(version.text)
     gone.delete("curated", "id=?", output)
-    gone.delete("change_log", "subject=?", output)
     gone.delete("value", _FINDS_OF_RECORDS, subject)
     forget_read(connection, subject, part, get_text(connection, versions[-1].text))
     forget_part(connection, subject, part, get_text(connection, versions[-1].text))
@@ -160,6 +174,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
         gone.derived("instr(rests, ?)", text)
     gone.delete("draft", "instr(key, ?)", subject)
     _forget_rewrites(connection, subject, part)
+    forget_quoted(connection, subject, part)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", subject)
     if part:
         connection.execute("UPDATE entity SET note='' WHERE 'entity/' || id=? AND instr(note, ?)", (subject, part))

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.report import report_lines
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import (
@@ -350,8 +351,19 @@ class BookController:
                 return
         if not await self.may_leave_unsaved(_("Export without the unsaved text?"), _("The file gets the saved text.")):
             return
-        written = await self._workbench.book.export(path, form)
+        comments = form != "epub" and await self._wants_comments()
+        written = await self._workbench.book.export(path, form, comments=comments)
         self._screen.notify(_("Written: {path}").format(path=written), markup=False)
+
+    async def _wants_comments(self) -> bool:
+        """Asks, where there are open comments."""
+        n = len(await self._workbench.revision.comments(CommentWish()))
+        if not n:
+            return False
+        title = ngettext("Export the {n} open comment too?", "Export the {n} open comments too?", n).format(n=n)
+        without = ("without", _("without: the book alone"))
+        choices = (without, ("with", _("with the open comments, for a reader of the draft")))
+        return await self._screen.app.push_screen_wait(ChooseScreen(title, choices)) == "with"
 
     async def unsaved_names(self) -> str:
         """A sentence that names the chapters with unsaved text; "" when there are none."""

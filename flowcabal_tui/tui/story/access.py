@@ -78,9 +78,9 @@ class StoryAccess:
         """In story order."""
         return await self._workbench.story.mentions(entity)
 
-    async def text(self, chapter: ChapterId) -> str:
-        """The newest text of a chapter."""
-        return await self._workbench.book.chapter_text(chapter)
+    async def text(self, chapter: ChapterId, version: int | None = None) -> str:
+        """The text of a version of a chapter; None: of the newest."""
+        return await self._workbench.book.chapter_text(chapter, version)
 
     async def source(self, evidence: Evidence) -> SourceText:
         """The chapter that says it, at the place."""

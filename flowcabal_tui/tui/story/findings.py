@@ -56,12 +56,14 @@ class FindingsScreen(FilteredPage):
         now: Callable[[], datetime],
         chapter: ChapterId | None = None,
         cursor: str | None = None,
+        checks: tuple[str, ...] | None = None,
     ) -> None:
-        """`chapter` is the open one; findings of all chapters are listed first. The cursor goes to the id `cursor`."""
+        """`chapter` is the open one, `cursor` the id of the first row. With `checks` (empty: any) only what these found
+        in the chapter is listed first, else what was found in all chapters."""
         super().__init__(access)
         self._now, self._open_chapter = now, chapter
-        self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", False, False, False
-        self._cursor_wanted = cursor
+        self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", checks is not None, False, False
+        self._checks, self._cursor_wanted = checks or (), cursor
         self._passages = PassageReader(access)
         self._report: CheckReport | None = None
         self._page_shown: FindingPage | None = None
@@ -117,7 +119,7 @@ class FindingsScreen(FilteredPage):
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         words = self.query_one(Input).value.strip()
         unfolded = self._unfolded or self._states_shown != "waiting"
-        wish = FindingWish(STATES_SHOWN[self._states_shown], (), chapters, words, unfolded, self._newest)
+        wish = FindingWish(STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest)
         return await self.access.findings(wish, offset, limit)
 
     def _head(self, page: FindingPage) -> str:

@@ -1,0 +1,64 @@
+"""The arguments of `comments`, `lock`, `unlock` and `passes`."""
+
+from __future__ import annotations
+
+import argparse
+
+from flowcabal_tui.cli.argument_types import chapters_between, whole
+from flowcabal_tui.domain.comments import COMMENT_KINDS
+from flowcabal_tui.locale import _
+
+
+def comments_arguments(listed: argparse.ArgumentParser) -> None:
+    """Which comments are listed, and what is done with some."""
+    words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
+    listed.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
+    states = ("open", "resolved", "lost", "all")
+    listed.add_argument("--state", choices=states, default="open", help=_("which ones; lost: their passage is gone"))
+    listed.add_argument("--kind", action="append", default=[], choices=tuple(COMMENT_KINDS), help=_("only this kind"))
+    listed.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
+    listed.add_argument("--add", metavar=_("WORDS"), help=_("add a comment to the chapter of --chapter"))
+    listed.add_argument("--on", metavar=_("WORDS"), help=_("with --add: the words of the chapter that it is about"))
+    listed.add_argument("--edit", type=whole, metavar="ID", help=_("change this comment with --to or --as"))
+    listed.add_argument("--to", metavar=_("WORDS"), help=_("with --edit: its new words"))
+    listed.add_argument("--as", dest="as_kind", choices=tuple(COMMENT_KINDS), help=_("with --add or --edit: its kind"))
+    for name, words in (
+        ("--resolve", _("mark these as resolved")),
+        ("--reopen", _("mark these as open again")),
+        ("--remove", _("remove these for good")),
+    ):
+        listed.add_argument(name, nargs="+", type=whole, default=[], metavar="ID", help=words)
+    listed.add_argument("--json", action="store_true")
+
+
+def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
+    """Which chapters; `lock` without any lists them."""
+    words = _("the chapters at these places: 7, 7..9, 7.. or ..9; without any, the locked ones are listed")
+    needed = _("the chapters at these places: 7, 7..9, 7.. or ..9")
+    command.add_argument(
+        "chapters", type=chapters_between, nargs="?" if locks else None, metavar="N..M", help=words if locks else needed
+    )
+    command.add_argument("--json", action="store_true")
+
+
+def passes_arguments(command: argparse.ArgumentParser) -> None:
+    """Which pass is shown, and what is changed or ticked first."""
+    command.add_argument("name", nargs="?", metavar=_("PASS"), help=_("one of them, by its id: its chapters"))
+    chapters = _("the chapters at these places: 7, 7..9, 7.. or ..9")
+    command.add_argument(
+        "--tick", type=chapters_between, metavar="N..M", help=_("done: {chapters}").format(chapters=chapters)
+    )
+    words = _("not done: {chapters}").format(chapters=chapters)
+    command.add_argument("--untick", type=chapters_between, metavar="N..M", help=words)
+    words = _("with --tick or --untick: only this item of the checklist, by its number")
+    command.add_argument("--item", type=whole, metavar="N", help=words)
+    command.add_argument("--add", metavar=_("TITLE"), help=_("add a pass at the end"))
+    command.add_argument("--rename", metavar=_("TITLE"), help=_("give it another title"))
+    command.add_argument("--place", type=whole, metavar="N", help=_("move it to this place in the order"))
+    command.add_argument("--remove", action="store_true", help=_("remove it, with its ticks"))
+    words = _('its findings: names of checks, separated by commas; "": of any check')
+    command.add_argument("--checks", metavar=_("NAMES"), help=words)
+    words = _('its comments: kinds, separated by commas; "": of any kind')
+    command.add_argument("--kinds", metavar=_("NAMES"), help=words)
+    command.add_argument("--checklist", metavar=_("WORDS"), help=_("its checklist: items separated by semicolons"))
+    command.add_argument("--json", action="store_true")

@@ -1,0 +1,104 @@
+"""Comments: what the writer, or a reader of a document, noted at a passage of a chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, NewType
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.locale import mark
+
+CommentId = NewType("CommentId", int)
+CommentKind = Literal["note", "question", "todo", "research", "idea"]
+COMMENT_KINDS: Final[Mapping[CommentKind, str]] = {
+    "note": mark("note"),
+    "question": mark("question"),
+    "todo": mark("to do"),
+    "research": mark("to look up"),
+    "idea": mark("idea"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """Words on `quotation`, which is the characters from `start` to `end` of the chapter's text.
+
+    Without a quotation it is about the whole chapter. `lost`: the quoted words are in the text no more; the comment
+    gets its place again when they are back. `author` is "" for the writer. `id` 0: it is not stored yet.
+    """
+
+    chapter: ChapterId
+    words: str
+    kind: CommentKind = "note"
+    quotation: str = ""
+    start: int = 0
+    end: int = 0
+    author: str = ""
+    resolved: bool = False
+    lost: bool = False
+    at: datetime | None = None
+    id: CommentId = CommentId(0)
+
+
+@dataclass(frozen=True, slots=True)
+class CommentWish:
+    """Which comments are wanted: of chapters and kinds (empty: any), with these words, resolved or not (None: both).
+
+    `lost`: only those whose passage is gone.
+    """
+
+    chapters: tuple[ChapterId, ...] = ()
+    kinds: tuple[CommentKind, ...] = ()
+    words: str = ""
+    resolved: bool | None = False
+    lost: bool = False
+
+    def fits(self, comment: Comment) -> bool:
+        """Is it one of those?"""
+        said = f"{comment.words}\n{comment.quotation}\n{comment.author}".casefold()
+        return (
+            (not self.chapters or comment.chapter in self.chapters)
+            and (not self.kinds or comment.kind in self.kinds)
+            and self.words.strip().casefold() in said
+            and self.resolved in (None, comment.resolved)
+            and comment.lost >= self.lost
+        )
+
+
+def placed(comments: Sequence[Comment], texts: Sequence[tuple[ChapterId, str]]) -> tuple[Comment, ...]:
+    """Comments of a document with their chapters and places, found by the words that they quote, in order.
+
+    One whose words are in no chapter belongs to the chapter of the one before it.
+    """
+    found: list[Comment] = []
+    row = at = 0
+    for each in comments:
+        place = _found(each.quotation, texts, row, at) if each.quotation else None
+        if place is not None:
+            row, at = place
+        chapter, text = texts[row]
+        words = each.quotation
+        if place is not None and not text.startswith(words, at):
+            words = words.split("\n")[0].strip()
+        end = at + len(words) if place is not None else 0
+        start = at if place is not None else 0
+        lost = bool(each.quotation) and place is None
+        found.append(
+            Comment(chapter, each.words, each.kind, words, start, end, each.author, each.resolved, lost, each.at)
+        )
+    return tuple(found)
+
+
+def _found(words: str, texts: Sequence[tuple[ChapterId, str]], row: int, at: int) -> tuple[int, int] | None:
+    """The first place behind the one before, else the first of all; of a long quotation its first line will do."""
+    first = words.split("\n")[0].strip()
+    for wanted in dict.fromkeys((words, first)):
+        if not wanted:
+            continue
+        for number in (*range(row, len(texts)), *range(row)):
+            place = texts[number][1].find(wanted, at if number == row else 0)
+            if place >= 0:
+                return number, place
+    return None

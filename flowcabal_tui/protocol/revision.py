@@ -1,0 +1,89 @@
+"""Commands and events of a revision: comments, locked chapters, passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flowcabal_tui.domain.comments import CommentId, CommentKind
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.revision import WHOLE, PassId, RevisionPass
+from flowcabal_tui.protocol.base import Command, Event, event
+
+
+@dataclass(frozen=True, slots=True)
+class AddComment(Command):
+    """Adds a comment to `quotation`, the words at or nearest to the character `start`; "": to the whole chapter.
+
+    Words that only the unsaved text has get their place when it is saved. The result is the comment's id.
+    """
+
+    type: ClassVar[str] = "comment:add"
+    chapter: ChapterId
+    words: str
+    kind: CommentKind = "note"
+    quotation: str = ""
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EditComments(Command):
+    """Changes words, kind or state of comments; what is None stays."""
+
+    type: ClassVar[str] = "comment:edit"
+    comments: tuple[CommentId, ...]
+    words: str | None = None
+    kind: CommentKind | None = None
+    resolved: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveComments(Command):
+    """Removes comments for good."""
+
+    type: ClassVar[str] = "comment:remove"
+    comments: tuple[CommentId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LockChapters(Command):
+    """Locks chapters: nothing writes their texts or takes them out until they are unlocked; or unlocks them."""
+
+    type: ClassVar[str] = "chapter:lock"
+    chapters: tuple[ChapterId, ...]
+    locked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PutPasses(Command):
+    """The passes of the book, in this order, and no others; what was ticked in those that are gone is forgotten."""
+
+    type: ClassVar[str] = "revision:passes"
+    passes: tuple[RevisionPass, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TickPass(Command):
+    """Ticks items of a pass's checklist for a chapter ("": the chapter is done), or takes the ticks away."""
+
+    type: ClassVar[str] = "revision:tick"
+    of: PassId
+    chapter: ChapterId
+    items: tuple[str, ...] = (WHOLE,)
+    on: bool = True
+
+
+@event
+class RevisionChanged(Event):
+    """Chapters were locked or unlocked, passes changed or ticked."""
+
+    type: ClassVar[str] = "revision:changed"
+    chapter: ChapterId | None = None
+
+
+@event
+class CommentsChanged(Event):
+    """Comments were added, changed or removed."""
+
+    type: ClassVar[str] = "comment:changed"
+    chapter: ChapterId | None = None

@@ -1,0 +1,75 @@
+"""The comments of the book."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind
+from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.comments import FIELDS, add_comments, comment_of
+from flowcabal_tui.store.rows.texts import chapter_now
+
+_IN_BOOK = """SELECT {fields} FROM comment JOIN place USING (chapter) WHERE NOT deleted AND generation=
+    (SELECT max(generation) FROM place AS other WHERE other.chapter=comment.chapter)
+    ORDER BY position, start, number"""
+
+
+class Comments:
+    """Every change is one transaction."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def all(self) -> tuple[Comment, ...]:
+        """Those of the chapters that are in the book, in story order."""
+        fields = ", ".join(f"comment.{name.strip()}" for name in FIELDS.split(","))
+        return tuple(comment_of(row) for row in await self._database.rows(_IN_BOOK.format(fields=fields)))
+
+    async def add(self, comment: Comment) -> CommentId:
+        """Stores a new one. Gone for an unknown chapter."""
+        at = self._clock().isoformat()
+
+        def add(connection: sqlite3.Connection) -> CommentId:
+            chapter_now(connection, comment.chapter)
+            (identity,) = add_comments(connection, [comment], at)
+            return identity
+
+        return await self._database.do(add)
+
+    async def edit(
+        self,
+        ids: Sequence[CommentId],
+        words: str | None = None,
+        kind: CommentKind | None = None,
+        resolved: bool | None = None,
+    ) -> None:
+        """What is None stays. Gone for an unknown id, and then nothing was changed."""
+
+        def edit(connection: sqlite3.Connection) -> None:
+            for identity in ids:
+                _require(connection, identity)
+                connection.execute(
+                    "UPDATE comment SET words=coalesce(?, words), kind=coalesce(?, kind),"
+                    " resolved=coalesce(?, resolved) WHERE number=?",
+                    (None if words is None else clean(words).strip(), kind, resolved, identity),
+                )
+
+        await self._database.do(edit)
+
+    async def remove(self, ids: Sequence[CommentId]) -> None:
+        """Takes comments out for good. Gone for an unknown id, and then nothing was changed."""
+
+        def remove(connection: sqlite3.Connection) -> None:
+            for identity in ids:
+                _require(connection, identity)
+                connection.execute("DELETE FROM comment WHERE number=?", (identity,))
+
+        await self._database.do(remove)
+
+
+def _require(connection: sqlite3.Connection, identity: CommentId) -> None:
+    if not connection.execute("SELECT 1 FROM comment WHERE number=?", (identity,)).fetchone():
+        raise Gone(identity)

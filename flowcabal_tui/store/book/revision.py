@@ -1,0 +1,85 @@
+"""Locks of chapters, and ticks of passes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.codec import from_plain, to_plain
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.revision import PASSES, ChapterLock, PassId, RevisionPass, Tick
+from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
+
+_PASSES: Final = "revision/passes"
+
+
+class Revision:
+    """Every change is one transaction."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def locks(self) -> dict[ChapterId, ChapterLock]:
+        """Of the chapters that are or were locked."""
+        rows = await self._database.rows("SELECT chapter, version, locked, at FROM chapter_lock")
+        return {
+            chapter: ChapterLock(chapter, version, bool(locked), datetime.fromisoformat(at))
+            for chapter, version, locked, at in rows
+        }
+
+    async def lock(self, chapters: Sequence[ChapterId], *, locked: bool) -> None:
+        """Locks chapters as they are now, or unlocks them; one that is so already stays as it is. Gone: none."""
+        at = self._clock().isoformat()
+
+        def lock(connection: sqlite3.Connection) -> None:
+            for chapter in chapters:
+                version = chapter_now(connection, chapter).version
+                connection.execute(
+                    "INSERT INTO chapter_lock SELECT ?, ?, 1, ? WHERE ? ON CONFLICT (chapter)"
+                    " DO UPDATE SET version=excluded.version, locked=1, at=excluded.at WHERE NOT locked",
+                    (chapter, version, at, locked),
+                )
+                if not locked:
+                    connection.execute("UPDATE chapter_lock SET locked=0 WHERE chapter=?", (chapter,))
+
+        await self._database.do(lock)
+
+    async def passes(self) -> tuple[RevisionPass, ...]:
+        """In the writer's order."""
+        row = await self._database.row("SELECT json FROM value WHERE key=?", (_PASSES,))
+        return tuple(from_plain(RevisionPass, each) for each in json.loads(row[0])) if row else PASSES
+
+    async def put_passes(self, passes: Sequence[RevisionPass]) -> None:
+        """These and no others; ticks of those that are gone go with them."""
+        text = json.dumps([to_plain(each) for each in passes], ensure_ascii=False)
+        ids = json.dumps([each.id for each in passes])
+
+        def put(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (_PASSES, text))
+            connection.execute("DELETE FROM pass_tick WHERE pass NOT IN (SELECT value FROM json_each(?))", (ids,))
+
+        await self._database.do(put)
+
+    async def ticks(self) -> tuple[Tick, ...]:
+        """Of all passes and chapters."""
+        rows = await self._database.rows("SELECT pass, chapter, item, digest FROM pass_tick")
+        return tuple(Tick(*row) for row in rows)
+
+    async def tick(self, of: PassId, chapter: ChapterId, items: Iterable[str], *, on: bool) -> None:
+        """Ticks items of a pass for a chapter as it is now, or takes the ticks away. Gone for an unknown chapter."""
+        at = self._clock().isoformat()
+
+        def tick(connection: sqlite3.Connection) -> None:
+            chapter_now(connection, chapter)
+            newest = latest(connection, chapter)
+            text = newest.digest if newest else EMPTY
+            for item in items:
+                connection.execute("DELETE FROM pass_tick WHERE (pass, chapter, item)=(?, ?, ?)", (of, chapter, item))
+                if on:
+                    connection.execute("INSERT INTO pass_tick VALUES (?, ?, ?, ?, ?)", (of, chapter, item, text, at))
+
+        await self._database.do(tick)

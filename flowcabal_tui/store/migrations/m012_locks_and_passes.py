@@ -1,0 +1,21 @@
+"""Locked chapters, and what is ticked in the passes of a revision."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+STATEMENTS: Final = (
+    # `version` is the one that the chapter had when it was locked last
+    """CREATE TABLE chapter_lock (chapter TEXT PRIMARY KEY, version INTEGER NOT NULL, locked INTEGER NOT NULL,
+        at TEXT NOT NULL)""",
+    # `item` '': the chapter is done; `digest` is the text that it had
+    """CREATE TABLE pass_tick (pass TEXT NOT NULL, chapter TEXT NOT NULL, item TEXT NOT NULL, digest TEXT NOT NULL,
+        at TEXT NOT NULL, PRIMARY KEY (pass, chapter, item)) WITHOUT ROWID""",
+)
+
+
+def m012_locks_and_passes(connection: sqlite3.Connection) -> None:
+    """Makes the tables."""
+    for statement in STATEMENTS:
+        connection.execute(statement)

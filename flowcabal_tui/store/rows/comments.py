@@ -1,0 +1,86 @@
+"""Comments as rows, in the writer's thread: stored, and following the texts that they are about."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Final
+
+from flowcabal_tui.domain.comments import Comment, CommentId
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.moved_text import MovedText
+from flowcabal_tui.domain.text import clean, clean_line, nearest
+from flowcabal_tui.store.file.connection import Row
+
+FIELDS: Final = "chapter, words, kind, quotation, start, end, author, resolved, lost, at, number"
+_PLACE: Final = "UPDATE comment SET start=?, end=?, quotation=?, lost=? WHERE number=?"
+
+
+def comment_of(row: Row) -> Comment:
+    """A comment from a row of FIELDS."""
+    chapter, words, kind, quotation, start, end, author, resolved, lost, at, number = row
+    when = datetime.fromisoformat(at) if at else None
+    made = (author, bool(resolved), bool(lost), when, CommentId(number))
+    return Comment(ChapterId(chapter), words, kind, quotation, start, end, *made)
+
+
+def add_comments(connection: sqlite3.Connection, comments: Iterable[Comment], at: str) -> list[CommentId]:
+    """Stores new ones; `at` is the time of those that have none."""
+    ids = []
+    for new in comments:
+        values = (new.chapter, clean(new.words).strip(), new.kind, clean(new.quotation), new.start, new.end)
+        when = new.at.isoformat() if new.at else at
+        row = connection.execute(
+            "INSERT INTO comment (chapter, words, kind, quotation, start, end, author, resolved, lost, at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*values, clean_line(new.author), new.resolved, new.lost, when),
+        )
+        ids.append(CommentId(row.lastrowid or 0))
+    return ids
+
+
+def settle_comments(connection: sqlite3.Connection, chapter: str, before: Callable[[], str], text: str) -> None:
+    """Follows a new text of a chapter: passages move with their words; one whose words are gone is lost until they
+    are back. `before` gives the text that the places are of."""
+    rows = connection.execute(f"SELECT {FIELDS} FROM comment WHERE chapter=? AND quotation<>''", (chapter,)).fetchall()
+    if not rows:
+        return
+    old = before()
+    moved = MovedText(old, text)
+    for comment in map(comment_of, rows):
+        place = None
+        if not comment.lost and old[comment.start : comment.end] == comment.quotation:
+            place = moved.place(comment.start, comment.end)
+        elif (at := nearest(text, comment.quotation, comment.start)) >= 0:
+            place = at, at + len(comment.quotation)
+        _put_place(connection, comment, place, text)
+
+
+def move_comments(connection: sqlite3.Connection, chapter: str, other: str, text: str, start: int, shift: int) -> None:
+    """Those of a chapter at or behind the character `start` go to another chapter, whose new text is `text`, `shift`
+    characters further on. Words that are not there are lost."""
+    rows = connection.execute(
+        f"SELECT {FIELDS} FROM comment WHERE chapter=? AND quotation<>'' AND start>=?", (chapter, start)
+    ).fetchall()
+    for comment in map(comment_of, rows):
+        connection.execute("UPDATE comment SET chapter=? WHERE number=?", (other, comment.id))
+        at = nearest(text, comment.quotation, max(0, comment.start + shift))
+        place = (at, at + len(comment.quotation)) if at >= 0 else None
+        _put_place(connection, comment, place, text)
+
+
+def forget_quoted(connection: sqlite3.Connection, chapter: str, part: str) -> None:
+    """Empties quotations of purged words; what the writer said of them stays."""
+    connection.execute(
+        "UPDATE comment SET quotation='', start=0, end=0 WHERE chapter=? AND lost AND instr(?, quotation)",
+        (chapter, part),
+    )
+
+
+def _put_place(connection: sqlite3.Connection, comment: Comment, place: tuple[int, int] | None, text: str) -> None:
+    if place is None:
+        connection.execute("UPDATE comment SET lost=1 WHERE number=?", (comment.id,))
+    else:
+        start, end = place
+        connection.execute(_PLACE, (start, end, text[start:end], 0, comment.id))

@@ -1,0 +1,1 @@
+"""A revision on the screen: comments at passages."""

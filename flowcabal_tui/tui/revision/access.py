@@ -1,0 +1,43 @@
+"""How the screens of a revision read and change a project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from flowcabal_tui.domain.comments import Comment, CommentWish
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.revision import ChapterLock, PassId, PassProgress, RevisionPass
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.tui.story.access import StoryAccess
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+
+class RevisionAccess(StoryAccess):
+    """Reads and writes what a revision is about; shows nothing."""
+
+    def __init__(self, workbench: Project) -> None:
+        super().__init__(workbench)
+        self._revision = workbench.revision
+
+    async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
+        """Those that fit, in story order."""
+        return await self._revision.comments(wish)
+
+    async def passes(self) -> tuple[RevisionPass, ...]:
+        """In the writer's order."""
+        return await self._revision.passes()
+
+    async def pass_progress(self, of: PassId) -> PassProgress:
+        """How far a pass is."""
+        return await self._revision.pass_progress(of)
+
+    async def locks(self) -> Mapping[ChapterId, ChapterLock]:
+        """Of the chapters that are or were locked."""
+        return await self._revision.locks()
+
+    async def carry_out(self, command: Command) -> str:
+        """Carries out a command; its result."""
+        return await self._workbench.carry_out(command)

@@ -1,0 +1,243 @@
+"""The comments of the book: listed, filtered, gone to, changed, resolved."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentKind, CommentWish
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.revision import AddComment, EditComments, RemoveComments
+from flowcabal_tui.tui.revision.access import RevisionAccess
+from flowcabal_tui.tui.revision.comment_form import comment_form
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.filtered_page import FilteredPage
+from flowcabal_tui.tui.story.passages import Passage, Passages
+from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+TABS: Final = (
+    ("1", "open", mark("Unresolved")),
+    ("2", "resolved", mark("Resolved")),
+    ("3", "lost", mark("Passage gone")),
+    ("4", "all", mark("All")),
+)
+WISHES: Final = {
+    "open": CommentWish(),
+    "resolved": CommentWish(resolved=True),
+    "lost": CommentWish(resolved=None, lost=True),
+    "all": CommentWish(resolved=None),
+}
+
+
+class CommentsScreen(FilteredPage):
+    """A list, and below it the comment under the cursor with its passage."""
+
+    access: RevisionAccess
+    help = HelpData(
+        mark("Comments"),
+        mark("What you, or a reader, noted at passages. A comment stays with its passage when the text is edited; "
+             "one whose words are gone is listed under `3` and returns when they do. Enter goes to the passage, "
+             "`m` edits there. `e` changes the comment, `r` resolves it or opens it again, `d` removes it, `a` "
+             "comments on the open chapter as a whole. `t` lists one kind only, `o` only the open chapter."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    CommentsScreen { background: $background; }
+    CommentsScreen > Input, CommentsScreen > Input:focus {
+        height: 1; border: none; padding: 0 1; background: $boost;
+    }
+    CommentsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    CommentsScreen > PickList { height: 1fr; min-height: 4; }
+    CommentsScreen > .told { height: 4; padding: 0 1; border-top: solid $panel; }
+    CommentsScreen > Passages { height: 7; }
+    CommentsScreen > Passages > #there { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "go(True)", mark("Edit there"), id="comments.mend", tooltip=mark("Open the editor there.")),
+        Binding("e", "change", mark("Change"), id="comments.change", tooltip=mark("Other words, or another kind.")),
+        Binding("r", "resolve", mark("Resolve"), id="comments.resolve",
+                tooltip=mark("It is dealt with; again: it is open.")),
+        Binding("a", "add", mark("Add"), id="comments.add", tooltip=mark("Comment on the open chapter as a whole.")),
+        Binding("d,delete", "remove", mark("Remove"), show=False, id="comments.remove"),
+        Binding("t", "kind", mark("Kind"), id="comments.kind", tooltip=mark("List one kind only, or all.")),
+        Binding("o", "chapter", mark("Chapter"), show=False, id="comments.chapter",
+                tooltip=mark("Only those of the open chapter, or of all.")),
+        Binding("slash", "filter", mark("Find"), show=False, id="comments.filter", tooltip=mark("Type words.")),
+        *(Binding(digit, f"show('{name}')", words, show=False, id=f"comments.{name}") for digit, name, words in TABS),
+    ]  # fmt: skip
+
+    def __init__(self, access: RevisionAccess, chapter: ChapterId | None = None, *, only: bool = False) -> None:
+        """`chapter` is the open one; with `only` its comments alone are listed first."""
+        super().__init__(access)
+        self._open_chapter, self._only_open = chapter, only and chapter is not None
+        self._shown_state, self._kind_shown = "open", ""
+        self._found: dict[str, Comment] = {}
+        self._texts: dict[ChapterId, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """States, the line to type in, how many there are, the list, and the comment under the cursor."""
+        yield PaneTabs(TABS)
+        yield Input(placeholder=_("/ words"), select_on_focus=False)
+        yield Static(markup=False, classes="head")
+        yield PickList(id="list")
+        yield Static(markup=False, classes="told")
+        yield Passages()
+        yield HintLine()
+
+    async def reload(self) -> None:
+        """Reads the chapters, the comments, and the texts that these are about."""
+        self.cast = await self.access.people()
+        wish = WISHES[self._shown_state]
+        chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
+        kinds: tuple[CommentKind, ...] = tuple(kind for kind in COMMENT_KINDS if kind == self._kind_shown)
+        wanted = CommentWish(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
+        found = await self.access.comments(wanted)
+        self._texts.clear()
+        self._found = {str(each.id): each for each in found}
+        if self.is_attached:
+            await self.show_cast(self.cast)
+
+    async def show_cast(self, cast: Cast) -> None:
+        """Fills the list."""
+        self.query_one(PaneTabs).show(self._shown_state)
+        self.listing.refill([Option(_row(each, cast), id=key) for key, each in self._found.items()])
+        n = len(self._found)
+        parts = [ngettext("{n} comment", "{n} comments", n).format(n=n)]
+        if self._kind_shown:
+            parts.append(_("only: {kind}").format(kind=next(
+                _(words) for kind, words in COMMENT_KINDS.items() if kind == self._kind_shown
+            )))  # fmt: skip
+        if self._only_open:
+            parts.insert(0, cast.chapter(self._open_chapter))
+        self.query_one(".head", Static).update(" · ".join(parts))
+        self.tell()
+
+    def refill(self) -> None:
+        """Of other words, states or another chapter."""
+        self.work(self.reload(), exclusive=True)
+
+    @property
+    def comment(self) -> Comment | None:
+        """The one under the cursor."""
+        return self._found.get(self.listing.picked or "")
+
+    def tell(self) -> None:
+        """The comment under the cursor."""
+        told, comment = self.query_one(".told", Static), self.comment
+        if comment is None or self.cast is None:
+            told.update(_("Nothing is listed here. In the manuscript, Ctrl+n comments on the selected passage."))
+            self.query_one(Passages).show(None, None)
+            return
+        who = one_line(comment.author) or _("you")
+        when = f"{comment.at:%Y-%m-%d}" if comment.at else ""
+        kind = _(COMMENT_KINDS[comment.kind])
+        told.update(
+            "\n".join((" · ".join(filter(None, (kind, who, when))), one_line(comment.words, 600))), layout=False
+        )
+        self.work(self._show_passage(comment, self.cast))
+
+    async def _show_passage(self, comment: Comment, cast: Cast) -> None:
+        if comment.chapter not in self._texts:
+            self._texts[comment.chapter] = await self.access.text(comment.chapter)
+        if self.is_attached and self.comment is comment:
+            text = self._texts.get(comment.chapter, "")
+            title = cast.chapter(comment.chapter)
+            words = comment.quotation or _("(the whole chapter)")
+            passage = Passage(title, words, text if comment.quotation else "", comment.start)
+            self.query_one(Passages).show(passage, None)
+
+    # What is shown
+
+    @on(PaneChosen)
+    def choose_state(self, message: PaneChosen) -> None:
+        """A tab was clicked."""
+        self.action_show(message.pane)
+
+    def action_show(self, name: str) -> None:
+        """Comments of another state."""
+        self._shown_state = name
+        self.refill()
+
+    def action_kind(self) -> None:
+        """The next kind; after the last one, all."""
+        kinds = ["", *COMMENT_KINDS]
+        self._kind_shown = kinds[(kinds.index(self._kind_shown) + 1) % len(kinds)]
+        self.refill()
+
+    def action_chapter(self) -> None:
+        """Only the open chapter, or all."""
+        self._only_open = not self._only_open and self._open_chapter is not None
+        self.refill()
+
+    # What is done
+
+    @on(OptionList.OptionSelected)
+    def go_here(self, message: OptionList.OptionSelected) -> None:
+        """Enter goes to the passage."""
+        message.stop()
+        self.action_go(edit=False)
+
+    def action_go(self, edit: bool) -> None:
+        """Go to the passage, to read or to edit it; where its words are gone, to where they were."""
+        if (comment := self.comment) is not None:
+            known = bool(comment.quotation) and not comment.lost
+            start = comment.start if known else -1
+            end = comment.end if known else -1
+            place = max(start, 0)
+            self.dismiss(Place(comment.chapter, place if edit else start, max(end, 0) if edit else end, edit))
+
+    def action_add(self) -> None:
+        """A comment on the open chapter as a whole."""
+        if self._open_chapter is not None:
+            self.work(self._add(self._open_chapter))
+
+    async def _add(self, chapter: ChapterId) -> None:
+        if (noted := await self.ask(comment_form(""))) is not None:
+            await self._do(AddComment(chapter, noted.words, noted.kind))
+
+    def action_change(self) -> None:
+        """Other words, or another kind."""
+        if (comment := self.comment) is not None:
+            self.work(self._change(comment))
+
+    async def _change(self, comment: Comment) -> None:
+        if (noted := await self.ask(comment_form(comment.quotation, comment))) is not None:
+            await self._do(EditComments((comment.id,), noted.words, noted.kind))
+
+    def action_resolve(self) -> None:
+        """It is dealt with, or open again."""
+        if (comment := self.comment) is not None:
+            self.work(self._do(EditComments((comment.id,), resolved=not comment.resolved)))
+
+    def action_remove(self) -> None:
+        """Remove it after a question."""
+        if (comment := self.comment) is not None:
+            self.work(self._remove(comment))
+
+    async def _remove(self, comment: Comment) -> None:
+        if await self.confirm(_("Remove this comment?"), one_line(comment.words, 300)):
+            await self._do(RemoveComments((comment.id,)))
+
+    async def _do(self, command: Command) -> None:
+        await self.access.carry_out(command)
+        await self.reload()
+
+
+def _row(comment: Comment, cast: Cast) -> EndedRow:
+    sign = "-" if comment.lost else "=" if comment.resolved else " "
+    start = f"{sign}{cast.position(comment.chapter) or '-':>5}  "
+    quoted = f"  “{one_line(comment.quotation, 80)}”" if comment.quotation else ""
+    state = f" · {_('passage gone')}" if comment.lost else ""
+    return EndedRow(start, one_line(comment.words, 200) + quoted, f"  {_(COMMENT_KINDS[comment.kind])}{state}")

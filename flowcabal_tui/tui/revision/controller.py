@@ -1,0 +1,107 @@
+"""Opens the screens of a revision, and comments on the passage that is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.revision import PassId
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.revision import AddComment, CommentsChanged, RevisionChanged
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.manuscript_words import paragraph_with
+from flowcabal_tui.tui.revision.access import RevisionAccess
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.tui.story.story_page import Place
+
+GoTo = Callable[[ChapterId, int, int, bool], Coroutine[Any, Any, None]]
+
+
+class RevisionController:
+    """The screens are loaded when one is opened: a project is on the screen sooner."""
+
+    def __init__(
+        self,
+        screen: Screen[Any],
+        workbench: Project,
+        view: View,
+        go_to: GoTo,
+        save_drafts: Callable[[], Awaitable[None]],
+        now: Callable[[], datetime],
+    ) -> None:
+        """`go_to` opens a chapter at characters of its text; `save_drafts` stores what is typed."""
+        self._screen, self._workbench, self._view = screen, workbench, view
+        self._go_to, self._save_drafts, self._now = go_to, save_drafts, now
+        self._last_pass: PassId | None = None
+
+    @on_key("revision.open")
+    def revision(self) -> None:
+        """Opens the passes, at the one that was looked at last."""
+        from flowcabal_tui.tui.revision.revision import RevisionScreen
+
+        page = RevisionScreen(RevisionAccess(self._workbench), self._now, self._view.chapter, self._last_pass)
+
+        def left(place: Place | None) -> None:
+            self._last_pass = page.shown
+            self._go(place)
+
+        self._screen.app.push_screen(page, left)
+
+    @on_key("revision.comments")
+    def comments(self) -> None:
+        """Opens the comments."""
+        from flowcabal_tui.tui.revision.comments import CommentsScreen
+
+        page = CommentsScreen(RevisionAccess(self._workbench), self._view.chapter)
+        self._screen.app.push_screen(page, self._go)
+
+    @on_key("revision.comment")
+    async def comment(self) -> None:
+        """Asks for a comment on the selected passage, else on the paragraph in view."""
+        from flowcabal_tui.tui.revision.comment_form import comment_form
+
+        chapter, (words, start) = self._view.chapter, self._passage()
+        if chapter is None:
+            self._screen.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            return
+        noted = await self._screen.app.push_screen_wait(comment_form(words))
+        if noted is not None:
+            await self._save_drafts()
+            await self._workbench.carry_out(AddComment(chapter, noted.words, noted.kind, words, start))
+            self._screen.notify(_("The comment was added: H lists all."), markup=False)
+
+    def _passage(self) -> tuple[str, int]:
+        """The selected words with their place, else the paragraph at the cursor or the uppermost one in view."""
+        pane = self._screen.query_one(ManuscriptPane)
+        if pane.face == "edit":
+            start, end = pane.query_one(ProseArea).selected_span
+            if start < end:
+                words = pane.text[start:end]
+                return words.strip(), start + len(words) - len(words.lstrip())
+        else:
+            start = pane.query_one("#read", StreamView).place
+        words, start = paragraph_with(pane.text, start)
+        return words.strip(), start + len(words) - len(words.lstrip())
+
+    def _go(self, place: Place | None) -> None:
+        if place is not None:
+            attempt(self._screen, self._go_to(place.chapter, place.start, place.end, place.edit))
+
+    @on_event
+    def _read_again(self, _event: CommentsChanged | RevisionChanged) -> None:
+        from flowcabal_tui.tui.story.story_page import StoryPage
+
+        for screen in self._screen.app.screen_stack:
+            if isinstance(screen, StoryPage):
+                screen.book_moved()

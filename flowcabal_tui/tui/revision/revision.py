@@ -1,0 +1,278 @@
+"""The revision: passes over the book, each with its chapters, what is found in them, and a checklist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.revision import WHOLE, ChapterLock, PassChapter, PassId, PassProgress, RevisionPass
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.revision import LockChapters, TickPass
+from flowcabal_tui.tui.revision.access import RevisionAccess
+from flowcabal_tui.tui.revision.comments import CommentsScreen
+from flowcabal_tui.tui.revision.pass_list import PassesScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow, HangingRow
+
+_DIGITS = 9
+
+
+class PassTabs(PaneTabs):
+    """The passes of the book by their digits."""
+
+    def name_passes(self, passes: Sequence[RevisionPass], shown: str) -> None:
+        """Shows these; the one of the id `shown` is in view."""
+        named = tuple((str(n), str(each.id), one_line(each.title, 30)) for n, each in enumerate(passes, 1))
+        if named != self._panes_named:
+            self._panes_named, self._shown_pane = named, ""
+        self.show(shown)
+
+
+class RevisionScreen(StoryPage):
+    """The chapters of a pass above, its checklist for the chapter under the cursor below."""
+
+    access: RevisionAccess
+    help = HelpData(
+        mark("Revision"),
+        mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space ticks a "
+             "chapter as done, and on the checklist (Tab) an item. A chapter whose text was changed after its tick "
+             "says so. `f` lists its findings of this pass, `c` its comments, Enter opens it. `L` locks a chapter: "
+             "nothing writes it until you unlock it; `d` compares it with the state in which it was last locked."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    RevisionScreen { background: $background; }
+    RevisionScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    RevisionScreen > #chapters { height: 1fr; min-height: 4; }
+    RevisionScreen > .told { height: 1; padding: 0 1; text-style: bold; background: $panel; }
+    RevisionScreen > #items { height: auto; max-height: 8; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "tick", mark("Done"), id="revision.tick", tooltip=mark("Tick the chapter, or the item.")),
+        Binding("f", "findings", mark("Findings"), id="revision.findings",
+                tooltip=mark("The findings of this pass in this chapter.")),
+        Binding("c", "comments", mark("Comments"), id="revision.chapter-comments",
+                tooltip=mark("The comments of this chapter.")),
+        Binding("L", "lock", mark("Lock"), id="revision.lock",
+                tooltip=mark("Protect it from every change, or unlock it.")),
+        Binding("d", "compare", mark("Compare"), id="revision.compare",
+                tooltip=mark("What changed since the chapter was locked last.")),
+        Binding("P", "passes", mark("Passes"), id="revision.passes",
+                tooltip=mark("Add, change, move or remove passes.")),
+        *(Binding(str(n), f"choose({n})", mark("Pass"), show=False, id=f"revision.pass-{n}")
+          for n in range(1, _DIGITS + 1)),
+    ]  # fmt: skip
+
+    def __init__(
+        self,
+        access: RevisionAccess,
+        now: Callable[[], datetime],
+        chapter: ChapterId | None,
+        shown: PassId | None = None,
+    ) -> None:
+        """The cursor is at `chapter`; `shown` is the pass in view (None: the first)."""
+        super().__init__(access)
+        self._now, self._first_chapter, self.shown = now, chapter, shown
+        self._passes: tuple[RevisionPass, ...] = ()
+        self._told = PassProgress(())
+        self._locks: Mapping[ChapterId, ChapterLock] = {}
+
+    def compose(self) -> ComposeResult:
+        """The passes, how far the one in view is, its chapters, and the checklist."""
+        yield PassTabs(())
+        yield Static(markup=False, classes="head")
+        yield PickList(id="chapters")
+        yield Static(markup=False, classes="told")
+        yield PickList(id="items")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The list of chapters has the focus."""
+        self.query_one("#chapters", PickList).focus()
+
+    @property
+    def current(self) -> RevisionPass:
+        """The pass in view."""
+        return next((each for each in self._passes if each.id == self.shown), self._passes[0])
+
+    @property
+    def chapter(self) -> ChapterId | None:
+        """The chapter under the cursor."""
+        picked = self.query_one("#chapters", PickList).picked
+        return ChapterId(picked) if picked else None
+
+    async def reload(self) -> None:
+        """Reads the passes, and how far the one in view is."""
+        self.cast = await self.access.people()
+        self._passes = await self.access.passes()
+        self.shown = self.current.id
+        self._told = await self.access.pass_progress(self.shown)
+        self._locks = await self.access.locks()
+        if self.is_attached:
+            await self.show_cast(self.cast)
+
+    async def show_cast(self, cast: Cast) -> None:
+        """Fills the lists; the cursors stay where they are."""
+        self.query_one(PassTabs).name_passes(self._passes, str(self.shown))
+        parts = [
+            _("{done} of {total} chapters done").format(done=self._told.done, total=len(self._told.chapters)),
+            _findings(sum(row.findings for row in self._told.chapters)),
+            _comments(sum(row.comments for row in self._told.chapters)),
+        ]
+        self.query_one(".head", Static).update(" · ".join(filter(None, parts)))
+        first, self._first_chapter = self._first_chapter, None
+        rows = [Option(self._row(row, cast), id=row.chapter) for row in self._told.chapters]
+        self.query_one("#chapters", PickList).refill(rows, first)
+        self._show_items()
+
+    def _row(self, row: PassChapter, cast: Cast) -> EndedRow:
+        sign = "[~]" if row.outdated else "[x]" if row.done else "[ ]"
+        lock = self._locks.get(row.chapter)
+        parts = [
+            _findings(row.findings),
+            _comments(row.comments),
+            _("changed since") if row.outdated else "",
+            _("locked") if lock is not None and lock.locked else "",
+        ]
+        end = "".join(f" · {part}" for part in parts if part)
+        return EndedRow(f"{sign} ", cast.chapter(row.chapter), end)
+
+    def _show_items(self) -> None:
+        row, told = self._chapter_row(), self.query_one(".told", Static)
+        if row is None or self.cast is None:
+            told.update(_("No chapter has a text yet."))
+            self.query_one("#items", PickList).refill([])
+            return
+        told.update(f"{one_line(_(self.current.title))} · {self.cast.chapter(row.chapter)}")
+        items = [
+            Option(HangingRow("[x] " if item in row.items else "[ ] ", one_line(_(item), 300)), id=str(number))
+            for number, item in enumerate(self.current.checklist)
+        ]
+        self.query_one("#items", PickList).refill(items)
+
+    def _chapter_row(self) -> PassChapter | None:
+        return next((row for row in self._told.chapters if row.chapter == self.chapter), None)
+
+    @on(OptionList.OptionHighlighted, "#chapters")
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """The checklist of another chapter."""
+        message.stop()
+        self._show_items()
+
+    # Ways out
+
+    @on(OptionList.OptionSelected, "#chapters")
+    def go_here(self, message: OptionList.OptionSelected) -> None:
+        """Enter opens the chapter."""
+        message.stop()
+        if (chapter := self.chapter) is not None:
+            self.dismiss(Place(chapter, -1, -1))
+
+    def _go(self, place: Place | None) -> None:
+        """A list over this one leads into the text."""
+        if place is not None:
+            self.dismiss(place)
+
+    def action_findings(self) -> None:
+        """The findings of the pass in the chapter under the cursor."""
+        if (chapter := self.chapter) is not None:
+            page = FindingsScreen(self.access, self._now, chapter, checks=self.current.checks)
+            self.app.push_screen(page, self._go)
+
+    def action_comments(self) -> None:
+        """The comments of the chapter under the cursor."""
+        if (chapter := self.chapter) is not None:
+            self.app.push_screen(CommentsScreen(self.access, chapter, only=True), self._go)
+
+    # Passes
+
+    @on(PaneChosen)
+    def choose_pass(self, message: PaneChosen) -> None:
+        """A name was clicked."""
+        self.shown = PassId(message.pane)
+        self.work(self.reload(), exclusive=True)
+
+    def action_choose(self, number: int) -> None:
+        """The pass of that digit."""
+        if number <= len(self._passes):
+            self.shown = self._passes[number - 1].id
+            self.work(self.reload(), exclusive=True)
+
+    def action_passes(self) -> None:
+        """Add, change, move or remove passes."""
+        self.work(self._change_passes())
+
+    async def _change_passes(self) -> None:
+        await self.app.push_screen_wait(PassesScreen(self.access, self.shown))
+        await self.reload()
+
+    # What is done
+
+    @on(OptionList.OptionSelected, "#items")
+    def tick_item(self, message: OptionList.OptionSelected) -> None:
+        """Enter on an item ticks it."""
+        message.stop()
+        self.action_tick()
+
+    def action_tick(self) -> None:
+        """Tick the chapter, or the item that has the cursor; again: take the tick away."""
+        row, items = self._chapter_row(), self.query_one("#items", PickList)
+        if row is None:
+            return
+        if items.has_focus and items.picked is not None:
+            item = self.current.checklist[int(items.picked)]
+            self._do(TickPass(self.current.id, row.chapter, (item,), item not in row.items))
+        else:
+            self._do(TickPass(self.current.id, row.chapter, (WHOLE,), row.outdated or not row.done))
+
+    def action_lock(self) -> None:
+        """Lock the chapter, or unlock it."""
+        if (chapter := self.chapter) is not None:
+            lock = self._locks.get(chapter)
+            self._do(LockChapters((chapter,), lock is None or not lock.locked))
+
+    def _do(self, command: Command) -> None:
+        self.work(self._carry_out(command))
+
+    async def _carry_out(self, command: Command) -> None:
+        await self.access.carry_out(command)
+        await self.reload()
+
+    def action_compare(self) -> None:
+        """What changed since the chapter was locked last."""
+        chapter = self.chapter
+        lock = self._locks.get(chapter) if chapter else None
+        if chapter is not None and lock is not None:
+            self.work(self._compare(chapter, lock))
+        else:
+            self.notify(_("The chapter was never locked: `L` locks it."), markup=False)
+
+    async def _compare(self, chapter: ChapterId, lock: ChapterLock) -> None:
+        before, now = await self.access.text(chapter, lock.version), await self.access.text(chapter)
+        name = self.cast.chapter(chapter) if self.cast else ""
+        title = _("{chapter}: since it was locked on {day}").format(chapter=name, day=f"{lock.at:%Y-%m-%d}")
+        self.app.push_screen(DiffScreen(title, before, now))
+
+
+def _findings(n: int) -> str:
+    return ngettext("{n} finding", "{n} findings", n).format(n=n) if n else ""
+
+
+def _comments(n: int) -> str:
+    return ngettext("{n} comment", "{n} comments", n).format(n=n) if n else ""

@@ -1,0 +1,35 @@
+"""Locks and passes on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Call
+
+
+def test_chapters_are_locked_listed_and_unlocked(demo: Path, call: Call) -> None:
+    assert call("lock", demo).code == 1
+    locked = call("lock", demo, "1..2")
+    assert locked.code == 0 and [line.split("\t")[0] for line in locked.out.splitlines()] == ["1", "2"]
+    refused = call("delete", demo, 1)
+    assert refused.code == 1 and "unlock PROJECT 1" in refused.err
+    assert call("unlock", demo, 1).code == 0
+    (row,) = json.loads(call("lock", demo, "--json").out)["locked"]
+    assert (row["position"], row["locked"]) == (2, True)
+
+
+def test_passes_are_ticked_and_changed(demo: Path, call: Call) -> None:
+    assert call("passes", demo, "proof", "--tick", "1..2").code == 0
+    assert call("passes", demo, "proof", "--tick", 3, "--item", 2).code == 0
+    lines = call("passes", demo, "proof").out.splitlines()
+    assert "2 of" in lines[0] and lines[1].startswith("1. ")
+    rows = [line.split("\t") for line in lines if line[:1].isdigit() and "\t" in line]
+    assert [row[2] for row in rows][:3] == ["done", "done", "to do"] and rows[2][3] == "2"
+    made = call("passes", demo, "--add", "下雨", "--checks", "ages, looks", "--checklist", "一；二", "--place", 1)
+    assert made.code == 0
+    first = json.loads(call("passes", demo, "--json").out)["passes"][0]
+    assert (first["title"], first["checks"], first["checklist"]) == ("下雨", ["ages", "looks"], ["一", "二"])
+    assert call("passes", demo, first["id"], "--rename", "雨").code == 0
+    assert call("passes", demo, first["id"], "--remove").code == 0
+    assert "雨" not in call("passes", demo).out

@@ -1,0 +1,46 @@
+"""Pictures of a revision."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.tui.revision.access import RevisionAccess
+from flowcabal_tui.tui.revision.comments import CommentsScreen
+from flowcabal_tui.tui.revision.pass_list import PassesScreen
+from flowcabal_tui.tui.revision.revision import RevisionScreen
+from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
+from tests.snapshots.test_shell import app
+from tests.tui.fake_books import NOW, chapter_id
+from tests.tui.fakes import FakeWorkbench
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """English again afterwards."""
+    yield
+    use_language("en")
+
+
+@EVERY_SIZE
+@BOTH
+def test_comments(snap_compare, size, language):
+    workbench = FakeWorkbench(language)
+    workbench.revision.fill()
+    page = CommentsScreen(RevisionAccess(workbench), chapter_id(1))
+    assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["4", "j"])
+
+
+@EVERY_SIZE
+@BOTH
+def test_the_revision(snap_compare, size, language):
+    workbench = FakeWorkbench(language)
+    workbench.revision.fill()
+    page = RevisionScreen(RevisionAccess(workbench), lambda: NOW, chapter_id(1))
+    assert snap_compare(app(language), terminal_size=size, run_before=on_top(page))
+
+
+@BOTH
+def test_passes(snap_compare, language):
+    page = PassesScreen(RevisionAccess(FakeWorkbench(language)))
+    assert snap_compare(app(language), terminal_size=(80, 24), run_before=on_top(page), press=["j"])

@@ -1,0 +1,122 @@
+"""The revision over an invented project: passes, ticks, locks, what leads from it; and the list of passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.revision import PASSES, WHOLE
+from flowcabal_tui.protocol.revision import LockChapters, PutPasses, TickPass
+from flowcabal_tui.tui.revision.access import RevisionAccess
+from flowcabal_tui.tui.revision.comments import CommentsScreen
+from flowcabal_tui.tui.revision.pass_list import PassesScreen
+from flowcabal_tui.tui.revision.revision import RevisionScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen
+from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.story_page import Place
+from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.test_names import opened, press, screen
+from tests.tui.test_workspace import workspace
+
+ONE, TWO, THREE = (books.chapter_id(n) for n in (1, 2, 3))
+STRUCTURE, CONTINUITY, PEOPLE, *_rest = PASSES
+
+
+def filled() -> FakeWorkbench:
+    workbench = FakeWorkbench()
+    workbench.revision.fill()
+    workbench.findings.fill()
+    return workbench
+
+
+def page(workbench: FakeWorkbench) -> RevisionScreen:
+    return RevisionScreen(RevisionAccess(workbench), lambda: books.NOW, ONE)
+
+
+def rows(pilot, name: str = "#chapters") -> list[str]:
+    return [str(option.prompt) for option in pilot.app.screen.query_one(name, PickList).options]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_a_pass_shows_what_is_done_what_changed_and_what_is_left(size: tuple[int, int]) -> None:
+    async with opened(page(filled()), size) as pilot:
+        first, second, third = rows(pilot)
+        assert first.startswith("[x] 1 Rain") and "locked" in first
+        assert second.startswith("[~]") and "changed since" in second
+        assert third.startswith("[ ]") and "2 findings" in third
+        assert [row[:3] for row in rows(pilot, "#items")] == ["[ ]", "[x]", "[ ]"]
+        assert "1 of 3 chapters done · 2 findings" in screen(pilot)
+        await press(pilot, "3")
+        assert "4 findings" in rows(pilot)[2] and "[3 People]" in screen(pilot)
+
+
+async def test_ticks_of_a_chapter_and_of_an_item_are_one_key() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "j", "space")
+        assert workbench.sent[-1] == TickPass(STRUCTURE.id, TWO, (WHOLE,), True), "it was changed since"
+        await press(pilot, "space")
+        assert workbench.sent[-1] == TickPass(STRUCTURE.id, TWO, (WHOLE,), False)
+        await press(pilot, "tab", "j", "space")
+        assert workbench.sent[-1] == TickPass(STRUCTURE.id, TWO, (STRUCTURE.checklist[1],), True)
+        assert rows(pilot, "#items")[1].startswith("[x]")
+
+
+async def test_a_lock_is_one_key_and_is_compared_with() -> None:
+    workbench = filled()
+    workbench._write(ONE, books.EN.texts[0] + " More.", "")
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "L")
+        assert workbench.sent[-1] == LockChapters((ONE,), False)
+        await press(pilot, "d")
+        assert isinstance(pilot.app.screen, DiffScreen) and "1 change" in screen(pilot)
+        await press(pilot, "escape", "j", "d")
+        assert isinstance(pilot.app.screen, RevisionScreen), "it was never locked"
+
+
+async def test_findings_and_comments_of_the_chapter_lead_into_the_text() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "3", "G", "f")
+        assert isinstance(pilot.app.screen, FindingsScreen)
+        await press(pilot, "escape", "c")
+        assert isinstance(pilot.app.screen, CommentsScreen)
+        await press(pilot, "enter")
+        note = workbench.revision.rows[3]
+        assert pilot.app.answers == [Place(THREE, note.start, note.end)]
+
+
+async def test_passes_are_added_changed_moved_and_removed() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "P")
+        assert isinstance(pilot.app.screen, PassesScreen)
+        await press(pilot, "e", *" 2", "ctrl+s")
+        sent = workbench.sent[-1]
+        assert isinstance(sent, PutPasses) and sent.passes[0].title == "Structure 2"
+        assert sent.passes[0].checklist == STRUCTURE.checklist, "words of the program stay its own"
+        await press(pilot, "greater_than_sign")
+        assert [each.id for each in workbench.revision.pass_rows][:2] == [CONTINUITY.id, STRUCTURE.id]
+        await press(pilot, "a", *"Rain", "down", *"none", "ctrl+s")
+        assert isinstance(pilot.app.screen, FormScreen), "there is no such check"
+        await press(pilot, *["backspace"] * 4, *"ages, looks", "down", *"question", "down", *"One; two", "ctrl+s")
+        made = workbench.revision.pass_rows[-1]
+        assert (made.title, made.checks, made.kinds) == ("Rain", ("ages", "looks"), ("question",))
+        assert made.checklist == ("One", "two")
+        await press(pilot, "d", "y", "escape")
+        assert workbench.revision.pass_rows[-1].id == PASSES[-1].id
+
+
+async def test_the_revision_is_one_key_away_and_enter_opens_the_chapter(tmp_path: Path) -> None:
+    workbench = filled()
+    async with workspace(workbench, tmp_path) as pilot:
+        await press(pilot, "U")
+        assert isinstance(pilot.app.screen, RevisionScreen)
+        await press(pilot, "2", "g", "enter")
+        assert not isinstance(pilot.app.screen, RevisionScreen)
+        await press(pilot, "U")
+        assert "[2 Continuity]" in screen(pilot)
