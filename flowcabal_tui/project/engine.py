@@ -75,13 +75,20 @@ class Tasks:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def create(self, work: Coroutine[Any, Any, None]) -> None:
+        """Starts work; after `close` it is not begun."""
+        if self._closed:
+            work.close()
+            return
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
+        """Cancels all tasks and waits until they have ended."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -100,7 +100,8 @@ class Project:
             engine.stop()
             raise
         project = cls(engine, parts, feed)
-        engine.submit(project._startup.begin(knowledge=knowledge and not read_only))
+        begins = project._startup.begin(knowledge=knowledge and not read_only)
+        engine.soon(parts.base.tasks.create, begins)  # a project that is closed at once ends it before its store
         return project
 
     @property

@@ -31,10 +31,17 @@ def pilots_wait_for_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any]) -> None:
-    """Waits for something that the loop will bring about; raises TimeoutError when that takes too long."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await pilot.pause()
+    """Waits for something that the loop will bring about; raises TimeoutError, with what is shown, if it does not."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not holds():
+                await pilot.pause()
+    except TimeoutError as error:
+        error.add_note(f"screens: {pilot.app.screen_stack}")
+        error.add_note(f"at work: {[worker for worker in pilot.app.workers if worker.is_running]}")
+        announcer = getattr(pilot.app, "announcer", None)
+        error.add_note(f"notices: {[each.words for each in announcer.notices.listed] if announcer else ()}")
+        raise
 
 
 async def settled(pilot: Pilot[Any]) -> None:

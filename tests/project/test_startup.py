@@ -1,0 +1,35 @@
+"""What a project starts by itself ends before its store is closed, however early that is."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.project.memory.purging import Purging
+from flowcabal_tui.project.project import Project
+from tests.project.desk import make
+from tests.waiting import until
+
+
+async def test_a_project_that_is_closed_while_it_starts_ends_the_start_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[bool] = []
+    read: list[tuple[Chapter, ...]] = []
+
+    async def slow(purging: Purging) -> None:
+        began.append(True)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            read.append(await purging._store.book.chapters())
+
+    monkeypatch.setattr(Purging, "begin", slow)
+    await make(folder)
+    project = await Project.open(folder)
+    await until(lambda: began)
+    await project.close()
+    assert read == [()], "the store could still be read when the start was cancelled"
