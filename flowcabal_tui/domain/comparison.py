@@ -216,9 +216,14 @@ def results(candidates: Sequence[Digest], verdict: Verdict, used: Sequence[Diges
 def composed(comparison: Comparison, taken: Sequence[Taken]) -> str:
     """The paragraphs that were taken, by beats, inside of a beat in the order of taking."""
     texts = {each.digest: paragraphs_of(each.text) for each in comparison.candidates}
-    known = [each for each in taken if each.paragraph < len(texts.get(each.candidate, ()))]
-    ordered = sorted(known, key=lambda each: row_of(comparison, each))
-    return joint(comparison).join(texts[each.candidate][each.paragraph] for each in ordered)
+    return joint(comparison).join(texts[each.candidate][each.paragraph] for each in in_result(comparison, taken))
+
+
+def in_result(comparison: Comparison, taken: Sequence[Taken]) -> list[Taken]:
+    """What was taken, in the order of the result; what the comparison does not have is left out."""
+    counts = {each.digest: len(paragraphs_of(each.text)) for each in comparison.candidates}
+    known = [each for each in taken if 0 <= each.paragraph < counts.get(each.candidate, 0)]
+    return sorted(known, key=lambda each: row_of(comparison, each))
 
 
 def row_of(comparison: Comparison, taken: Taken) -> int:

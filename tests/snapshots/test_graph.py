@@ -1,4 +1,4 @@
-"""Pictures of the graph with bodies and marks, the versions of a node, the bench and a story."""
+"""Pictures of the graph with bodies and marks, the versions of a node and a story."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.protocol.runs import NodeNeedsHuman, QuestionAnswered
 from flowcabal_tui.tui.app.app import FlowCabalApp
-from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.editing.places import graph_at, spot_of
 from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersionsScreen
@@ -89,21 +88,6 @@ def test_the_tree_with_bodies_and_marks(snap_compare, size, language):
         await settled(pilot)
 
     assert snap_compare(running, terminal_size=size, run_before=before)
-
-
-@EVERY_SIZE
-@BOTH
-def test_the_bench(snap_compare, size, language):
-    texts = [text for text in words(language).texts if text]
-    labels = ("A", "B", "C")
-    choices = tuple(Choice(label, text) for label, text in zip(labels, texts, strict=False))
-    question = replace(adventure(language), reason=words(language).reason, choices=choices)
-
-    async def load(question: Question):
-        raise AssertionError
-
-    before = on_top(DecisionsScreen([question], load))
-    assert snap_compare(app(language), terminal_size=size, run_before=before)
 
 
 @EVERY_SIZE

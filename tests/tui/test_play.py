@@ -1,4 +1,4 @@
-"""Questions that ask for a choice: short answers, candidates on the bench, gates, and a story that is played."""
+"""Questions that ask for a choice: short answers, gates, and a story that is played."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from flowcabal_tui.protocol.runs import (
     RunStateChanged,
     WorkflowCompleted,
 )
-from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, story_of
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
@@ -84,70 +84,21 @@ async def test_a_digit_in_the_first_half_second_decides_nothing() -> None:
         assert app.posted(DecisionsScreen) == []
 
 
-@pytest.mark.parametrize(("width", "columns"), [(80, 1), (120, 3), (160, 3)])
-async def test_candidates_stand_side_by_side_where_there_is_room(width: int, columns: int) -> None:
-    app, screen, clock = decisions(CANDIDATES)
-    async with app.run_test(size=(width, 24)) as pilot:
-        await opened(pilot, screen, clock)
-        words = "\n".join(shown(app))
-        assert sum(text.split("\n")[0] in words for text in TEXTS) == columns
-
-
-async def test_a_candidate_is_reached_by_its_number_and_taken_with_a() -> None:
+async def test_candidates_are_compared_on_a_screen_of_their_own() -> None:
     app, screen, clock = decisions(CANDIDATES)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, screen, clock)
-        await pilot.press("3")
-        await pilot.pause()
-        assert "没有人来。" in "\n".join(shown(app))
+        assert app.posted(DecisionsScreen) == [DecisionsScreen.CompareRequested(CANDIDATES.id)]
+        words = "\n".join(shown(app))
+        assert "3 candidates wait" in words and "voice" not in words
         await pilot.press("a")
-        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(CANDIDATES.id, Decision("choose", 3))
-
-
-async def test_marked_paragraphs_of_several_candidates_become_one_text() -> None:
-    app, screen, clock = decisions(CANDIDATES)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot, screen, clock)
-        await pilot.press("2", "j", "space", "1", "space", "v")
+        assert app.posted(DecisionsScreen) == [DecisionsScreen.CompareRequested(CANDIDATES.id)] * 2
+        await app.push_screen(ChooseScreen("", ()))
+        screen.show_questions(())
         await pilot.pause()
-        assert screen.query_one(CandidateView).is_preview
-        assert shown(app)[-1].split() == ["F2", "Submit", "Esc", "Back"]
-        await pilot.press("ctrl+s")
-        assert app.posted(DecisionsScreen)[-1] == DecisionsScreen.Decided(
-            CANDIDATES.id, Decision("edit", text="她数到三。\n\n雨下了一夜。")
-        )
-
-
-async def test_escape_leads_from_the_text_back_to_the_candidates_with_their_marks() -> None:
-    app, screen, clock = decisions(CANDIDATES)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot, screen, clock)
-        await pilot.press("space", "v", "escape")
+        app.pop_screen()
         await pilot.pause()
-        assert not screen.query_one(CandidateView).is_preview
-        assert "+1 雨下了一夜。" in "\n".join(shown(app))
-        assert app.screen is screen
-
-
-async def test_a_narrower_terminal_keeps_the_keys_at_the_candidate() -> None:
-    app, screen, clock = decisions(CANDIDATES)
-    async with app.run_test(size=(160, 24)) as pilot:
-        await opened(pilot, screen, clock)
-        await pilot.press("2")
-        await pilot.resize_terminal(80, 24)
-        await pilot.pause()
-        await pilot.press("3")
-        await pilot.pause()
-        assert "没有人来。" in "\n".join(shown(app))
-
-
-async def test_blind_candidates_have_no_names() -> None:
-    app, screen, clock = decisions(replace(CANDIDATES, blind=True))
-    async with app.run_test(size=(120, 24)) as pilot:
-        await opened(pilot, screen, clock)
-        words = "\n".join(shown(app))
-        assert "voice" not in words
-        assert "blind" in words
+        assert screen not in app.screen_stack, "the last question was answered on a screen above"
 
 
 async def test_a_gate_shows_exactly_what_would_be_done() -> None:
@@ -173,15 +124,13 @@ async def test_the_next_question_is_reached_from_a_list() -> None:
         assert screen.question == ASK
 
 
-async def test_hostile_answers_and_candidates_are_words() -> None:
-    choices = (Choice(HOSTILE), Choice(HOSTILE, HOSTILE))
-    for question in (replace(ASK, choices=choices[:1], reason=HOSTILE), replace(CANDIDATES, choices=choices)):
-        app, screen, clock = decisions(question)
-        async with app.run_test(size=(140, 24)) as pilot:
-            await opened(pilot, screen, clock)
-            words = "\n".join(shown(app))
-            assert "[b]bold[/b]" in words
-            assert "\x1b" not in words and "\u202e" not in words
+async def test_hostile_answers_are_words() -> None:
+    app, screen, clock = decisions(replace(ASK, choices=(Choice(HOSTILE),), reason=HOSTILE))
+    async with app.run_test(size=(140, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        words = "\n".join(shown(app))
+        assert "[b]bold[/b]" in words
+        assert "\x1b" not in words and "\u202e" not in words
 
 
 # The story

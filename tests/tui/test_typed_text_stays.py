@@ -10,12 +10,10 @@ from textual.widgets import Button, Input
 
 from flowcabal_tui.domain.ids import EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.run import Choice
 from flowcabal_tui.domain.story import Promise, Story
 from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.nodes.registry import kinds
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
-from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.story.cast import Cast
@@ -137,22 +135,3 @@ async def test_a_version_that_is_written_by_hand_is_not_lost_by_esc(tmp_path: Pa
         await calm(pilot)
         await until(pilot, lambda: pilot.app.screen is versions)
         assert versions.face == "text"
-
-
-async def test_a_text_that_was_put_together_on_the_bench_is_not_lost_by_esc() -> None:
-    bench = CandidateView()
-    app = Host(bench)
-    async with app.run_test(size=(80, 24)) as pilot:
-        bench.show([Choice("one", text="Rain.\n\nSnow."), Choice("two", text="Wind.")], blind=False)
-        await pilot.pause()
-        bench.action_preview()
-        bench.leave_preview()
-        assert not bench.is_preview
-        bench.action_preview()
-        await pilot.press("X")
-        bench.leave_preview()
-        await pilot.pause()
-        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
-        await pilot.press("n")
-        assert bench.is_preview
-        assert bench.put_together.startswith("X")

@@ -20,9 +20,10 @@ from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.conversation.chips import ChipPicker
 from flowcabal_tui.tui.conversation.screen import ConversationScreen
 from flowcabal_tui.tui.decisions.answers import AnswerList
-from flowcabal_tui.tui.decisions.candidates import CandidateView
+from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
+from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
@@ -102,7 +103,8 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Lists in forms of names"), Choice),
     (mark("The text on the whole screen"), ProseScreen),
     (mark("Decisions"), DecisionsScreen),
-    (mark("Candidates"), CandidateView),
+    (mark("Comparison of candidates"), ComparisonScreen),
+    (mark("Changes at the seams"), SeamChangesScreen),
     (mark("Short answers"), AnswerList),
     (mark("Play"), PlayScreen),
     (mark("Source"), SourceScreen),

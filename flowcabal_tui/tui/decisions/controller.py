@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.screen import Screen
 
+from flowcabal_tui.domain.comparison import ComparisonTarget
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import QuestionId, RunId
 from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.comparisons import ComparisonChanged, SiftProgress
 from flowcabal_tui.protocol.memory import WaiveFinding
 from flowcabal_tui.protocol.runs import (
     Decide,
@@ -24,8 +26,11 @@ from flowcabal_tui.protocol.runs import (
     RunStarted,
     RunStateChanged,
 )
+from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
+from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, is_told
+from flowcabal_tui.tui.decisions.question_kinds import has_candidates
 from flowcabal_tui.tui.decisions.unsent import Unsent
 from flowcabal_tui.tui.shared.notices import NoticeOver
 from flowcabal_tui.tui.shared.status_line import StatusLine
@@ -116,6 +121,39 @@ class DecisionController:
 
     def _write_down(self, _left: None) -> None:
         attempt(self._screen, self._unsent.save(), group="unsent")
+
+    @on_request(DecisionsScreen.CompareRequested)
+    def compare_question(self, question: QuestionId) -> None:
+        """Opens the candidates of a question."""
+        self._compare(ComparisonTarget(question))
+
+    @on_key("candidates.open", group="candidates", exclusive=True)
+    async def compare(self) -> None:
+        """The candidates of the node in view: of a question that waits, else all that it has written."""
+        view = self._view
+        await self.load()
+        waiting = [each for each in self._waiting if has_candidates(each) and each.chapter == view.chapter]
+        mine = next((each for each in waiting if each.node == view.node), waiting[0] if waiting else None)
+        if mine is not None:
+            self._compare(ComparisonTarget(mine.id))
+        elif view.node is None or view.run is None:
+            self._screen.notify(_("Choose a node that has written something: `2`."), markup=False)
+        else:
+            workflow = await self._workbench.runs.run_workflow(view.run)
+            self._compare(ComparisonTarget(workflow=workflow.id, node=view.node, chapter=view.chapter))
+
+    def _compare(self, target: ComparisonTarget) -> None:
+        self._screen.app.push_screen(ComparisonScreen(ComparisonAccess(self._workbench, target)))
+
+    @on_event
+    def _candidates_moved(self, event: ComparisonChanged | SiftProgress) -> None:
+        """A comparison that is open reads its candidates again."""
+        for screen in self._screen.app.screen_stack:
+            if isinstance(screen, ComparisonScreen):
+                if isinstance(event, SiftProgress):
+                    screen.note_progress(event.done, event.total)
+                else:
+                    screen.work(screen.reload(), exclusive=True)
 
     @on_key("run.play", group="play", exclusive=True)
     async def play(self) -> None:

@@ -22,7 +22,6 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.decisions import question_kinds as kinds
 from flowcabal_tui.tui.decisions.answers import AnswerList
 from flowcabal_tui.tui.decisions.attempts import Attempts
-from flowcabal_tui.tui.decisions.candidates import CandidateView
 from flowcabal_tui.tui.decisions.finding_view import FindingView
 from flowcabal_tui.tui.decisions.typed_answer import TypedAnswer
 from flowcabal_tui.tui.decisions.unsent import Unsent
@@ -55,6 +54,12 @@ class DecisionsScreen(Screen[None]):
         decision: Decision
 
     @dataclass
+    class CompareRequested(Request):
+        """The candidates of a question are to be compared."""
+
+        question: QuestionId
+
+    @dataclass
     class WaiveRequested(Request):
         """A finding is intended."""
 
@@ -79,6 +84,8 @@ class DecisionsScreen(Screen[None]):
         self._waiting, self._load_view, self._now = list(questions), load, now
         self._place = next((place for place, item in enumerate(questions) if item.run == run), 0)
         self._appeared = now()
+        self._ends_when_shown = False
+        """The last question was answered on a screen above this one."""
 
     def compose(self) -> ComposeResult:
         """The question, the checks, the attempt, and the keys."""
@@ -90,7 +97,6 @@ class DecisionsScreen(Screen[None]):
             yield StreamView(id="text")
             yield DiffView(id="changes")
             yield ProseArea(id="editor")
-            yield CandidateView(id="candidates")
             with Vertical(id="choice"):
                 yield StreamView(id="told")
                 yield AnswerList(id="answers")
@@ -107,8 +113,15 @@ class DecisionsScreen(Screen[None]):
         return self.query_one(ContentSwitcher).current
 
     def on_mount(self) -> None:
-        """The oldest question first."""
+        """The oldest question first; candidates are shown at once."""
         self._appear()
+        if self.question is not None and kinds.has_candidates(self.question):
+            self.post_message(self.CompareRequested(self.question.id))
+
+    def on_screen_resume(self) -> None:
+        """What was decided on a screen above this one is over."""
+        if self._ends_when_shown:
+            self.dismiss(None)
 
     @property
     def question(self) -> Question | None:
@@ -129,7 +142,9 @@ class DecisionsScreen(Screen[None]):
     def _appear(self) -> None:
         """Shows the question at the cursor from its start; the grace begins."""
         if not self._waiting:
-            self.dismiss(None)
+            self._ends_when_shown = not self.is_current
+            if self.is_current:
+                self.dismiss(None)
             return
         self._place = min(self._place, len(self._waiting) - 1)
         self._appeared = self._now()
@@ -159,7 +174,6 @@ class DecisionsScreen(Screen[None]):
         """An input starts from its proposal; a confirmation shows what would be used."""
         text = clean(question.proposal)
         self.query_one(".attempt", Static).update(kinds.proposal_hint(question))
-        self.set_class(kinds.has_candidates(question), "-candidates")
         if question.kind == "choice":
             self._show_choices(question)
             return
@@ -174,12 +188,10 @@ class DecisionsScreen(Screen[None]):
             self._turn_to("text")
 
     def _show_choices(self, question: Question) -> None:
-        """Candidates side by side; short answers below the text of the question."""
+        """Short answers below the text of the question; candidates are compared on a screen of their own."""
         if kinds.has_candidates(question):
-            candidates = self.query_one(CandidateView)
-            candidates.show(question.choices, blind=question.blind)
-            self.query_one(ContentSwitcher).current = "candidates"
-            self.call_after_refresh(candidates.focus_current)
+            self.query_one("#text", StreamView).set_text(clean(question.reason), follow=False)
+            self._turn_to("text")
         else:
             told = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
             self.query_one("#told", StreamView).set_text(told, follow=False)
@@ -204,15 +216,12 @@ class DecisionsScreen(Screen[None]):
         self.query_one(".reason", Static).update(kinds.reason_words(question))
         self._refresh_keys()
 
-    @on(CandidateView.Turned)
     def _refresh_keys(self) -> None:
         if self.question is not None:
             attempts = len(self.attempts.all)
             findings, is_editing = self.query_one(FindingView).count, self.face == "editor"
             idle = kinds.idle_actions(self.question, findings, attempts, is_editing=is_editing)
-            is_preview = self.face == "candidates" and self.query_one(CandidateView).is_preview
-            idle -= set(kinds.PREVIEW_KEYS) if is_preview else set()
-            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle, is_preview=is_preview))
+            self.query_one(".keys", Static).update(kinds.keys_line(self.question, idle))
 
     def _show_attempt(self, number: int) -> None:
         self.attempts.number = number
@@ -267,8 +276,6 @@ class DecisionsScreen(Screen[None]):
             return True
         if action == "question":
             return not isinstance(self.focused, (ProseArea, PickList))
-        if self.face == "candidates" and self.query_one(CandidateView).is_preview:
-            return action in kinds.PREVIEW_KEYS
         if action == "submit":
             return self.face == "editor"
         return kinds.allows(self.question, action)
@@ -310,7 +317,7 @@ class DecisionsScreen(Screen[None]):
         if question.kind == "input":
             self._hand_in(question)
         elif kinds.has_candidates(question):
-            self._decide(Decision("choose", self.query_one(CandidateView).number))
+            self.post_message(self.CompareRequested(question.id))
         elif question.kind == "choice":
             self.query_one(AnswerList).action_select()
         elif question.kind in ("confirm", "gate", "limit") or self.attempts.shown is not None:
@@ -352,9 +359,6 @@ class DecisionsScreen(Screen[None]):
         shown, question = self.attempts.shown, self.question
         if self.is_grace() or question is None:
             return
-        if kinds.has_candidates(question):
-            self.query_one(CandidateView).action_preview()
-            return
         if shown is not None:
             self._typed.load(shown.text)
         if shown is not None or question.kind == "input":
@@ -369,12 +373,10 @@ class DecisionsScreen(Screen[None]):
     def action_submit(self) -> None:
         """Hand in the text of the editor."""
         question = self.question
-        if self.is_grace() or question is None or self.face not in ("editor", "candidates"):
+        if self.is_grace() or question is None or self.face != "editor":
             return
         if question.kind == "input":
             self._hand_in(question)
-        elif question.kind == "choice":
-            self._decide(Decision("edit", text=self.query_one(CandidateView).put_together))
         else:
             self._decide(Decision("edit", self.attempts.number, text=self.editor_area.text))
 
@@ -418,9 +420,7 @@ class DecisionsScreen(Screen[None]):
 
     def action_leave(self) -> None:
         """Out of the editor or the difference; else back to the workspace."""
-        if self.face == "candidates" and self.query_one(CandidateView).is_preview:
-            self.query_one(CandidateView).leave_preview()
-        elif self.editor_area.has_focus and self.question is not None:
+        if self.editor_area.has_focus and self.question is not None:
             self._typed.remember()
             if self.question.kind == "input":
                 self.set_focus(None)

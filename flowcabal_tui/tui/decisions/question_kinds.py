@@ -27,7 +27,6 @@ DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
 DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
 DecisionsScreen > .keys { height: auto; max-height: 2; padding: 0 1; background: $surface; }
 DecisionsScreen.-plain > FindingView { display: none; }
-DecisionsScreen.-candidates > .attempt { display: none; }
 DecisionsScreen #choice { height: 1fr; }
 DecisionsScreen #choice > StreamView { height: 1fr; }
 """
@@ -65,8 +64,6 @@ KEYS: Final[list[BindingType]] = [
     Binding("escape", "leave", mark("Back"), priority=True, id="decision.back"),
     HELP_KEYS,
 ]  # fmt: skip
-PREVIEW_KEYS: Final = ("submit", "leave")
-"""The actions that work while a text is put together from candidates."""
 REVIEW_KEYS: Final = ("approve", "why", "intended", "changes", "source", "finding", "attempt")
 _ALLOWED: Final = {
     "review": REVIEW_KEYS,
@@ -74,7 +71,7 @@ _ALLOWED: Final = {
     "confirm": ("approve", "reject"),
     "gate": ("approve", "reject"),
     "limit": ("approve", "reject"),
-    "choice": ("approve", "edit"),
+    "choice": ("approve",),
 }
 _OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "edit", "reject": "reject"}
 """Keys that a review allows only when its question offers the decision."""
@@ -82,8 +79,6 @@ _OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "
 
 def allows(question: Question, action: str) -> bool:
     """Does the key make sense for this question?"""
-    if action == "edit" and question.kind == "choice":
-        return has_candidates(question)
     if action in _ALLOWED[question.kind]:
         return True
     if question.kind == "review" and action in _OPTIONS:
@@ -107,16 +102,15 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
     return idle
 
 
-def keys_line(question: Question, off: Container[str], *, is_preview: bool) -> str:
-    """The keys of this question, without the actions that are `off`; `is_preview`: a text is put together."""
-    if has_candidates(question) and not is_preview:
-        return _("a Choose this one  Space Mark paragraph  v Combine  h l 1-9 Candidates  w Why  J Next  Esc Back")
+def keys_line(question: Question, off: Container[str]) -> str:
+    """The keys of this question, without the actions that are `off`."""
+    if has_candidates(question):
+        return _("a Compare the candidates  x Reject  J Next  Esc Back")
     hints = [
         f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
         for binding in KEYS
         if isinstance(binding, Binding) and binding.show
         and (action := binding.action.split("(")[0]) not in off and allows(question, action)
-        and (not is_preview or action in PREVIEW_KEYS)
     ]  # fmt: skip
     return "  ".join(hints)
 
@@ -142,7 +136,7 @@ def heading(question: Question) -> str:
 
 def reason_words(question: Question) -> str:
     """Why it is asked; a confirmation says first what it means."""
-    if question.kind == "choice" and not has_candidates(question):
+    if question.kind == "choice":
         return ""
     if question.kind != "confirm":
         return clean(question.reason)
@@ -156,6 +150,9 @@ def proposal_hint(question: Question) -> str:
         return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
     if question.kind == "limit":
         return _("`a` lets the run cost the same amount again, `x` ends it here. What was paid for is kept either way.")
+    if has_candidates(question):
+        count = sum(bool(choice.text) for choice in question.choices)
+        return _("{n} candidates wait: `a` compares them without the names of their models.").format(n=count)
     if question.kind == "choice":
         return _("Press a digit or Enter to choose an answer.")
     if question.kind == "input":

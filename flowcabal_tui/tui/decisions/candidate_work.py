@@ -1,0 +1,106 @@
+"""What agents do for a comparison, each after its price was agreed to: facts, further candidates, seams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.agents.comparing.seams import SeamHunk
+from flowcabal_tui.domain.comparison import Candidate, Taken
+from flowcabal_tui.domain.run import Quote
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.comparison_words import outcome_words
+from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.words import spend_lines
+from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
+from flowcabal_tui.tui.decisions.finding_view import finding_in_full
+from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+MORE: int = 6
+"""So many further candidates are asked for at a time."""
+
+
+class CandidateWork:
+    """Asks on behalf of a screen; `tell` shows what is under way, "" for nothing."""
+
+    def __init__(self, screen: Screen[Any], access: ComparisonAccess, tell: Callable[[str], None]) -> None:
+        self._screen, self._access, self._tell = screen, access, tell
+
+    def show_facts(self, letter: str, candidate: Candidate) -> None:
+        """All facts against a candidate, and what could not be checked."""
+        told = [finding_in_full(mark.finding) if mark.finding else mark.reason for mark in candidate.marks]
+        told += list(candidate.unchecked)
+        if not told:
+            self._screen.notify(_("There is no finding."), markup=False)
+            return
+        title = _("Facts against {letter}").format(letter=letter)
+        self._screen.app.push_screen(SourceScreen(SourceText("", title, "\n\n———\n\n".join(told))))
+
+    async def sift(self) -> None:
+        """Checks the facts of all candidates."""
+        ways = (("rules", _("by rule: costs nothing")), ("model", _("also by the agents' model, from every angle")))
+        asked = ChooseScreen(_("Check the facts of all candidates?"), ways)
+        way: str | None = await self._screen.app.push_screen_wait(asked)
+        if way is None:
+            return
+        if way == "model" and not await self._agreed(_("Check by the agents' model?"), await self._access.quote_sift()):
+            return
+        await self._access.sift(model=way == "model")
+
+    async def more(self) -> bool:
+        """Has further candidates written; True when a run will ask again instead."""
+        title = _("How many further candidates? 1 to {n}").format(n=MORE)
+        answer = (await self._screen.app.push_screen_wait(PromptLine(title, value="1")) or "").strip()
+        if not (answer.isascii() and answer.isdecimal() and 1 <= int(answer) <= MORE):
+            return False
+        count = int(answer)
+        title = ngettext("Write {n} further candidate?", "Write {n} further candidates?", count).format(n=count)
+        if not await self._agreed(title, await self._access.quote_more(count)):
+            return False
+        self._tell(_("further candidates are being written"))
+        try:
+            run = await self._access.more(count)
+        finally:
+            self._tell("")
+        if run is not None:
+            self._screen.notify(_("The run asks again when they are written: F8."), markup=False)
+        return run is not None
+
+    async def smoothed(self, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...]:
+        """The changes at the seams that the writer accepts."""
+        changes = await self._access.seams(text, taken)
+        if changes is None:
+            if not await self._agreed(_("Change the seams?"), await self._access.quote_seams(text, taken)):
+                return ()
+            self._tell(_("the model reads the seams"))
+            try:
+                await self._access.smooth(text, taken)
+            finally:
+                self._tell("")
+            changes = await self._access.seams(text, taken)
+        if not changes:
+            self._screen.notify(_("The model would change nothing at the seams."), markup=False)
+            return ()
+        return await self._screen.app.push_screen_wait(SeamChangesScreen(changes)) or ()
+
+    async def show_outcomes(self) -> None:
+        """Who won and lost, over all choices."""
+        rows = await self._access.outcomes()
+        if not rows:
+            self._screen.notify(_("No choice has been made yet."), markup=False)
+            return
+        blocks = ["\n".join(filter(None, map(clean_line, outcome_words(row)))) for row in rows]
+        text = SourceText("", _("Who won, by prompt and model"), "\n\n".join(blocks))
+        self._screen.app.push_screen(SourceScreen(text))
+
+    async def _agreed(self, title: str, quote: Quote) -> bool:
+        asked = ConfirmScreen(title, "\n".join(spend_lines(quote)))
+        answer: bool | None = await self._screen.app.push_screen_wait(asked)
+        return bool(answer)

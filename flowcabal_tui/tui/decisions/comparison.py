@@ -1,0 +1,417 @@
+"""The comparison of candidates: blind and side by side, beat by beat; chosen, or put together beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.events import DescendantFocus, Resize
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+
+from flowcabal_tui.agents.comparing.seams import with_hunks
+from flowcabal_tui.domain.comparison import LETTERS, ChoiceDraft, Comparison, Taken, Verdict
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.comparison_words import VERDICTS
+from flowcabal_tui.tui.decisions.candidate_column import CandidateColumn
+from flowcabal_tui.tui.decisions.candidate_work import CandidateWork
+from flowcabal_tui.tui.decisions.choice import (
+    beat_at,
+    edited,
+    known,
+    result_of,
+    verdict_on,
+    with_equal,
+    with_taken,
+)
+from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
+from flowcabal_tui.tui.decisions.comparison_keys import EDITING, HELP, KEYS, OPEN_ONLY, STYLE
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen, past_typed
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
+
+SIDE_BY_SIDE: Final = 120
+"""From this width on two candidates stand beside the result."""
+THREE: Final = 180
+"""From this width on three do."""
+
+
+class ComparisonScreen(Screen[None]):
+    """Shows the candidates of one target; the choice is kept as it is made."""
+
+    help = HELP
+    DEFAULT_CSS = STYLE
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+
+    def __init__(self, access: ComparisonAccess) -> None:
+        super().__init__()
+        self._access = access
+        self._agents = CandidateWork(self, access, self._note)
+        self._comparison: Comparison | None = None
+        self._draft = ChoiceDraft()
+        self._current, self._first = 0, 0
+        self._shows_result = False
+        self._progress = ""
+
+    def compose(self) -> ComposeResult:
+        """A head, what is known, the candidates, the result, the keys."""
+        yield Static(markup=False, classes="head")
+        yield Static(markup=False, classes="told")
+        with Horizontal():
+            for _number in range(3):
+                yield CandidateColumn()
+            with Vertical(id="result"):
+                yield Static(markup=False, classes="who")
+                yield ProseArea(id="own-text")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Reads the candidates and the choice as it was left."""
+        self.work(self.reload())
+
+    def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
+        """Does something that may be refused; shows the refusal."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except FlowCabalError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+        self.run_worker(guarded(), exit_on_error=False, exclusive=exclusive, group="reload" if exclusive else "work")
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What is compared; None until it is read."""
+        return self._comparison
+
+    @property
+    def area(self) -> ProseArea:
+        """The result."""
+        return self.query_one(ProseArea)
+
+    @property
+    def is_typing(self) -> bool:
+        """Is the result being edited?"""
+        return self.is_mounted and self.area.has_focus
+
+    async def reload(self) -> None:
+        """The candidates as they are now; the choice is read once."""
+        try:
+            comparison = await self._access.comparison()
+        except FlowCabalError:
+            if self._comparison is None and self.is_current:
+                self.dismiss(None)
+            raise
+        if self._comparison is None:
+            self._draft = await self._access.draft(comparison)
+        self._comparison, self._draft = comparison, known(comparison, self._draft)
+        self._current = min(self._current, len(comparison.candidates) - 1)
+        if self.is_attached:
+            self._show_result()
+            self._refresh_columns(focus=not self.is_typing)
+
+    def note_progress(self, done: int, total: int) -> None:
+        """A check of the facts goes on, or has ended."""
+        words = _("checking facts: {done} of {total}").format(done=done, total=total)
+        self._note(words if done < total else "")
+
+    def _note(self, words: str) -> None:
+        self._progress = words
+        self._tell()
+
+    # What is shown
+
+    def on_resize(self, _event: Resize) -> None:
+        """Another width has room for another number of columns."""
+        self._refresh_columns()
+
+    @property
+    def _room(self) -> int:
+        width = self.app.size.width
+        return 1 if width < SIDE_BY_SIDE else 2 if width < THREE else 3
+
+    @property
+    def _columns(self) -> list[CandidateColumn]:
+        return list(self.query(CandidateColumn))
+
+    def _refresh_columns(self, *, focus: bool = False) -> None:
+        comparison = self._comparison
+        if comparison is None:
+            return
+        room, is_narrow = min(self._room, len(comparison.candidates)), self._room == 1
+        last = len(comparison.candidates) - room
+        self._first = min(max(self._first, self._current - room + 1), self._current, last)
+        row = self._column.row if self._column else 0
+        for number, column in enumerate(self._columns):
+            column.display = number < room and not (is_narrow and self._shows_result)
+            if number < room:
+                place = self._first + number
+                candidate = comparison.candidates[place]
+                column.show(
+                    comparison,
+                    place,
+                    self._draft.taken,
+                    is_current=place == self._current,
+                    is_equal=candidate.digest in self._draft.equal,
+                )
+                column.go_to_row(row)
+        self.query_one("#result").display = not is_narrow or self._shows_result
+        self._tell()
+        if focus and (here := self._column) is not None and here.display:
+            here.names.focus()
+        self.refresh_bindings()
+
+    @property
+    def _column(self) -> CandidateColumn | None:
+        """That of the current candidate, where it is shown."""
+        place = self._current - self._first
+        return self._columns[place] if 0 <= place < len(self._columns) else None
+
+    def _tell(self) -> None:
+        comparison = self._comparison
+        if comparison is None or not self.is_attached:
+            return
+        count, verdict = len(comparison.candidates), comparison.verdict
+        title = one_line(comparison.title)
+        self.query_one(".head", Static).update(_("Comparison of candidates · {node}").format(node=title))
+        parts = [_("candidate {n} of {m}").format(n=LETTERS[self._current], m=count)]
+        if verdict is None:
+            parts.append(_("blind: models and prices are shown after the choice"))
+        else:
+            letters = ", ".join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
+            parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` takes it back")]
+        self.query_one(".told", Static).update(self._progress or " · ".join(parts))
+        taken = len(self._draft.taken)
+        own = ngettext("{n} paragraph taken", "{n} paragraphs taken", taken).format(n=taken)
+        keys = _("F2 chooses it, Esc goes back") if self.is_typing else _("`v` edits it, F2 chooses it")
+        self.query_one("#result .who", Static).update(f"  {_('Your text')} · {own}\n  {keys if self._result else ''}")
+
+    def _has(self, digest: Any) -> bool:
+        return self._comparison is not None and any(each.digest == digest for each in self._comparison.candidates)
+
+    @property
+    def _result(self) -> str:
+        return "" if self._comparison is None else result_of(self._comparison, self._draft)
+
+    def _show_result(self) -> None:
+        if self.area.text != self._result:
+            self.area.load_text(self._result)
+        self.area.read_only = self._comparison is not None and self._comparison.is_decided
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the result is typed letters are letters; a choice that is made can only be read and taken back."""
+        if not self.is_mounted or self._comparison is None:
+            return action in ("leave", "help")
+        if self.is_typing and action not in EDITING:
+            return False
+        if action in OPEN_ONLY:
+            return not self._comparison.is_decided and (action != "more" or self._comparison.can_grow)
+        return action != "take_back" or self._comparison.is_decided
+
+    # Going about
+
+    @on(DescendantFocus)
+    def follow_focus(self, event: DescendantFocus) -> None:
+        """A column that was clicked, or reached with tab, is the current one."""
+        for column in self._columns:
+            if column in event.widget.ancestors and column.place != self._current:
+                self._current = column.place
+                self.call_after_refresh(self._refresh_columns)
+        self._tell()
+        self.refresh_bindings()
+
+    @on(OptionList.OptionHighlighted)
+    def follow_row(self, message: OptionList.OptionHighlighted) -> None:
+        """The other candidates go to the same beat."""
+        message.stop()
+        here = self._column
+        if here is not None and message.option_list is here.names and here.names.has_focus:
+            for column in self._columns:
+                if column is not here and column.display:
+                    column.go_to_row(here.row)
+
+    @on(OptionList.OptionSelected)
+    def take_selected(self, message: OptionList.OptionSelected) -> None:
+        """Enter takes too."""
+        message.stop()
+        if self.check_action("take", ()):
+            self.action_take()
+
+    def action_go(self, number: int) -> None:
+        """To the candidate with that number."""
+        if self._comparison is not None and 1 <= number <= len(self._comparison.candidates):
+            self._current = number - 1
+            self._refresh_columns(focus=True)
+
+    def action_step(self, step: int) -> None:
+        """To the candidate beside."""
+        self.action_go(self._current + 1 + step)
+
+    def action_result(self) -> None:
+        """To the text of parts."""
+        self._shows_result = True
+        self._refresh_columns()
+        self.area.focus()
+
+    def action_leave(self) -> None:
+        """Out of the result, else back; the choice is kept as it is."""
+        if self.is_typing or self._shows_result:
+            self.area.report_edit()
+            self._shows_result = False
+            self._refresh_columns(focus=True)
+        else:
+            self.dismiss(None)
+
+    # Making the choice
+
+    def _change(self, draft: ChoiceDraft) -> None:
+        self._draft = draft
+        self._show_result()
+        self._refresh_columns()
+        self._save()
+
+    def _save(self) -> None:
+        if self._comparison is not None:
+            self.work(self._access.save(self._comparison, self._draft))
+
+    def _here(self) -> tuple[Comparison, Taken] | None:
+        """The paragraph under the cursor."""
+        comparison, column = self._comparison, self._column
+        if comparison is None or column is None or column.paragraph is None:
+            return None
+        return comparison, Taken(comparison.candidates[self._current].digest, column.paragraph)
+
+    def action_take(self) -> None:
+        """Take the paragraph under the cursor, or leave it out again."""
+        if (here := self._here()) is not None:
+            comparison, taken = here
+            self._change(with_taken(comparison, self._draft, (taken,)))
+            if self._column is not None:
+                self._column.go_on()
+
+    def action_take_beat(self) -> None:
+        """Take all of the beat under the cursor."""
+        if (here := self._here()) is not None:
+            comparison, taken = here
+            self._change(with_taken(comparison, self._draft, beat_at(comparison, taken)))
+
+    def action_take_none(self) -> None:
+        """Begin the result again; what was typed into it is not thrown away unasked."""
+        empty = ChoiceDraft(self._draft.equal)
+        past_typed(self, self._draft.text is not None, lambda: self._change(empty))
+
+    def action_equal(self) -> None:
+        """This one is as good as another."""
+        if self._comparison is not None:
+            self._change(with_equal(self._draft, self._comparison.candidates[self._current].digest))
+
+    @on(ProseArea.Edited)
+    def note_typed(self, message: ProseArea.Edited) -> None:
+        """What is typed into the result is kept."""
+        message.stop()
+        if self._comparison is not None and not self._comparison.is_decided:
+            self._draft = edited(self._comparison, self._draft, message.text)
+            self._save()
+            self._tell()
+
+    def action_choose(self) -> None:
+        """Choose the candidate with the focus."""
+        if self._comparison is None:
+            return
+        verdict = verdict_on(self._draft, self._comparison.candidates[self._current].digest)
+        letter = LETTERS[self._current]
+        words = _("You have put a text together. It is kept as it is, and can be chosen with F2.")
+        self._ask(_("Choose all of {letter}?").format(letter=letter) if self._result else "", words, verdict)
+
+    def action_none(self) -> None:
+        """None of them is good enough."""
+        words = _("All of them have lost. A run that waits for the choice ends here; `U` takes it back.")
+        self._ask(_("None of them?"), words, Verdict("none"))
+
+    def action_submit(self) -> None:
+        """Choose the text of parts."""
+        self.area.report_edit()
+        if not self.area.text.strip():
+            self.notify(_("Take a paragraph first: Space."), markup=False)
+        elif self._comparison is not None:
+            self._draft = edited(self._comparison, self._draft, self.area.text)
+            self._ask("", "", Verdict("composed", (), self.area.text))
+
+    def _ask(self, title: str, words: str, verdict: Verdict) -> None:
+        """Decides, after a question where one is needed."""
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.work(self._decide(verdict))
+
+        if title:
+            self.app.push_screen(ConfirmScreen(title, words), answered)
+        else:
+            answered(yes=True)
+
+    async def _decide(self, verdict: Verdict) -> None:
+        if self._comparison is not None:
+            await self._access.save(self._comparison, self._draft)
+            await self._access.decide(self._comparison, verdict, self._draft.taken)
+            self._shows_result = False
+            await self.reload()
+            self._refresh_columns(focus=True)
+            self.notify(_("Chosen. The heads show who wrote what; Esc goes back."), markup=False)
+
+    def action_take_back(self) -> None:
+        """The choice is open again."""
+        self.work(self._take_back())
+
+    async def _take_back(self) -> None:
+        if self._comparison is not None:
+            await self._access.take_back(self._comparison)
+            await self.reload()
+
+    # What agents add
+
+    def action_why(self) -> None:
+        """All facts against this candidate."""
+        if self._comparison is not None:
+            self._agents.show_facts(LETTERS[self._current], self._comparison.candidates[self._current])
+
+    def action_sift(self) -> None:
+        """Check the facts of all candidates."""
+        self.work(self._sift())
+
+    async def _sift(self) -> None:
+        await self._agents.sift()
+        await self.reload()
+
+    def action_more(self) -> None:
+        """Write further candidates."""
+        self.work(self._more())
+
+    async def _more(self) -> None:
+        if await self._agents.more():
+            self.dismiss(None)
+        else:
+            await self.reload()
+
+    def action_seams(self) -> None:
+        """A pass over the seams of the result."""
+        self.work(self._seams())
+
+    async def _seams(self) -> None:
+        text = self._result
+        if not text.strip():
+            self.notify(_("Take a paragraph first: Space."), markup=False)
+            return
+        accepted = await self._agents.smoothed(text, self._draft.taken)
+        if accepted and self._comparison is not None and self._result == text:
+            self._change(edited(self._comparison, self._draft, with_hunks(text, accepted)))
+
+    def action_outcomes(self) -> None:
+        """Who won and lost, over all choices."""
+        self.work(self._agents.show_outcomes())

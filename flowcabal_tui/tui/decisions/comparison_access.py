@@ -1,0 +1,96 @@
+"""What the comparison of candidates asks of the project, and has it do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from flowcabal_tui.agents.comparing.seams import SeamHunk
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.comparison import (
+    ChoiceDraft,
+    Comparison,
+    ComparisonTarget,
+    OutcomeCount,
+    Taken,
+    Verdict,
+)
+from flowcabal_tui.domain.ids import RunId
+from flowcabal_tui.domain.run import Quote
+from flowcabal_tui.protocol.comparisons import (
+    DecideComparison,
+    SiftCandidates,
+    SmoothSeams,
+    TakeBackChoice,
+    WriteCandidates,
+)
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+
+class ComparisonAccess:
+    """Reads and decides the candidates of one target."""
+
+    def __init__(self, workbench: Project, target: ComparisonTarget) -> None:
+        self._workbench, self.target = workbench, target
+
+    async def comparison(self) -> Comparison:
+        """The candidates as they are now."""
+        return await self._workbench.comparisons.comparison(self.target)
+
+    async def draft(self, comparison: Comparison) -> ChoiceDraft:
+        """The choice as it was left; an empty one when there is none that can be read."""
+        text = await self._workbench.drafts.draft(comparison.draft_key)
+        try:
+            return from_json(ChoiceDraft, text) if text else ChoiceDraft()
+        except ValidationError:
+            return ChoiceDraft()
+
+    async def save(self, comparison: Comparison, draft: ChoiceDraft) -> None:
+        """Writes down a choice that is not made yet."""
+        text = None if draft == ChoiceDraft() else to_json(draft)
+        await self._workbench.drafts.put_draft(comparison.draft_key, text)
+
+    async def decide(self, comparison: Comparison, verdict: Verdict, taken: Sequence[Taken]) -> None:
+        """The writer's word. The draft stays for one who takes it back."""
+        await self._workbench.carry_out(DecideComparison(self.target, verdict, tuple(taken)))
+
+    async def take_back(self, comparison: Comparison) -> None:
+        """The choice is open again."""
+        await self._workbench.carry_out(TakeBackChoice(comparison.id))
+
+    async def quote_more(self, count: int) -> Quote:
+        """What further candidates would cost."""
+        return await self._workbench.comparisons.quote_candidates(self.target, count)
+
+    async def more(self, count: int) -> RunId | None:
+        """Has further candidates written; the run that asks again, for a question."""
+        run = await self._workbench.carry_out(WriteCandidates(self.target, count))
+        return RunId(run) if run else None
+
+    async def quote_sift(self) -> Quote:
+        """What a check of all candidates by the agents' model would cost."""
+        return await self._workbench.comparisons.quote_sifting(self.target)
+
+    async def sift(self, *, model: bool) -> None:
+        """Checks the facts of all candidates."""
+        await self._workbench.carry_out(SiftCandidates(self.target, model))
+
+    async def seams(self, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...] | None:
+        """The changes at the seams of this text, if they were asked for."""
+        return await self._workbench.comparisons.seam_changes(self.target, text, tuple(taken))
+
+    async def quote_seams(self, text: str, taken: Sequence[Taken]) -> Quote:
+        """What a pass over the seams would cost."""
+        return await self._workbench.comparisons.quote_seams(self.target, text, tuple(taken))
+
+    async def smooth(self, text: str, taken: Sequence[Taken]) -> None:
+        """Asks for the changes at the seams."""
+        await self._workbench.carry_out(SmoothSeams(self.target, text, tuple(taken)))
+
+    async def outcomes(self) -> tuple[OutcomeCount, ...]:
+        """Who won and lost, over all choices."""
+        return await self._workbench.comparisons.outcomes()
