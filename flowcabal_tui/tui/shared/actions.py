@@ -110,7 +110,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", wins=True),
     Action("decisions.open", "f8", mark("Decisions"), mark("Answer a waiting question."),
            "workspace", show=True, wins=True),
-    Action("candidates.open", "H", mark("Candidates"),
+    Action("candidates.open", "J", mark("Candidates"),
            mark("Compare the texts of the node without knowing who wrote them, and choose."), "workspace"),
     Action("builds.open", "V", mark("Suggested workflows"),
            mark("Review the workflow that the Builder suggests; list all builds."), "workspace"),
