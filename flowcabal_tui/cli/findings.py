@@ -75,7 +75,7 @@ async def check(arguments: Namespace) -> int:
         chapters = await chapters_of(project, arguments.chapter)
         if arguments.model:
             quote = await project.findings.quote_check(first, last)
-            for line in spend_lines(quote):
+            for line in spend_lines(quote, asks=False):
                 say(line, file=sys.stderr)
             if not (arguments.yes or await agreed()):
                 return FOUND

@@ -91,12 +91,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What the writer is asked before it happens: a run, or a build by the agents' model, with its price in words.
+    """What the writer is asked before it happens, with its price in words: a run, or a build or the check of a chapter
+    by the agents' model.
 
-    `limit` holds the run to that price. `answer` is "" while it waits; `made` is the id of the run or build.
+    `limit` holds a run or check to that price. `answer` is "" while it waits; `made` is the id of the run or build, or
+    how many findings of the chapter wait after a check. A check has no workflow.
     """
 
-    kind: Literal["run", "build"]
+    kind: Literal["run", "build", "check"]
     workflow: str
     chapter: ChapterId | None = None
     words: str = ""

@@ -183,8 +183,8 @@ def money(amount: Decimal) -> str:
     return f"{amount.quantize(Decimal('0.0001'), rounding='ROUND_UP').normalize():f}"
 
 
-def spend_lines(quote: Quote) -> list[str]:
-    """What is likely, what is the most, and what has no bound."""
+def spend_lines(quote: Quote, *, asks: bool = True) -> list[str]:
+    """What is likely, what is the most, and what has no bound. `asks`: it is of a run, which asks at its limit."""
     kept = _("When the output is kept, background work is likely to cost {spend}.")
     keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
@@ -194,7 +194,8 @@ def spend_lines(quote: Quote) -> list[str]:
         lines.append(_("At most: unknown."))
     else:
         lines.append(_("At most: {spend}").format(spend=spend_words(quote.most, quote.currency)))
-        lines.append(_("The run asks you before it can cost more than this."))
+        if asks:
+            lines.append(_("The run asks you before it can cost more than this."))
     if len(quote.lines) > 1:
         parts = [f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}–{line.most.calls:,}" for line in quote.lines]
         lines.append(_("Calls: {parts}").format(parts=" · ".join(parts)))

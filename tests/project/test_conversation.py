@@ -76,26 +76,6 @@ async def test_what_the_conversation_knows_is_what_its_receipt_says(plain: Talki
     assert LEDGER in body and "Chapter 2: The Ledger" in body
 
 
-async def test_tools_read_the_book(talk: Talking):
-    reads = (
-        call("read_chapter", chapter=1),
-        call("search", words="ledger"),
-        call("read_profile", name="Ines Marlow"),
-        call("read_promises"),
-        call("read_timeline"),
-        call("check_chapter", chapter=2),
-        call("quote_run", workflow="chapter", chapter=1),
-        call("read_receipt", node="draft"),
-    )
-    turn = await talk.ask("Read.", calls(*reads), says("Read."))
-    told = [each.said for each in turn.used]
-    assert FERRY in told[0] and '<found chapter="2"' in told[1] and "Ines Marlow" in told[2]
-    assert [each.status for each in turn.used] == ["completed"] * 7 + ["failed"]
-    assert "There is no run" in told[7]
-    assert turn.answer == "Read."
-    assert all("tool_choice" not in body for body in talk.sent())  # no tool is forced on the model
-
-
 async def test_earlier_turns_are_sent_with_the_next_question(talk: Talking):
     await talk.ask("Who is Ines?", says("A ferrywoman."))
     await talk.ask("And Tobias?", says("A clerk."))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import NamedTuple
 
 import pytest
 
-from flowcabal_tui.domain.conversation import ConversationId
+from flowcabal_tui.domain.conversation import ConversationId, Turn
 from flowcabal_tui.domain.proposals import ProposalWish
-from flowcabal_tui.protocol.conversations import SendWaiting
+from flowcabal_tui.protocol.conversations import AnswerPermission, SendWaiting
 from tests.faultserver import FaultServer
-from tests.project.desk import opened
+from tests.project.desk import Desk, opened
 from tests.project.talking import EDIT, FERRY, LEDGER, Json, call, calls, made, says
 from tests.waiting import PATIENCE
 
@@ -99,3 +101,94 @@ async def test_a_kill_changes_nothing_and_nothing_is_paid_twice(
         cards = (await desk.project.story.proposals(ProposalWish(("waiting",)))).rows
         assert len(cards) == sum(EDIT in step.get("tool_calls", ()) for step in moment.script)
         assert texts == [await desk.project.book.chapter_text(await desk.chapter(number)) for number in (1, 2)]
+
+
+WHOLE = """
+import asyncio, sys
+from pathlib import Path
+from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.project import Project
+from flowcabal_tui.protocol.conversations import AnswerPermission, AskBook, SetLevel, StartConversation
+from flowcabal_tui.protocol.story import DecideProposals
+from flowcabal_tui.store.file.connection import Writer
+from tests.bench.kill_victim import Points
+async def main():
+    points = Points(int(sys.argv[2]))
+    Writer._commit = points.around(Writer._commit)
+    project = await Project.open(Path(sys.argv[1]), knowledge=False, trust=True)
+    talk = await project.carry_out(StartConversation())
+    await project.carry_out(SetLevel(talk, "suggest"))
+    points.counting = True
+    await project.carry_out(AskBook(talk, "Make it shorter, then write the second chapter."))
+    await project.carry_out(AnswerPermission(talk, 1, "2.3", "allow_once"))
+    card = (await project.story.proposals(ProposalWish(("waiting",)))).rows[0]
+    await project.carry_out(DecideProposals((card.id,), "confirm"))
+    await project.close()
+    print(points.count)
+asyncio.run(main())
+"""
+"""A question, an edit, a run that is asked for and allowed, and the edit accepted; killed at a commit."""
+RUN = call("start_run", workflow="quick-draft", chapter=2, instruction="Short.")
+SCRIPT = (calls(READ), calls(EDIT, RUN), says(ANSWER), says("A draft of the chapter."))
+COMMITS = range(20) if os.environ.get("FLOWCABAL_KILLS") else range(0, 20, 5)
+"""All twenty with FLOWCABAL_KILLS set."""
+EDITED = FERRY.replace("watched her go", "said nothing")
+
+
+async def ended(folder: Path, point: int) -> tuple[int, str]:
+    """The exit code and the words of the child; killed at a point before or behind a commit (0: never)."""
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", WHOLE, str(folder), str(point)), stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(PATIENCE):
+        said, _errors = await child.communicate()
+    return child.returncode or 0, said.decode()
+
+
+async def finished(desk: Desk, turn: Turn) -> Turn:
+    """The question answered to its end, by whatever the script still holds."""
+    if turn.stop != "end_turn":
+        await desk.project.carry_out(SendWaiting(turn.conversation, 1))
+    (turn,) = await desk.project.conversations.turns(turn.conversation)
+    for used in turn.used:
+        if used.permission is not None and not used.permission.answer:
+            await desk.project.carry_out(AnswerPermission(turn.conversation, 1, used.id, "reject_once"))
+    return turn
+
+
+@pytest.mark.parametrize("moment", COMMITS)
+async def test_killed_at_a_commit_everything_was_done_once_or_not_at_all(
+    folder: Path, tmp_path: Path, server: FaultServer, moment: int
+):
+    await made(tmp_path / "counted", server, idle_timeout=30.0)
+    server.push(*SCRIPT)
+    code, said = await ended(tmp_path / "counted", 0)
+    assert code == 0
+    server.log.clear()
+    server.clear()
+    await made(folder, server, idle_timeout=30.0)
+    server.push(*SCRIPT)
+    code, _said = await ended(folder, 1 + moment * int(said) // 20)
+    assert code in (-signal.SIGKILL, 0)  # pieces share commits, so there can be fewer of them
+    answered = [json.dumps(each["body"]) for each in server.log if each["outcome"] == "complete"]
+    server.clear()
+    server.push(*SCRIPT[len(answered) :], says("Done.", times=-1))
+    async with opened(folder, trust=True) as desk:
+        project = desk.project
+        totals = await project.runs.totals()
+        assert abs(totals.calls - len(server.log)) <= 1  # one was opened and not sent
+        turns = await project.conversations.turns(ConversationId("talk-1"))
+        edits = (await project.story.proposals(ProposalWish(("waiting", "confirmed")))).rows
+        assert len(edits) <= 1
+        is_accepted = any(each.state == "confirmed" for each in edits)
+        assert await project.book.chapter_text(await desk.chapter(1)) == (EDITED if is_accepted else FERRY)
+        runs = await project.runs.summaries()
+        for turn in turns:
+            assert ANSWER.strip().startswith(turn.answer.strip())
+            turn = await finished(desk, turn)
+            assert turn.stop == "end_turn"
+            if is_accepted:  # what was accepted is not lost
+                assert await project.book.chapter_text(await desk.chapter(1)) == EDITED
+        assert len(await project.runs.summaries()) == len(runs) <= 1  # no run begins by itself, or again
+    sent = [json.dumps(each["body"]) for each in server.log]
+    assert sum(sent.count(each) > 1 for each in answered) <= 1  # at most the one whose answer was not on disk yet

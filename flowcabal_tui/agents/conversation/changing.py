@@ -91,6 +91,12 @@ class StartRun(Arguments):
     instruction: str = Field("", max_length=2_000)
 
 
+class StartCheck(Arguments):
+    """Asks the writer to have a chapter checked by the agents' model; they see its price and decide."""
+
+    chapter: int = Field(ge=1)
+
+
 @dataclass
 class Raised:
     """What a call made beside its words."""
@@ -172,6 +178,13 @@ class ChangingTools:
         workflow, chapter = await self._reads.workflow(given.workflow), await self._reads.chapter_id(given.chapter)
         price, limit = await self._book.quote_run(workflow, chapter)
         raised.permission = Permission("run", workflow, chapter, clean(given.instruction), price, limit)
+        return f"The writer is asked ({price}). Nothing has begun; it waits for their word."
+
+    async def check(self, given: StartCheck, _turn: Turn, raised: Raised) -> str:
+        """A check by a model: the writer is asked, whatever the level."""
+        chapter = await self._reads.chapter_at(given.chapter)
+        price, limit = await self._book.quote_check(chapter)
+        raised.permission = Permission("check", "", chapter.id, "", price, limit)
         return f"The writer is asked ({price}). Nothing has begun; it waits for their word."
 
     async def _raise(

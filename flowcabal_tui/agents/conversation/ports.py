@@ -101,6 +101,13 @@ class BookPort(Protocol):
         """What a run would take in words, and what holds it to that. Raises FlowCabalError."""
         ...
 
+    async def quote_check(self, chapter: Chapter) -> tuple[str, SpendLimit | None]:
+        """What a check of a chapter by the agents' model would take in words, and what holds it to that.
+
+        Raises FlowCabalError where there is no such model, or checks by it are switched off.
+        """
+        ...
+
     async def quote_build(self, wish: str, workflow: str) -> str:
         """What a build would take at most, in words; "" when it is free. Raises FlowCabalError."""
         ...

@@ -47,6 +47,7 @@ _PROPOSES: Final[Mapping[str, tuple[type[Arguments], ToolKind]]] = {
     "propose_outline": (changing.ProposeOutline, "edit"),
     "propose_workflow": (changing.ProposeWorkflow, "edit"),
     "start_run": (changing.StartRun, "execute"),
+    "start_check": (changing.StartCheck, "execute"),
 }
 _ALL: Final = {**_READS, **_PROPOSES}
 
@@ -85,6 +86,7 @@ class TalkTools:
             "propose_outline": changes_made.outline,
             "propose_workflow": changes_made.workflow,
             "start_run": changes_made.run,
+            "start_check": changes_made.check,
         }
 
     async def call(self, call: ToolCall, turn: Turn) -> tuple[Outcome, UsedTool]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.conversation.changing import MAKER
 from flowcabal_tui.domain.conversation import Permission
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, Reason, WorkflowEdit
+from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.ids import ChapterId, RunId
+from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalId, Reason, WorkflowEdit
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.models.spending import PAYING_RUN
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.protocol.builds import RequestBuild
+from flowcabal_tui.protocol.findings import CheckChapters
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts
+
+_MOST_FINDINGS: Final = 50
 
 
 class ProjectChanges:
@@ -42,3 +48,24 @@ class ProjectChanges:
         edit = WorkflowEdit(identity, permission.workflow, build.explanation or build.wish, len(build.changes))
         reason, who = Reason("worded", clean_line(permission.words)), Origin("agent", MAKER)
         return await self.propose(Proposal("workflow", None, "", Difference(edit), reason, who))
+
+    async def check(self, chapter: ChapterId, permission: Permission, job: RunId) -> tuple[ProposalId, ...]:
+        """Checks a chapter by rule and by the agents' model, within the price; gives the findings that wait in it.
+
+        `job` books the calls. Raises RunError where the model did not read the whole chapter; what it found is kept.
+        """
+        position = (await self._parts.store.book.chapter(chapter)).position
+        spending = self._parts.base.models.spending
+        if permission.limit is not None:
+            await spending.hold(job, permission.limit)
+        paying = PAYING_RUN.set(job)
+        try:
+            await self._parts.findings.check(CheckChapters(position, position, model=True))
+        finally:
+            PAYING_RUN.reset(paying)
+            spending.reservations.release_run(job)
+        missing = (await self._parts.findings.report()).not_checked
+        if why := next((said.detail for checked, said in missing if checked == chapter), ""):
+            raise RunError(_("The chapter was not checked to its end."), why)
+        page = await self._parts.findings.page(FindingWish(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
+        return tuple(row.proposal.id for row in page.rows)

@@ -29,7 +29,9 @@ from flowcabal_tui.domain.conversation import (
     Turn,
 )
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
+from flowcabal_tui.domain.ids import ChapterId, RunId
 from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -162,7 +164,7 @@ class Conversations:
         self._stopped[identity] = max((each.number for each in turns), default=0)
 
     async def permit(self, identity: ConversationId, number: int, call: str, option: PermissionOption) -> str:
-        """Carries out or refuses what a call asked for; gives the id of the run or build.
+        """Carries out or refuses what a call asked for; gives the id of the run or build, or the number of findings.
 
         Raises RunError when it is answered already, and what starting a run raises; then it can be answered again.
         """
@@ -171,7 +173,7 @@ class Conversations:
         if asked is None or asked.answer:
             raise RunError(_("Nothing waits for an answer there."))
         if option in ("allow_always", "reject_always"):
-            raise RunError(_("A run or a build is allowed once at a time."))
+            raise RunError(_("A run, a build or a check is allowed once at a time."))
         # It is answered before it begins: a kill in between starts nothing, and nothing begins twice.
         await self._store.put(turn.with_permission(call, replace(asked, answer=option)))
         made = ""
@@ -190,16 +192,24 @@ class Conversations:
     async def _begin(self, asked: Permission, turn: Turn, call: str) -> str:
         if asked.kind == "build":
             proposal = await self._changes.build(asked)
-            latest = await self._store.turn(turn.conversation, turn.number)
-            used = tuple(
-                replace(each, proposals=(*each.proposals, proposal.id)) if each.id == call else each
-                for each in latest.used
-            )
-            await self._store.put(replace(latest, used=used))
+            await self._raised(turn, call, (proposal.id,))
             return getattr(proposal.difference.after, "id", "")
+        if asked.kind == "check":
+            job = RunId(f"{turn.conversation}/{turn.number}/{call}")
+            found = await self._changes.check(asked.chapter or ChapterId(""), asked, job)
+            await self._raised(turn, call, found)
+            return str(len(found))
         inputs = ((INSTRUCTION, asked.words),) if asked.words else ()
         request = RunRequest(asked.workflow, asked.chapter, inputs, limit=asked.limit)
         return await self._parts.runs.manager.start(request)
+
+    async def _raised(self, turn: Turn, call: str, proposals: tuple[ProposalId, ...]) -> None:
+        """Adds to a call what it has raised, on the turn as it is now."""
+        latest = await self._store.turn(turn.conversation, turn.number)
+        used = tuple(
+            replace(each, proposals=(*each.proposals, *proposals)) if each.id == call else each for each in latest.used
+        )
+        await self._store.put(replace(latest, used=used))
 
     async def delete(self, identity: ConversationId) -> None:
         """Stops what is under way first. Raises Gone."""

@@ -105,6 +105,12 @@ class ProjectBook:
         quote = await self._parts.runs.quotes.quote(scope)
         return "; ".join(spend_lines(quote)), None if quote.is_free else quote.limit
 
+    async def quote_check(self, chapter: Chapter) -> tuple[str, SpendLimit | None]:
+        monitor = self._parts.agents.monitor()
+        await self._parts.base.models.learn_windows()
+        quote = await self._parts.runs.quotes.check([chapter], monitor)
+        return "; ".join(spend_lines(quote, asks=False)), None if quote.is_free else quote.limit
+
     async def quote_build(self, wish: str, workflow: str) -> str:
         price = await self._parts.builder.builds.price(wish, workflow)
         if price is None:

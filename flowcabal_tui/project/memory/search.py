@@ -14,7 +14,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import META_NAMES, Level
 from flowcabal_tui.domain.search import Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
-from flowcabal_tui.domain.story import Moment, Relation, StoryRecord
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.matching import Document, Page, around, best, places
@@ -110,16 +110,17 @@ class Search:
     async def _story(
         self, view: View, chapters: Mapping[str, Chapter], names: Mapping[EntityId, str]
     ) -> list[Document]:
-        """Relations, facts, promises and moments; each opens at the words that say it."""
+        """Relations, facts, promises and moments; each opens at the words that say it, else at its chapter."""
         story = await view.story()
         records: tuple[StoryRecord, ...] = (*story.relations, *story.facts, *story.promises, *story.moments)
         found = []
         for record in records:
             evidence = record.evidence[0] if record.evidence else None
-            chapter = chapters.get(f"manuscript/{evidence.chapter}") if evidence else None
-            if evidence and chapter:
-                cited, words = Span(evidence.start, evidence.end), _words(record, names)
-                found.append(replace(_of_chapter("story", chapter, words), cited=cited))
+            place = evidence.chapter if evidence else _since(record)
+            if (chapter := chapters.get(f"manuscript/{place}")) is not None:
+                document = _of_chapter("story", chapter, _words(record, names))
+                cited = Span(evidence.start, evidence.end) if evidence else document.cited
+                found.append(replace(document, cited=cited))
         return found
 
     async def _similar(self, query: str, limit: int) -> tuple[tuple[SearchHit, ...], int]:
@@ -134,6 +135,16 @@ class Search:
             return (), 0
         hits = tuple(_by_meaning(each) for each in found)
         return hits, len(hits)
+
+
+def _since(record: StoryRecord) -> ChapterId | None:
+    """The chapter from which a record holds that quotes none; None: it names none."""
+    match record:
+        case Promise(planted=chapter) | Moment(chapter=chapter):
+            return chapter
+        case Fact() | Relation():
+            return record.since
+    return None
 
 
 def _of_chapter(kind: SearchKind, chapter: Chapter, text: str) -> Document:

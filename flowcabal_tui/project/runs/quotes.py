@@ -11,7 +11,7 @@ from flowcabal_tui.agents.checking.checker import GROUPS
 from flowcabal_tui.agents.context.expects import wanted_length
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import TaskKind
@@ -68,12 +68,14 @@ class Quotes:
             return None
         return (await self.quote(scope)).limit
 
-    async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort) -> Quote:
-        """What a check of kept chapters by the agents' model would cost. Raises ModelError without a model."""
+    async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort | None) -> Quote:
+        """What a check of kept chapters by the agents' model would cost. Raises ModelError where there is none."""
         return self.check_of([await self._store.book.text(chapter.id) for chapter in chapters], monitor)
 
-    def check_of(self, texts: Sequence[str], monitor: MonitorPort) -> Quote:
-        """The same of texts. Raises ModelError without a model."""
+    def check_of(self, texts: Sequence[str], monitor: MonitorPort | None) -> Quote:
+        """The same of texts. Raises ModelError where there is no model, or checks by it are switched off."""
+        if monitor is None:
+            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
         endpoint, tally = self._models.agent().endpoint, Tally()
         for text in texts:
             tokens = self._models.counter.count(text)

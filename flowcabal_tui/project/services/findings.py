@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import get_args
 
-from flowcabal_tui.domain.errors import ModelError, ModelFault, UnknownName
+from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
 from flowcabal_tui.domain.run import Quote, RuleName
 from flowcabal_tui.domain.text import clean_line
@@ -34,8 +34,6 @@ class FindingService:
     async def quote_check(self, first: int | None = None, last: int | None = None) -> Quote:
         """What a check of chapters by the agents' model would cost. Raises ModelError without a model."""
         parts, monitor = self._parts, self._parts.agents.monitor()
-        if monitor is None:
-            raise ModelError(ModelFault.NOT_CONFIGURED, _("Checks by a model are switched off in this book."))
         await parts.base.models.learn_windows()
         return await parts.runs.quotes.check(await parts.findings.chapters(first, last), monitor)
 

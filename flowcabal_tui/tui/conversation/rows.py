@@ -20,9 +20,9 @@ from flowcabal_tui.domain.conversation import (
     UsedTool,
 )
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.proposals import OPEN_STATES, Proposal, ProposalId
+from flowcabal_tui.domain.proposals import OPEN_STATES, Finding, Proposal, ProposalId
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, reason, said
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
@@ -104,8 +104,10 @@ def _turn_rows(turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names) -
         if used.permission is not None:
             yield _asked(f"{start}.p{used.id}", turn, used, used.permission, names)
         for identity in used.proposals:
-            if identity in cards:
-                yield _card(f"{start}.c{identity}", turn, used, cards[identity], names)
+            if (card := cards.get(identity)) is not None:
+                row = f"{start}.c{identity}"
+                is_found = card.kind == "finding"
+                yield _finding(row, turn, card, names) if is_found else _card(row, turn, used, card, names)
     if turn.state in ("completed", "failed"):
         yield TalkRow(f"{start}.e", HangingRow("  ", "", _end(turn)), turn)
 
@@ -137,15 +139,32 @@ def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Name
     return TalkRow(identity, HangingRow(sign, words, state), turn, card=card, call=used)
 
 
+def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow:
+    """What a check found: Enter opens its place; it is decided in the list of findings."""
+    place, after = card.place, card.difference.after
+    at = f" {names.chapter(place.chapter)}" if place else ""
+    why = after.explanation if isinstance(after, Finding) else ""
+    parts = (f"{_(KINDS[card.kind])}{at}: {said(card, names.name)}", f"“{one_line(card.quotation, _SHOWN)}”", why)
+    words = " · ".join(filter(None, (one_line(each, _SHOWN) for each in parts)))
+    opens = Citation(0, 0, place.chapter, card.quotation, place.start, place.end, found=True) if place else None
+    return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, place=opens)
+
+
 def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: Names) -> TalkRow:
-    what = _("Run {workflow}") if asked.kind == "run" else _("Have {workflow} built")
-    where = f" · {names.chapter(asked.chapter)}" if asked.chapter else ""
-    words = what.format(workflow=one_line(asked.workflow) or _("a new workflow")) + where
+    number = names.chapter(asked.chapter) if asked.chapter else ""
+    if asked.kind == "check":
+        words = _("Check chapter {n} by the agents' model").format(n=number)
+    else:
+        what = _("Run {workflow}") if asked.kind == "run" else _("Have {workflow} built")
+        words = what.format(workflow=one_line(asked.workflow) or _("a new workflow"))
+        words += f" · {number}" if number else ""
     if asked.words:
         words += f" · {one_line(asked.words, _SHOWN)}"
     state = {
         "": _("waits for you: a allows, x refuses"), "allow_once": _("allowed"), "reject_once": _("refused"),
     }.get(asked.answer, asked.answer)  # fmt: skip
+    if asked.kind == "check" and asked.made:
+        state += " · " + ngettext("{n} finding", "{n} findings", int(asked.made)).format(n=asked.made)
     return TalkRow(
         identity, HangingRow("? ", f"{words} · {one_line(asked.price, _SHOWN)}", f"  [{state}]"), turn, call=used
     )

@@ -21,7 +21,7 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
         return None if chosen is None else CheckChapters()
     place = position if chosen == "one" else None
     quote = await page.access.quote_check(place, place)
-    agreed = await page.confirm(_("Check by the agents' model?"), "\n".join(spend_lines(quote)))
+    agreed = await page.confirm(_("Check by the agents' model?"), "\n".join(spend_lines(quote, asks=False)))
     return CheckChapters(place, place, model=True) if agreed else None
 
 

@@ -1,0 +1,149 @@
+"""Every tool of the conversation, used by a scripted model: what it reads, what it proposes, what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from flowcabal_tui.agents.conversation.tools import tools_at
+from flowcabal_tui.domain.conversation import UsedTool
+from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
+from flowcabal_tui.protocol.book import WriteChapter
+from flowcabal_tui.protocol.conversations import AnswerPermission
+from flowcabal_tui.protocol.story import DecideProposals, PutRecord, UndoDecision
+from tests.faultserver import FaultServer
+from tests.models.test_builder_faults import RIGHT
+from tests.project.desk import NO_FINDINGS, change
+from tests.project.talking import FERRY, Talking, call, calls, made, says, talking
+
+LEFTOVER = f"{FERRY}\n\nAs an AI language model, I cannot describe the storm."
+
+
+@pytest_asyncio.fixture(params=["openai", "anthropic"])
+async def talk(request: pytest.FixtureRequest, folder: Path, server: FaultServer) -> AsyncIterator[Talking]:
+    await made(folder, server, request.param)
+    change(folder, "agents", curator=False, monitor=True)
+    async with talking(folder, server) as talk:
+        yield talk
+
+
+async def story(talk: Talking) -> None:
+    """A record of each kind, and a run."""
+    project, first = talk.desk.project, await talk.desk.chapter(1)
+    for record in (
+        Fact(RecordId(""), "Tobias keeps the glove.", since=first),
+        Promise(RecordId(""), "The glove will come back.", first),
+        Moment(RecordId(""), "Ines crosses the river.", first, "at dawn"),
+    ):
+        await project.carry_out(PutRecord(record))
+    talk.server.push(says("A draft."), says(NO_FINDINGS, times=-1))
+    await talk.desk.run("quick-draft", 2)
+    talk.server.clear()
+    await talk.desk.settled()
+
+
+async def asked(talk: Talking, tool: str, **arguments: object) -> UsedTool:
+    """A call that asks for a permission, at the level that proposes."""
+    await talk.level("suggest")
+    (used,) = (await talk.ask("Do it.", calls(call(tool, **arguments)), says("You are asked."))).used
+    assert used.permission is not None and used.status == "pending", used.said
+    return used
+
+
+async def test_every_tool_that_reads_gives_what_the_book_holds(talk: Talking):
+    await story(talk)
+    reads = {
+        "chapter": (call("read_chapter", chapter=1), FERRY),
+        "text": (call("search", words="ledger"), '<found chapter="2"'),
+        "names": (call("search", words="Marlow", where="names"), "Ines Marlow"),
+        "records": (call("search", words="glove", where="records"), "Tobias keeps the glove."),
+        "meaning": (call("search", words="a boat on the river", where="meaning"), ""),
+        "profile": (call("read_profile", name="Ines Marlow"), "Ines Marlow"),
+        "promises": (call("read_promises"), "chapter 1, open: The glove will come back."),
+        "timeline": (call("read_timeline"), "chapter 1 (at dawn): Ines crosses the river."),
+        "check": (call("check_chapter", chapter=2), ""),
+        "quote": (call("quote_run", workflow="chapter", chapter=1), "At most"),
+        "receipt": (call("read_receipt", node="draft"), "The Ferry"),
+    }
+    turn = await talk.ask("Read.", calls(*(each for each, _wanted in reads.values())), says("Read."))
+    assert [each.status for each in turn.used] == ["completed"] * len(reads), [each.said for each in turn.used]
+    for used, (_call, wanted) in zip(turn.used, reads.values(), strict=True):
+        assert wanted in used.said, used
+    assert {each.name for each in turn.used} == {tool.name for tool in tools_at("ask")}
+    assert turn.answer == "Read."
+    assert all("tool_choice" not in body for body in talk.sent())  # no tool is forced on the model
+
+
+async def test_a_paid_check_asks_with_its_price_and_shows_what_was_found(talk: Talking):
+    project, chapter = talk.desk.project, await talk.desk.chapter(1)
+    await project.carry_out(WriteChapter(chapter, LEFTOVER))
+    await talk.desk.settled()
+    used = await asked(talk, "start_check", chapter=1)
+    assert used.permission is not None and used.permission.limit is not None
+    assert "At most" in used.permission.price and "The run asks" not in used.permission.price
+    before = len(talk.sent())
+    talk.server.push(says(NO_FINDINGS, times=-1))
+    found = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    assert len(talk.sent()) > before
+    (kept,) = (await talk.turn(1)).used
+    rows = (await project.findings.findings(FindingWish(chapters=(chapter,), folded=True))).rows
+    assert rows and kept.proposals == tuple(row.proposal.id for row in rows)
+    assert kept.permission is not None and (kept.permission.answer, kept.permission.made) == ("allow_once", found)
+    assert int(found) == len(rows)
+    assert (await project.findings.finding_report()).by_model == 1
+    with pytest.raises(RunError, match="Nothing waits"):
+        await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+
+
+async def test_a_check_that_fails_says_so_and_can_be_allowed_again(talk: Talking):
+    used = await asked(talk, "start_check", chapter=1)
+    talk.server.push({"status": 401, "times": -1})
+    with pytest.raises(RunError, match="not checked to its end"):
+        await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    talk.server.clear()
+    talk.server.push(says(NO_FINDINGS, times=-1))
+    assert await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once")) == "0"
+
+
+async def test_a_refused_check_calls_no_model_and_where_checks_are_off_none_is_offered(
+    folder: Path, server: FaultServer
+):
+    await made(folder, server)
+    async with talking(folder, server) as talk:
+        await talk.level("suggest")
+        turn = await talk.ask("Check.", calls(call("start_check", chapter=1)), says("It is off."))
+        assert turn.used[0].status == "failed" and "switched off" in turn.used[0].said
+    change(folder, "agents", curator=False, monitor=True)
+    async with talking(folder, server) as talk:
+        used = await asked(talk, "start_check", chapter=1)
+        before = len(talk.sent())
+        await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "reject_once"))
+        assert len(talk.sent()) == before
+
+
+async def test_a_change_of_a_workflow_is_built_accepted_and_taken_back(talk: Talking):
+    project = talk.desk.project
+    used = await asked(talk, "propose_workflow", workflow="chapter", wish="Check the names before the polish.")
+    before = await project.workflows.get("chapter")
+    talk.server.push(RIGHT)
+    await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    (card,) = await talk.cards("waiting")
+    assert (card.kind, (await talk.turn(1)).used[0].proposals) == ("workflow", (card.id,))
+    assert await project.workflows.get("chapter") == before
+    await project.carry_out(DecideProposals((card.id,), "confirm"))
+    changed = await project.workflows.get("chapter")
+    assert "names" in {node.id for node in changed.nodes}
+    await project.carry_out(UndoDecision(card.id))
+    assert (await project.workflows.get("chapter")).nodes == before.nodes
+
+
+async def test_a_run_is_quoted_then_asked_for_and_begins_with_its_wish(talk: Talking):
+    used = await asked(talk, "start_run", workflow="quick-draft", chapter=1, instruction="Short.")
+    talk.server.push(says("A draft."), says(NO_FINDINGS, times=-1))
+    run = await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    assert [each.id for each in await talk.desk.project.runs.summaries()] == [run]
