@@ -79,4 +79,4 @@ def test_the_nearest_templates_do_what_right_answers_do():
     if not ranked:
         pytest.skip("the bench is not here")
     assert sum(ranked) > sum(listed)
-    assert best >= 13
+    assert best >= 12

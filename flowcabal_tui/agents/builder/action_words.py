@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from flowcabal_tui.agents.builder.forms import Step
+from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.wish import Hit, Wish
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
@@ -14,27 +14,21 @@ from flowcabal_tui.nodes.validation.scope import ActionShape
 _NOT_IN_MAIL: Final = re.compile(r"[^A-Za-z0-9.+_@-]+")
 
 
-def action_steps(found: Wish, known: Known) -> list[Step]:
+def action_steps(found: Wish, known: Known) -> list[Json]:
     """Steps in the order of the wish; what stands behind an approval is done after a yes only."""
     actions = known.actions or {}
     placed = [(at, _step(found, name, actions)) for at, name in _placed(found, actions)]
     if not placed:
         return []
-    for hit in found.marks("longer", "shorter"):
-        number = found.number_after(hit.end)
-        if number is not None and number.start - hit.end <= found.reach:
-            placed.append(
-                (hit.start, Step(does="filter", **{"above" if hit.key == "longer" else "below": number.value}))
-            )
-            break
+    for hit, number in found.bounds()[:1]:
+        placed.append((hit.start, {"does": "filter", "above" if hit.key == "longer" else "below": number.value}))
     placed.sort(key=lambda each: each[0])
-    gates = [hit.start for hit in found.marks("approve", "pause") if not found.is_denied(hit)]
-    gate = gates[0] if gates else len(found.text)
+    gate = next((hit.start for hit in found.marks("approve", "pause", denied=False)), len(found.text))
     last = next((hit.start for hit in found.marks("last") if hit.start > gate), len(found.text))
     inner = [step for at, step in placed if gate < at < last]
     if found.has("each") and inner:
-        inner = [Step(does="each", steps=tuple(inner))]
-    gated = [Step(does="approve", steps=tuple(inner))] if inner else []
+        inner = [{"does": "each", "steps": inner}]
+    gated: list[Json] = [{"does": "approve", "steps": inner}] if inner else []
     return [*(step for at, step in placed if at <= gate), *gated, *(step for at, step in placed if at >= last)]
 
 
@@ -43,7 +37,7 @@ def _placed(found: Wish, actions: Mapping[str, ActionShape]) -> list[tuple[int, 
     scored: list[tuple[int, int, str]] = []
     for name in actions:
         parts = {part for part in re.split(r"[^a-z]+", name.casefold()) if part}
-        hits = [hit for hit in found.hits["actions"] if not found.is_denied(hit) and _fits(hit, parts)]
+        hits = [hit for hit in found.hits["actions"] if _fits(hit, parts) and not found.is_denied(hit)]
         scored += [(-len({hit.key for hit in hits}), hits[0].start, name)] if hits else []
     chosen: list[tuple[int, int, str]] = []
     for score, at, name in sorted(scored):
@@ -56,18 +50,18 @@ def _fits(hit: Hit, parts: set[str]) -> bool:
     return any(part.startswith(hit.key) or (len(part) > 3 and hit.key.startswith(part)) for part in parts)
 
 
-def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Step:
+def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Json:
     """Parameters that the wish gives: a quoted query, an address, how many there are."""
-    params: dict[str, Any] = {}
+    params: Json = {}
     mail = next((word.strip(".") for word in _NOT_IN_MAIL.split(found.text) if "@" in word[1:-1]), "")
     for field, schema in actions[name].arg_schema.get("properties", {}).items():
         low = field.casefold()
         if "query" in low and found.quoted:
-            params[field] = found.quoted[0][0]
+            params[field] = found.quoted[0].key
         elif mail and ("to" in low or "recipient" in low) and "content" not in low:
             params[field] = mail
         elif "count" in low and schema.get("type") == "integer":
             params[field] = "{{count}}"
         elif low.endswith("type") and schema.get("type") == "string":
             params[field] = name.rpartition(".v")[0].rpartition(".")[2]
-    return Step(does="action", action=name, params=params)
+    return {"does": "action", "action": name, "params": params}

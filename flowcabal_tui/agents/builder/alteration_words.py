@@ -3,134 +3,123 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from flowcabal_tui.agents.builder.document import Json, all_found, own_params
-from flowcabal_tui.agents.builder.forms import Alteration, Step
+from flowcabal_tui.agents.builder.document import Json, all_found, names_in, own_params
+from flowcabal_tui.agents.builder.forms import Alteration
 from flowcabal_tui.agents.builder.wish import Wish, places
-from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
-_LENGTHS: Final = ("expand", "cut", "polish", "summarise")
 _SETTINGS: Final = {"evolution": "candidates", "recursive": "depth", "loop": "side_by_side"}
+"""What a number in a wish sets, by the kind of the node."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mention:
+class _Mention(NamedTuple):
     """A node where the wish names it."""
 
+    at: int
     path: str
     node: Json
-    at: int
 
 
-_Mentions = Sequence[_Mention]
-
-
-def alterations_of(found: Wish, copied: WorkingCopy, language: str) -> tuple[Alteration, ...]:
+def alterations_of(found: Wish, copied: WorkingCopy, _language: str) -> tuple[Alteration, ...]:
     """What is to be changed; () where that cannot be said."""
-    mentions = sorted(_mentions(found, copied, language), key=lambda each: each.at)
-    for reading in (_replaced, _models, _conditional, _inserted, _settings, _removed, _paused):
+    mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
+    for reading in (_replaced, _models, _removed, _inserted, _settings, _paused):
         if made := list(reading(found, copied, mentions)):
-            sets = reading is _settings and all(each.field == "temperature" for each in made)
-            return (*made, *(_paused(found, copied, mentions) if sets else ()))
+            if made[0].get("field") == "temperature":
+                made += _paused(found, copied, mentions)
+            return tuple(Alteration.model_validate(each) for each in made)
     return ()
 
 
-def _mentions(found: Wish, copied: WorkingCopy, language: str) -> Iterator[_Mention]:
+def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
     """By id or name, else by the words of the step that a node is called after, or the longer words of its name."""
-    tables: dict[str, list[str]] = words(language, "vocabulary")["steps"]
     for place in all_found(copied.document):
-        called = [place.node["id"].casefold(), str(place.node.get("name") or "").casefold()]
-        spots = [at for name in called if name for at in places(found.folded, name)]
+        called = [str(place.node.get(key) or "").casefold() for key in ("id", "name")]
+        spots = [at for name in called for at in places(found.folded, name)]
         if not spots:
             named = [word for word in called[1].split() if len(word) > 4 and word.isascii()]
-            own = [word for key, each in tables.items() if {key, *each} & set(called) for word in each]
+            own = [word for key, each in found.tables["steps"].items() if {key, *each} & set(called) for word in each]
             spots = [at for word in (*named, *own) for at in places(found.folded, word)]
-        yield from (_Mention(place.path, place.node, at) for at in spots)
+        yield from (_Mention(at, place.path, place.node) for at in spots)
 
 
-def _replaced(found: Wish, copied: WorkingCopy, _mentions: _Mentions) -> Iterable[Alteration]:
-    """Two quotations: words of a prompt, and what they become."""
-    for old, new in pairwise(text for text, _at in found.quoted):
-        for place in all_found(copied.document):
-            if found.has("to") and old in str(own_params(place.node)):
-                return [Alteration(change="replace", node=place.path, find=old, to=new)]
+def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+    """Two quotations: words of a prompt, of the node that is named if it has them, and what they become."""
+    named = [each.path for each in mentions]
+    for old, new in pairwise([each.key for each in found.quoted] if found.has("to") else ()):
+        having = [each.path for each in all_found(copied.document) if old in str(own_params(each.node))]
+        for path in sorted(having, key=lambda each: each not in named):
+            return [{"change": "replace", "node": path, "find": old, "to": new}]
     return ()
 
 
-def _models(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
+def _models(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """The first model that the wish names goes to the node that is named closest, where it has another one."""
     for model in copied.known.models or ():
         for at in places(found.folded, model.casefold()):
             near = min(mentions, key=lambda each: abs(each.at - at), default=None)
             if near is not None and near.node.get("params", {}).get("model") != model:
-                return [Alteration(change="set", node=near.path, field="model", to=model)]
+                return [{"change": "set", "node": near.path, "field": "model", "to": model}]
     return ()
 
 
-def _conditional(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
-    """A length and a verb: a step for texts that are longer or shorter."""
-    for hit in found.marks("longer", "shorter"):
-        number = found.number_after(hit.end)
-        verb = next((each.key for each in found.hits["steps"] if each.key in _LENGTHS), None)
-        if number is not None and number.value >= 100 and verb is not None and mentions:
-            when: Any = f"{hit.key}_than"
-            step, length = Step(does=verb), int(number.value)
-            return [Alteration(change="insert", node=mentions[0].path, step=step, when=when, length=length)]
-    return ()
-
-
-def _inserted(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
-    """A new step between two nodes, or behind one."""
-    about = next(iter(found.abouts()), "")
-    taken = {each.at for each in mentions}
-    verb: Any = next((hit.key for hit in found.hits["steps"] if hit.start not in taken), "check" if about else "")
-    if not (verb and mentions and found.has("insert")):
+def _removed(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+    """A node goes, where the wish does not speak of a new step first."""
+    marks = found.marks("remove", "insert", denied=False)
+    if not marks or not mentions or marks[0].key == "insert":
         return ()
+    clause = found.clause(marks[0].start)
+    near = min(mentions, key=lambda each: (each.at not in clause, abs(each.at - marks[0].start)))
+    return [{"change": "remove", "node": near.path}]
+
+
+def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+    """A new step between two nodes, behind one, before one, or for texts of a length only."""
+    about, taken = next(iter(found.abouts()), ""), {each.at for each in mentions}
+    verb = next((hit.key for hit in found.verbs() if hit.start not in taken), "check" if about else "")
+    bounds = found.bounds(100)
+    if not (verb and mentions and (bounds or found.has("insert"))):
+        return ()
+    for hit, number in bounds[:1]:
+        when = {"when": f"{hit.key}_than", "length": int(number.value)}
+        return [{"change": "insert", "node": mentions[0].path, "step": {"does": verb}, **when}]
     order = [each.path for each in all_found(copied.document)]
     ends = sorted(list(dict.fromkeys(each.path for each in mentions))[:2], key=order.index)
-    step = Step(does=verb, about=about if verb == "check" else "")
-    return [Alteration(change="insert", node=ends[0], before="".join(ends[1:]), step=step)]
+    near = [each for each in found.marks("before") if abs(each.start - mentions[0].at) <= found.reach]
+    ends = ["", *ends] if near and len(ends) == 1 else ends
+    step = {"does": verb, "about": about if verb == "check" else ""}
+    return [{"change": "insert", "node": ends[0], "before": "".join(ends[1:]), "step": step}]
 
 
-def _settings(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
+def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Numbers and switches of the node that is named, or of the only one that has such a setting."""
-    told = found.temperature
-    if told is not None and mentions:
-        return [Alteration(change="set", node=mentions[0].path, field="temperature", to=told)]
-    marks, made = found.marks("to"), []
-    number = found.number_after(marks[-1].end) if marks else None
+    if found.temperature is not None and mentions:
+        near = min(mentions, key=lambda each: abs(each.at - found.marks("temperature")[0].start))
+        return [{"change": "set", "node": near.path, "field": "temperature", "to": found.temperature}]
+    ends = [each.end for each in found.marks("to")]
+    told = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
+    made: list[Json] = []
     for place in all_found(copied.document):
-        kind = place.node.get("kind", "prompt")
-        if kind in _SETTINGS and (not mentions or any(each.path == place.path for each in mentions)):
-            if number is not None and number.value == int(number.value) >= 1:
-                to = int(number.value)
-                made.append(Alteration(change="set", node=place.path, field=_SETTINGS[kind], to=to))
-            if kind == "evolution" and found.has("blind"):
-                made.append(Alteration(change="set", node=place.path, field="blind", to=True))
+        field = _SETTINGS.get(place.node.get("kind", "prompt"))
+        if field and (not mentions or any(each.path == place.path for each in mentions)):
+            now = own_params(place.node).get(field)
+            if number := next((each for each in told if each.value >= 1 and each.value != now), None):
+                made.append({"change": "set", "node": place.path, "field": field, "to": int(number.value)})
+            if field == "candidates" and found.has("blind"):
+                made.append({"change": "set", "node": place.path, "field": "blind", "to": True})
     return made
 
 
-def _removed(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
-    marks = [hit.start for hit in found.marks("remove") if not found.is_denied(hit)]
-    if not marks or not mentions:
-        return ()
-    before = [each for each in mentions if 0 <= marks[0] - each.at <= found.reach]
-    behind = [each for each in mentions if each.at >= marks[0]]
-    return [Alteration(change="remove", node=(before or behind or mentions)[0].path)]
-
-
-def _paused(found: Wish, copied: WorkingCopy, mentions: _Mentions) -> Iterable[Alteration]:
+def _paused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """The writer looks before a node, or after one."""
-    if not mentions or not found.has("pause", "edit", "approve"):
+    pauses, before = found.marks("pause", "edit", "approve"), found.marks("before")
+    if not mentions or not pauses:
         return ()
-    marks = found.marks("before")
-    if not marks:
-        pause = found.marks("pause", "edit", "approve")[0]
-        ahead = [each for each in mentions if each.at < pause.start]
-        return [Alteration(change="pause", node=(ahead or mentions)[-1 if ahead else 0].path)]
-    near = min(mentions, key=lambda each: abs(each.at - marks[0].start))
-    return [Alteration(change="pause", before=near.path)]
+    near = min(mentions, key=lambda each: abs(each.at - before[0].start if before else 0))
+    if before and names_in(own_params(near.node), [each.node["id"] for each in all_found(copied.document)]):
+        return [{"change": "pause", "before": near.path}]
+    ahead = [each for each in mentions if each.at < pauses[0].start]
+    return [{"change": "pause", "node": (ahead[-1:] or mentions)[0].path}]

@@ -80,10 +80,8 @@ def _rewired(reader: Found, old: str, new: str, path: str) -> Iterator[Edit]:
         if value is None or old not in names_in(value, (old,)):
             continue
         if any(isinstance(block, dict) and block.get("node") == old for block in value):
-            if path == f"result_of.{new}.text":
-                yield SetPrompt(node=reader.path, field=field, find=old, replace=new)
-            else:
-                yield SetPrompt(node=reader.path, field=field, blocks=[_in_place(each, old, path) for each in value])
+            blocks = [_in_place(each, old, new, path) for each in value]
+            yield SetPrompt(node=reader.path, field=field, blocks=blocks)
         else:
             yield SetPrompt(node=reader.path, field=field, find=f"result_of.{old}.text", replace=path)
     for key, value in own_params(reader.node).items():
@@ -91,9 +89,11 @@ def _rewired(reader: Found, old: str, new: str, path: str) -> Iterator[Edit]:
             yield SetParam(node=reader.path, field=key, value=_repointed(value, old, new))
 
 
-def _in_place(block: Json, old: str, path: str) -> Json:
+def _in_place(block: Json, old: str, new: str, path: str) -> Json:
     if block.get("node") != old:
         return block
+    if path == f"result_of.{new}.text":
+        return {**block, "node": new}
     part = {"part": block["part"]} if block.get("part") else {}
     return {"kind": "text", **part, "text": "{{" + path + "}}"}
 

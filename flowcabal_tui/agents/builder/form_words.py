@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
-from flowcabal_tui.agents.builder.forms import Choice, Form, Step
+from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.wish import Hit, Wish
-from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
-_EYES: Final = re.compile(
-    r"\b([A-Z]\w{1,20})['’]s (?:eyes|point of view|view|side|perspective)|从([\u4e00-\u9fff]{2,3})的(?:视角|眼睛|眼里)"
-)
-_ALSO: Final = re.compile(r"\band (?:once )?(?:through |from )?([A-Z]\w{1,20})['’]s\b")
-_BOOK: Final = re.compile(r"《([^》]{1,40})》")
-_TEXT_VERBS: Final = ("polish", "revise", "cut", "expand", "translate", "summarise")
+_TITLE: Final = re.compile(r"《([^《》]{1,40})》")
+_FIRST: Final = {"plan": 0, "write": 1}
+_ALONE: Final = frozenset(("summarise", "translate"))
+"""Steps that make sense without a text that was written before."""
+_ON_TEXTS: Final = frozenset(("polish", "revise", "cut", "expand", "translate", "summarise"))
+_BETWEEN: Final = 12
+"""Characters between two quotations of one row."""
 
-
-@dataclass(frozen=True)
-class _Placed:
-    """A step with the place of its word in the wish."""
-
-    at: int
-    step: Step
-
-    def with_(self, **fields: Any) -> _Placed:
-        return replace(self, step=self.step.model_copy(update=fields))
-
-
-_Steps = list[_Placed]
+Steps = list[Json]
+"""Steps of the form; "at" is the place of their word in the wish."""
 
 
 def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
@@ -41,21 +29,19 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
     found = Wish(wish, language)
     if missing := _outside(found, copied):
         return Form(wish=wish, missing=missing)
-    pause: Any = (("none",) if found.has("never") else ()) + ("each",) if found.has("each_pause") else ()
-    if len(pause) > 1:
-        return Form(wish=wish, pause=pause)
+    each = found.has("each_pause") and found.has("pause", "approve")
+    if found.has("never") and each:
+        return Form(wish=wish, pause=("none", "each"))
     if copied.base is not None:
         return Form(wish=wish, alterations=alterations_of(found, copied, language))
-    steps = action_steps(found, copied.known) or _writing(found, copied, language)
-    kept = [hit.key for hit in found.hits["keep"]]
-    acts = any(step.does in ("action", "filter", "approve") for step in steps)
-    keep: Any = "note" if acts else next((key for key in kept if key != "append"), "chapter")
-    mode: Any = "append" if "append" in kept else "replace"
-    book = _BOOK.search(wish)
-    name = book[1] if book else found.quoted[0][0] if found.quoted and language == "en" else ""
-    if not steps:
-        return Form(wish=wish)
-    return Form(wish=wish, name=name, keep=keep, mode=mode, pause=pause, steps=tuple(steps))
+    kept = [hit.key for hit in found.hits["keep"] if not found.is_denied(hit)]
+    names = [*_TITLE.findall(wish), *(each.key for each in found.quoted if language == "en"), ""]
+    filled: Json = {"wish": wish, "name": names[0], "mode": "append" if "append" in kept else "replace"}
+    filled |= {"keep": [*(key for key in kept if key != "append"), "chapter"][0], "pause": ["each"] if each else []}
+    if acts := action_steps(found, copied.known):
+        return Form.model_validate({**filled, "keep": "note", "steps": acts})
+    steps = _writing(found, copied)
+    return Form.model_validate({**filled, "steps": steps}) if steps else Form(wish=wish)
 
 
 def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
@@ -71,184 +57,171 @@ def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
     return tuple(missing)
 
 
-def _writing(found: Wish, copied: WorkingCopy, language: str) -> list[Step]:
+def _writing(found: Wish, copied: WorkingCopy) -> Steps:
     """The steps of a workflow that writes, in the order of their words."""
-    hits = [hit for hit in found.hits["steps"] if not found.is_denied(hit)]
-    flow = _called(found, copied)
-    if not hits and not flow and not found.has("candidates", "improve", "choose"):
+    called, ways, steps = _called(found, copied), _ways(found), _verbs(found)
+    if not steps and not called and not ways and not found.has("candidates", "improve", "choose"):
         return []
-    placed = _verbs(found, hits)
-    shapes: tuple[Callable[[Wish, _Steps, str], _Steps], ...] = (
-        *(_candidates, _readers, _eyes, _rounds, _each, _measured, _chosen),
-    )
-    for shape in shapes:
-        placed = shape(found, placed, language)
-    if flow:
-        placed = [each for each in placed if each.step.does in ("plan", "write", "candidates")] + flow
-    told = found.temperature
-    marks = found.marks("count", "remember")
-    if marks:
-        key = next((text for text, _at in found.quoted if text.isidentifier()), marks[0].key)
-        placed.append(_Placed(len(found.text), Step(does=marks[0].key, key=key)))
-    placed = _paused(found, placed)
-    plans = sum(each.step.does == "plan" for each in placed)
-    only_plan = plans == len(placed) and any(hit.key == "outline" for hit in found.hits["keep"])
-    needed = ("plan", "count", "check", "workflow")
-    if placed and not only_plan and all(each.step.does in needed for each in placed):
-        placed.insert(plans, _Placed(-1, Step(does="write")))
-    if told is not None:
-        at = next((n for n, each in enumerate(placed) if each.step.does in ("write", "candidates")), 0)
-        placed[at] = placed[at].with_(temperature=min(2.0, told))
-    return [each.step for each in placed]
+    for shape in () if ways else (_candidates, _readers, _eyes, _rounds, _each, _measured):
+        steps = shape(found, steps)
+    if ways:
+        steps = [*_of(steps, "plan"), {"at": 0, "does": "choose", "choices": ways}, *_without(steps, "plan", "write")]
+    if called:
+        later = [step for step in steps if step["at"] > called[-1]["at"] and step["does"] in _ON_TEXTS]
+        steps = [*_of(steps, "plan", "write", "candidates"), *called, *later]
+    for mark in found.marks("count", "remember")[:1]:
+        keys = [each for each in found.quoted if each.key.isidentifier()]
+        key = min(keys, key=lambda each: abs(each.start - mark.start)).key if keys else mark.key
+        steps.append({"at": len(found.text), "does": mark.key, "key": key})
+    plans = _of(steps, "plan")
+    is_outline = len(plans) == len(steps) and any(hit.key == "outline" for hit in found.hits["keep"])
+    if not is_outline and not any(map(_writes, steps)) and any(step["does"] not in _ALONE for step in steps):
+        steps.insert(len(plans), {"at": -1, "does": "write"})
+    _pause(found, steps)
+    if steps and found.temperature is not None:
+        first = next((step for step in steps if step["does"] in ("write", "candidates")), steps[0])
+        first["temperature"] = min(2.0, found.temperature)
+    return [{key: value for key, value in step.items() if key != "at"} for step in steps]
 
 
-def _verbs(found: Wish, hits: list[Hit]) -> _Steps:
-    """One step for each verb, where its word stands first."""
-    first: dict[str, Hit] = {}
-    for hit in hits:
-        first.setdefault(hit.key, hit)
-    if found.has("single"):
-        return [_Placed(0, Step(does="write"))]
-    order = {"plan": 0, "write": 1}
-    placed = sorted(first.values(), key=lambda hit: (order.get(hit.key, 2), hit.start))
-    made = [_Placed(hit.start, Step(does=hit.key)) for hit in placed]
-    if "write" not in first and set(first) & {"polish", "check", "cut", "expand", "revise"}:
-        made.insert("plan" in first, _Placed(-1, Step(does="write")))
-    return made
+def _of(steps: Steps, *verbs: str) -> Steps:
+    return [step for step in steps if step["does"] in verbs]
 
 
-def _candidates(found: Wish, placed: _Steps, language: str) -> _Steps:
-    marks = found.marks("candidates")
-    if not marks:
-        return placed
-    opening, said = found.has("opening"), words(language)
-    step = Step(
-        does="candidates",
-        number=found.number_by("number", 2, 12) or 5,
-        blind=found.has("blind"),
-        about="" if opening else said["names"]["write"],
-        name=said["names"]["opening"] if opening else "",
-        id="openings" if opening else "candidates",
-    )
-    kept = [each for each in placed if each.step.does != "plan" and (opening or each.step.does != "write")]
-    return [*_plans(placed), _Placed(marks[0].start, step), *kept]
+def _without(steps: Steps, *verbs: str) -> Steps:
+    return [step for step in steps if step["does"] not in verbs]
 
 
-def _plans(placed: _Steps) -> _Steps:
-    return [each for each in placed if each.step.does == "plan"]
+def _verbs(found: Wish) -> Steps:
+    """One step for each verb, where its word stands first; a text comes before what is done to it."""
+    first = {hit.key: hit for hit in reversed(found.verbs())}
+    placed = sorted(first.values(), key=lambda hit: (_FIRST.get(hit.key, 2), hit.start))
+    return [{"at": hit.start, "does": hit.key} for hit in placed]
 
 
-def _readers(found: Wish, placed: _Steps, language: str) -> _Steps:
-    """Checks with what they look at; several stand side by side."""
-    abouts = found.abouts()
-    checks = [each for each in placed if each.step.does == "check"]
-    if not checks and not (abouts and found.number_by("people", 2, 8)):
-        return placed
-    at = checks[0].at if checks else found.hits["about"][0].start
-    steps = tuple(Step(does="check", about=each) for each in abouts) or (Step(does="check"),)
-    check = steps[0] if len(steps) == 1 else Step(does="together", steps=steps)
-    rest = [each for each in placed if each.step.does not in ("check", "revise", "polish")]
-    later = [each for each in placed if each.step.does in ("revise", "polish")]
-    return [*rest, _Placed(at, check), *(later or [_Placed(at + 1, Step(does="revise"))])]
+def _writes(step: Json) -> bool:
+    return step["does"] in ("write", "candidates", "choose") or any(map(_writes, step.get("steps", ())))
 
 
-def _eyes(found: Wish, placed: _Steps, language: str) -> _Steps:
+def _candidates(found: Wish, steps: Steps) -> Steps:
+    """Several texts of which the writer takes one: whole ones, or openings that are written on from."""
+    numbers = found.numbers_by("number", 2, 12)
+    openings = [hit for hit in found.marks("opening") if any(abs(hit.start - n.end) <= found.reach for n in numbers)]
+    if not (marks := found.marks("candidates") or openings):
+        return steps
+    kind = next((key for key in ("opening", "ending") if found.has(key)), "write")
+    near = sorted(numbers, key=lambda each: abs(each.start - marks[0].start))
+    candidates = {
+        "at": marks[0].start,
+        "does": "candidates",
+        "blind": found.has("blind"),
+        **found.said["several"][kind],
+    }
+    candidates["number"] = int(near[0].value) if near else 5
+    text = (_of(steps, "write") or [{"at": -1, "does": "write"}]) if kind == "opening" else []
+    return [*_of(steps, "plan"), candidates, *text, *_without(steps, "plan", "write")]
+
+
+def _readers(found: Wish, steps: Steps) -> Steps:
+    """Checks with what they look at; several stand side by side, and somebody works on what they say."""
+    abouts, checks = found.abouts(), _of(steps, "check")
+    if not checks and not (abouts and found.numbers_by("people", 2, 8)):
+        return steps
+    at = checks[0]["at"] if checks else found.hits["about"][0].start
+    made: Steps = [{"does": "check", "about": each} for each in abouts] or [{"does": "check"}]
+    check = made[0] if len(made) == 1 else {"does": "together", "steps": made}
+    later = _of(steps, "revise", "polish") or [{"at": at + 1, "does": "revise"}]
+    return [*_without(steps, "check", "revise", "polish"), {"at": at, **check}, *later]
+
+
+def _eyes(found: Wish, steps: Steps) -> Steps:
     """One telling for each point of view, side by side, and then woven into one."""
-    names = [match[1] or match[2] for match in _EYES.finditer(found.text)]
-    names = list(dict.fromkeys([*names, *(_ALSO.findall(found.text) if names else ())]))
+    matches = [match for pattern in found.tables["eyes"] for match in re.finditer(pattern, found.text)]
+    names = list(dict.fromkeys(name for match in matches for name in match.groups() if name and found.has("eyes")))
     if len(names) < 2:
-        eyes = {"point_of_view": names[0]} if names else {}
-        return [each.with_(**eyes) if each.step.does == "write" else each for each in placed]
-    tellings = tuple(Step(does="write", id=name, name=name, point_of_view=name) for name in names)
-    rest = [each for each in placed if each.step.does not in ("plan", "write", "revise")]
-    weave = Step(does="improve" if found.has("improve") else "do", text=words(language)["weave"])
-    return [*_plans(placed), _Placed(0, Step(does="together", steps=tellings)), _Placed(1, weave), *rest]
+        for step in _of(steps, "write") if names else ():
+            step["point_of_view"] = names[0]
+        return steps
+    tellings = [{"does": "write", "id": name, "name": name, "point_of_view": name} for name in names]
+    weave = {"at": 1, "does": "improve" if found.has("improve") else "do", "text": found.said["weave"]}
+    rest = _without(steps, "plan", "write", "revise")
+    return [*_of(steps, "plan"), {"at": 0, "does": "together", "steps": tellings}, weave, *rest]
 
 
-def _rounds(found: Wish, placed: _Steps, language: str) -> _Steps:
+def _rounds(found: Wish, steps: Steps) -> Steps:
     """A critic, or rounds of revision, make one step of both."""
-    rounds = found.number_by("rounds", 1, 10)
-    does = {each.step.does for each in placed}
-    if not found.has("improve") and not ((rounds or 1) > 1 and does & {"revise", "polish"}):
-        return placed
-    adverbs = [
-        each.value for each in found.numbers if found.folded[each.start : each.end] in ("once", "twice", "thrice")
-    ]
-    rounds = rounds or (int(adverbs[0]) if adverbs else 3)
-    told = next((each.step for each in placed if each.step.does == "improve"), Step(does="improve"))
-    rest = [each for each in placed if each.step.does not in ("revise", "check", "improve")]
-    if not told.text and not does & {"write", "candidates", "together"}:
-        rest.append(_Placed(-1, Step(does="write")))
-    at = next((n for n, each in enumerate(rest) if each.step.does in ("polish", "cut", "expand")), len(rest))
-    improve = _Placed(rest[at - 1].at + 1, told.model_copy(update={"rounds": rounds}))
-    return [*rest[:at], improve, *rest[at:]]
+    told_rounds = [int(each.value) for each in found.numbers_by("rounds", 1, 10)]
+    if not found.has("improve") and not (told_rounds and told_rounds[0] > 1 and _of(steps, "revise", "polish")):
+        return steps
+    told = next(iter(_of(steps, "improve")), {"does": "improve", "rounds": 3})
+    rest = _without(steps, "revise", "check", "improve")
+    at = next((n for n, step in enumerate(rest) if step["does"] in ("polish", "cut", "expand")), len(rest))
+    told |= {"at": rest[at - 1]["at"] + 1 if at else 0} | ({"rounds": told_rounds[0]} if told_rounds else {})
+    return [*rest[:at], told, *rest[at:]]
 
 
-def _each(found: Wish, placed: _Steps, language: str) -> _Steps:
+def _each(found: Wish, steps: Steps) -> Steps:
     """The writing goes through the lines of the plan."""
-    loops = [hit for hit in found.marks("each") if not found.is_denied(hit) and not found.is_followed(hit, "chapter")]
-    if not loops or any(each.step.does in ("together", "candidates") for each in placed):
-        return placed
-    limits = [each for each in found.numbers if 1 < each.value <= 64]
-    sides = found.marks("side")
-    near = min(limits, key=lambda each: abs(each.start - sides[-1].end)) if sides and limits else None
-    at_once = int(near.value) if near else 4 if sides else 1
-    most = int(limits[-1].value) if limits and not sides else None
-    loop = Step(does="each", most=most, at_once=at_once, steps=(Step(does="write", id="scene"),))
-    rest = [each for each in placed if each.step.does not in ("plan", "write")]
-    return [*(_plans(placed) or [_Placed(-1, Step(does="plan"))]), _Placed(loops[0].start, loop), *rest]
+    chapter = tuple(found.tables["units"]["chapter"])
+    loops = [
+        each for each in found.marks("each", denied=False) if not found.folded[each.end :].lstrip().startswith(chapter)
+    ]
+    if not loops or _of(steps, "together", "candidates"):
+        return steps
+    limits, sides = [each for each in found.numbers if 1 < each.value <= 64], found.marks("side")
+    beside = min(limits, key=lambda each: abs(each.start - sides[-1].end)) if sides and limits else None
+    most = next((int(each.value) for each in reversed(limits) if each is not beside), None)
+    at_once = int(beside.value) if beside else 4 if sides else 1
+    scene = [{"does": "write", "id": "scene"}]
+    loop = {"at": loops[0].start, "does": "each", "most": most, "at_once": at_once, "steps": scene}
+    return [*(_of(steps, "plan") or [{"at": -1, "does": "plan"}]), loop, *_without(steps, "plan", "write")]
 
 
-def _measured(found: Wish, placed: _Steps, language: str) -> _Steps:
+def _measured(found: Wish, steps: Steps) -> Steps:
     """A length in the wish parts the way: the verb behind it, and the one behind "otherwise"."""
-    for hit in found.marks("longer", "shorter"):
-        number = found.number_after(hit.end)
-        if number is None or number.value < 200:
-            continue
-        behind = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > number.end]
-        other = behind[0] if behind else len(found.text)
-        hits = [each for each in found.hits["steps"] if each.start > number.end and each.key in _TEXT_VERBS]
-        then = [each.key for each in hits if each.start < other][:1]
-        otherwise = [each.key for each in hits if each.start > other and each.key not in then][:1]
-        if not then:
-            continue
-        sides: dict[str, Any] = {f"{hit.key}_than": int(number.value), "then": tuple(Step(does=key) for key in then)}
-        measure = Step(does="measure", otherwise=tuple(Step(does=key) for key in otherwise), **sides)
-        rest = [each for each in placed if each.step.does not in (*then, *otherwise)]
-        return [*(rest or [_Placed(-1, Step(does="write"))]), _Placed(hit.start, measure)]
-    return placed
+    verbs = [hit for hit in found.verbs() if hit.key in _ON_TEXTS]
+    for hit, number in found.bounds(200):
+        marks = found.marks("otherwise", "longer", "shorter")
+        said = max(number.end, hit.end)
+        other = next((each.start for each in marks if each.start > said), len(found.text))
+        then = [each.key for each in verbs if said < each.start < other][:1]
+        otherwise = [each.key for each in verbs if each.start > other and each.key not in then][:1]
+        if then:
+            measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value)}
+            measure |= {"then": [{"does": key} for key in then], "otherwise": [{"does": key} for key in otherwise]}
+            return [*_without(steps, *then, *otherwise), measure]
+    return steps
 
 
-def _chosen(found: Wish, placed: _Steps, language: str) -> _Steps:
-    """Quoted words beside "I choose" are ways, each with a text of its own."""
-    labels = list(dict.fromkeys(text for text, _at in found.quoted))[:8]
-    if len(labels) < 2 or not found.has("choose"):
-        return placed
-    ways = tuple(Choice(label=each, steps=(Step(does="write", name=each, text=f"{each}。"),)) for each in labels)
-    rest = [each for each in placed if each.step.does not in ("write", "plan")]
-    return [*_plans(placed), _Placed(0, Step(does="choose", choices=ways)), *rest]
+def _ways(found: Wish) -> list[Json]:
+    """The longest row of quotations, where the writer is to choose: ways, each with a text of its own."""
+    rows: list[list[Hit]] = []
+    for each in found.quoted if found.has("choose", "pause", "candidates") else ():
+        if not rows or rows[-1][-1].gap(each) > _BETWEEN:
+            rows.append([])
+        rows[-1].append(each)
+    longest = list(dict.fromkeys(each.key for each in max(rows, key=len, default=[])))
+    ways = [{"label": each, "steps": [{"does": "write", "name": each, "text": each}]} for each in longest[:8]]
+    return ways if len(ways) > 1 else []
 
 
-def _called(found: Wish, copied: WorkingCopy) -> _Steps:
+def _called(found: Wish, copied: WorkingCopy) -> Steps:
     """Workflows that the wish names. One that is called "chapter" is meant only where the wish speaks of workflows."""
     flows = copied.known.library if copied.known.library is not None else copied.known.flows or ()
     places: dict[int, str] = {}
     for flow in sorted(flows, key=len, reverse=True):
         name = flow.partition("@")[0].casefold()
         if (found.has("flow") or not name.isalpha()) and name in found.folded:
-            places.setdefault(found.folded.find(name), flow)
-    return [_Placed(at, Step(does="workflow", workflow=flow)) for at, flow in sorted(places.items())]
+            places.setdefault(found.folded.rfind(name), flow)
+    return [{"at": at, "does": "workflow", "workflow": flow} for at, flow in sorted(places.items())]
 
 
-def _paused(found: Wish, placed: _Steps) -> _Steps:
+def _pause(found: Wish, steps: Steps) -> None:
     """A pause belongs to the step whose word stands last before it; after "at the end" to the last step."""
-    for mark in found.marks("pause", "approve"):
-        steps = sorted((each for each in placed if each.at >= 0), key=lambda each: each.at)
-        owner = next((each for each in reversed(steps) if each.at <= mark.start), steps[0] if steps else None)
-        if owner is None or found.is_denied(mark) or found.has("choose") or owner.step.does in ("candidates", "count"):
-            continue
-        at = placed.index(owner)
-        if any(owner.at < hit.start < mark.start for hit in found.marks("last")):
-            at = max(n for n, each in enumerate(placed) if each.step.does not in ("count", "remember"))
-        placed[at] = placed[at].with_(pause=True)
-    return placed
+    for mark in [] if _of(steps, "choose") else found.marks("pause", "approve", denied=False):
+        placed = sorted(steps, key=lambda step: step["at"])
+        owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start)][-1]
+        if any(owner["at"] < hit.start < mark.start for hit in found.marks("last")):
+            owner = _without(steps, "count", "remember")[-1]
+        if owner["does"] not in ("candidates", "count"):
+            owner["pause"] = True

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from flowcabal_tui.agents.builder.words import words
 
-_TEMPERATURE: Final = re.compile(
-    r"(?:temperature|温度)\D{0,24}(\d(?:\.\d{1,2})?)(?:\s?(?:down to|up to|to|->|→|降到|升到|调到|改到|改成|改为|到)\s?"
-    r"(\d(?:\.\d{1,2})?))?",
-    re.IGNORECASE,
-)
 LONGEST: Final = 4000
 """Characters of a wish that are looked at."""
+_FAR: Final = 30
+"""Characters between "temperature" and its number."""
 _DIGITS: Final = re.compile(r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}(?:\.\d{1,4})?")
 _CLAUSE: Final = re.compile(r"[,.;:!?，。；：！？、\n]|\b(?:and|or|then|but)\b")
-_QUOTED: Final = re.compile(r"[“「『\"]([^“”「」『』\"]{1,80})[”」』\"]")
-_TITLE: Final = re.compile(r"《[^《》]{1,40}》")
-_SINGLE: Final = re.compile(r"(?<![A-Za-z])'([^'\n]{1,60})'(?![A-Za-z])")
+_QUOTED: Final = re.compile(
+    r"[“「『\"]([^“”「」『』\"]{1,80})[”」』\"]|(?<![A-Za-z])['‘]([^'’\n]{1,60})['’](?![A-Za-z])"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A word of the vocabulary in the wish: its table, its entry, and where it stands."""
+class Hit(NamedTuple):
+    """A word of the vocabulary in the wish: its entry, where it stands, and what it counts."""
 
-    table: str
     key: str
     start: int
     end: int
+    value: float = 0
 
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number in the wish."""
-
-    value: float
-    start: int
-    end: int
+    def gap(self, other: Hit) -> int:
+        """Characters between the two."""
+        return max(other.start - self.end, self.start - other.end)
 
 
 class Wish:
@@ -48,21 +38,18 @@ class Wish:
     def __init__(self, text: str, language: str) -> None:
         self.text = text[:LONGEST]
         self.folded = self.text.casefold()
-        self.reach = 8 if language == "zh" else 26
+        self.said, self.tables = words(language), words(language, "vocabulary")
+        self.reach: int = self.tables["reach"]
         """Characters between two words that belong together."""
-        tables = words(language, "vocabulary")
-        self.units: dict[str, list[str]] = tables["units"]
-        self.hits = {
-            name: _hits(self.folded, name, table) for name, table in tables.items() if name not in ("units", "times")
-        }
-        self.numbers = _numbers(self.folded, tables["numbers"], tables["times"])
-        self.quoted = [(match[1], match.start()) for match in _QUOTED.finditer(self.text)]
-        if language != "zh":
-            self.quoted += [(match[1], match.start()) for match in _SINGLE.finditer(self.text)]
+        listed = ("steps", "marks", "things", "keep", "about", "outside", "actions")
+        self.hits = {name: _hits(self.folded, self.tables[name]) for name in listed}
+        self.numbers = _numbers(self.folded, self.tables["numbers"], self.tables["times"])
+        self.quoted = [Hit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
 
-    def marks(self, *keys: str) -> list[Hit]:
-        """Where one of these marks stands, in order."""
-        return [hit for hit in self.hits["marks"] if hit.key in keys]
+    def marks(self, *keys: str, denied: bool = True) -> list[Hit]:
+        """Where one of these marks or things stands; without `denied` only those with no "not" before them."""
+        named = [hit for table in ("marks", "things") for hit in self.hits[table] if hit.key in keys]
+        return [hit for hit in named if denied or not self.is_denied(hit)]
 
     def has(self, *keys: str) -> bool:
         """Does one of these marks stand anywhere?"""
@@ -70,108 +57,103 @@ class Wish:
 
     def is_denied(self, hit: Hit) -> bool:
         """Does a "not" stand directly before it?"""
-        return any(0 <= hit.start - each.end <= self.reach // 3 for each in self.marks("not", "never"))
+        nots = [each for each in self.hits["marks"] if each.key in ("not", "never")]
+        return any(0 <= hit.start - each.end <= self.reach // 3 for each in nots)
 
-    def number_by(self, unit: str, least: float = 1, most: float = 100) -> int | None:
-        """The first number with one of the words of a unit directly behind it."""
-        for number in self.numbers:
-            behind = self.folded[number.end : number.end + self.reach]
-            if least <= number.value <= most and any(_begins(behind, each) for each in self.units[unit]):
-                return int(number.value)
-        return None
+    def verbs(self) -> list[Hit]:
+        """The steps that are wished for."""
+        return [hit for hit in self.hits["steps"] if not self.is_denied(hit)]
 
-    def number_after(self, place: int) -> Number | None:
-        """The first number behind a place."""
-        return next((each for each in self.numbers if each.start >= place), None)
+    def numbers_by(self, unit: str, least: float, most: float) -> list[Hit]:
+        """The numbers with one of the words of a unit behind them, and at most one other word between."""
+        return [each for each in self.numbers if least <= each.value <= most and self._counts(each, unit)]
+
+    def _counts(self, number: Hit, unit: str) -> bool:
+        behind = self.folded[number.end : number.end + self.reach]
+        units: list[str] = self.tables["units"][unit]
+        found = [behind[:at] for at in map(behind.find, units) if at >= 0]
+        return self.folded[number.start : number.end] in units or any(
+            len(between.split()) <= 1 and len(between) <= self.reach // 2 and "," not in between for between in found
+        )
+
+    def bounds(self, least: float = 0) -> list[tuple[Hit, Hit]]:
+        """ "Longer" and "shorter" with the number of this size next to each: 超过两万字, 两万字以上."""
+        numbers = [each for each in self.numbers if each.value >= least]
+        near = {hit: [n for n in numbers if hit.gap(n) <= self.reach] for hit in self.marks("longer", "shorter")}
+        return [(hit, min(found, key=hit.gap)) for hit, found in near.items() if found]
+
+    def clause(self, at: int) -> range:
+        """The characters of the clause around a place."""
+        begin = max((each.end() for each in _CLAUSE.finditer(self.text, 0, at)), default=0)
+        end = _CLAUSE.search(self.text, at)
+        return range(begin, end.start() if end else len(self.text))
 
     def abouts(self) -> list[str]:
         """What checks look at: words of the vocabulary, and where a check has none, the words behind it."""
         told = {hit.start: hit.key for hit in self.hits["about"]}
         for hit in [each for each in self.hits["steps"] if each.key == "check"]:
             literal = self.clause_after(hit.end)
-            begin = max((each.end() for each in _CLAUSE.finditer(self.text, 0, hit.start)), default=0)
-            stop = hit.end + len(literal)
-            if len(literal) > 1 and not any(begin <= each.start <= stop for each in self.hits["about"]):
+            clause = self.clause(hit.start)
+            if len(literal) > 1 and not any(each.start in clause for each in self.hits["about"]):
                 told[hit.end] = literal
         return list(dict.fromkeys(told[at] for at in sorted(told)))
-
-    @property
-    def temperature(self) -> float | None:
-        """The temperature that is named; of "from 0.7 to 0.4" the second."""
-        named = _TEMPERATURE.search(self.text)
-        return float(named[2] or named[1]) if named else None
-
-    def is_followed(self, hit: Hit, unit: str) -> bool:
-        """Stands one of the words of a unit directly behind it?"""
-        behind = self.folded[hit.end :].lstrip()
-        return any(behind.startswith(each) for each in self.units[unit])
 
     def clause_after(self, place: int) -> str:
         """The words from a place to the end of their clause; "" where a mark or a number stands among them."""
         end = _CLAUSE.search(self.text, place)
         stop = end.start() if end else len(self.text)
-        taken = [each.start for each in self.hits["marks"]] + [each.start for each in self.numbers]
-        inside = any(place <= each < stop for each in taken)
+        inside = any(place <= each.start < stop for each in (*self.hits["marks"], *self.numbers))
         return "" if inside or stop - place > self.reach * 3 else self.text[place:stop].strip()
 
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that is named; of "from 0.7 to 0.4" the second."""
+        places = [range(mark.end, mark.end + _FAR) for mark in self.marks("temperature")]
+        near = [each for each in self.numbers if each.value <= 2 and any(each.start in place for place in places)]
+        ends = [each for each in near[1:2] if any(near[0].end <= to.start < each.start for to in self.marks("to"))]
+        return (ends or near)[0].value if near else None
 
-def _begins(behind: str, unit: str) -> bool:
-    """Stands the unit next, with at most one other word between?"""
-    at = behind.find(unit.casefold())
-    if at < 0:
-        return False
-    between = behind[:at].strip()
-    return len(between.split()) <= 1 and len(between) <= 12 and "," not in between
 
-
-def _numbers(text: str, table: dict[str, int], times: dict[str, int]) -> list[Number]:
+def _numbers(text: str, table: Mapping[str, int], times: Mapping[str, int]) -> list[Hit]:
     """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand."""
-    found = [Number(float(match[0].replace(",", "")), match.start(), match.end()) for match in _DIGITS.finditer(text)]
-    found += [
-        Number(table[hit.key], hit.start, hit.end) for hit in _hits(text, "numbers", {key: [key] for key in table})
-    ]
-    made: list[Number] = []
+    found = [Hit("", at.start(), at.end(), float(at[0].replace(",", ""))) for at in _DIGITS.finditer(text)]
+    found += [each._replace(value=table[each.key]) for each in _hits(text, {key: [key] for key in table})]
+    made: list[Hit] = []
     for each in sorted(found, key=lambda number: number.start):
         if made and each.start < made[-1].end:
             continue
-        larger = _multiplied(each, text, times)
-        if made and larger.start == made[-1].end and larger.value < made[-1].value:
-            made[-1] = Number(made[-1].value + larger.value, made[-1].start, larger.end)
-        else:
-            made.append(larger)
+        for word, value in times.items():
+            start = each.end + (text[each.end : each.end + 1] == " " and word.isascii())
+            if text.startswith(word, start) and not (word.isascii() and _in_word(text, start + len(word))):
+                each = each._replace(value=each.value * value, end=start + len(word))
+                break
+        if made and each.start == made[-1].end and each.value < made[-1].value:
+            each = Hit("", made[-1].start, each.end, made.pop().value + each.value)
+        made.append(each)
     return made
 
 
-def _multiplied(number: Number, text: str, times: dict[str, int]) -> Number:
-    for word, value in times.items():
-        space = len(text) > number.end and text[number.end] == " " and word.isascii()
-        at = number.end + space
-        if text.startswith(word, at) and not (word.isascii() and _in_word(text, at + len(word))):
-            return Number(number.value * value, number.start, at + len(word))
-    return number
-
-
-def _hits(text: str, table: str, entries: dict[str, Any]) -> list[Hit]:
+def _hits(text: str, entries: Mapping[str, Any]) -> list[Hit]:
     """All words of a table; where two overlap, the longer one."""
-    found: list[Hit] = []
-    for key, listed in entries.items():
-        for word in listed if isinstance(listed, list) else ():
-            found += [Hit(table, key, start, start + len(word)) for start in places(text, word.casefold())]
-    found.sort(key=lambda hit: (hit.start - hit.end, hit.start))
+    found = [
+        Hit(key, at, at + len(word))
+        for key, listed in entries.items()
+        for word in map(str.casefold, listed)
+        for at in places(text, word)
+    ]
     taken: list[Hit] = []
-    for hit in found:
+    for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
         if all(hit.end <= other.start or hit.start >= other.end for other in taken):
             taken.append(hit)
-    return sorted(taken, key=lambda hit: hit.start)
+    return sorted((hit for hit in taken if hit.key != "none"), key=lambda hit: hit.start)
 
 
-def places(text: str, word: str) -> Iterable[int]:
+def places(text: str, word: str) -> Iterator[int]:
     """Where a word begins; a Latin one stands by itself."""
     at = text.find(word)
     while at >= 0 and word:
-        ends = at + len(word)
         latin = word[0].isascii() and word[0].isalnum()
-        if not latin or not (_in_word(text, at - 1) or _in_word(text, ends)):
+        if not latin or not (_in_word(text, at - 1) or _in_word(text, at + len(word))):
             yield at
         at = text.find(word, at + 1)
 
