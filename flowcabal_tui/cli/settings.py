@@ -11,6 +11,7 @@ from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.doctor import examine, fetch_vocabulary
@@ -45,7 +46,7 @@ async def models(arguments: Namespace) -> int:
             chosen = ModelsSettings(user=OFFLINE, agent=OFFLINE)
         elif 1 <= arguments.use <= len(found):
             model = found[arguments.use - 1].endpoint
-            chosen = ModelsSettings(user=model, agent=model, embedding=settings.models.embedding)
+            chosen = settings.models.model_copy(update={"user": model, "agent": model})
         else:
             raise SettingsError(
                 _("There is no proposal {n}.").format(n=arguments.use), _("{n} were found.").format(n=len(found))
@@ -68,6 +69,8 @@ async def models(arguments: Namespace) -> int:
             if set_model
             else f"{role}: " + _("not set")
         )
+    for name, further in settings.models.more.items():
+        say(f"more.{clean_line(name)}: {further.provider} {further.model} {further.base_url}")
     for number, proposal in enumerate(found, 1):
         say(_("found {n}: {label}").format(n=number, label=proposal.name))
     if found and settings.models.user is None:

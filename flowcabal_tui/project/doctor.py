@@ -13,6 +13,7 @@ from typing import Final, Literal
 from flowcabal_tui import __version__
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
 from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.models.vocabularies import HOST, Vocabulary, fetch, load, vocabulary_of
@@ -168,11 +169,10 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
     yield _room("project", folder)
     if (counting := _counting(settings)) is not None:
         yield counting
-    for role in ("user", "agent", "embedding"):
-        chosen = settings.models.of(role)
-        if chosen and (chosen.api_key_env or chosen.secret) and not has_key(chosen):
+    for table, chosen in settings.models.tables.items():
+        if (chosen.api_key_env or chosen.secret) and not has_key(chosen):
             place = chosen.api_key_env or chosen.secret
-            yield Finding(role, "failed", _("no key"), _("Set {name}.").format(name=place))
+            yield Finding(clean_line(table), "failed", _("no key"), _("Set {name}.").format(name=place))
     try:
         project = await Project.open(folder, knowledge=False, trust=trust)
     except ProjectLocked as error:

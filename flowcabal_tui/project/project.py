@@ -117,6 +117,7 @@ class Project:
             models=tuple((role, endpoint) for role in ROLES if (endpoint := self._parts.base.models.endpoint(role))),
             holder=str(self._parts.store.holder or ""),
             trust=self._parts.base.trust.state,
+            model_names=settings.models.names,
         )
 
     def send(self, command: Command) -> CommandId:

@@ -32,6 +32,8 @@ class ProjectInfo:
     holder: str = ""
     """Who has it open for writing, when we have it read-only."""
     trust: TrustState = "trusted"
+    model_names: tuple[str, ...] = ()
+    """What a node may name as its model."""
 
 
 @dataclass(frozen=True, slots=True)

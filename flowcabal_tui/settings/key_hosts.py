@@ -39,8 +39,8 @@ def key_hosts() -> KeyHosts:
 def _key_hosts(user: UserSettings) -> KeyHosts:
     hosts: dict[str, set[str]] = {name: set(bound) for name, bound in user.key_hosts.items()}
     plain = {host.lower() for host in user.plain_http}
-    for chosen in (user.models.user, user.models.agent, user.models.embedding):
-        if chosen is None or not (address := chosen.address):
+    for chosen in user.models.tables.values():
+        if not (address := chosen.address):
             continue
         for name in filter(None, (chosen.api_key_env, chosen.secret)):
             hosts.setdefault(name, set()).add(host_of(address))

@@ -31,6 +31,9 @@ class ModelsSettings(_Table):
     user: Endpoint | None = Field(None, description="Writes the text of the book.")
     agent: Endpoint | None = Field(None, description="Checks facts and writes summaries; unset: as `user`.")
     embedding: Endpoint | None = Field(None, description="Makes vectors; unset: made here, from words alone.")
+    more: dict[str, Endpoint] = Field(
+        default_factory=dict, description="Further models that a node may name, each by a name of your own."
+    )
 
     def of(self, role: Role) -> Endpoint | None:
         """The agent role falls back to the user's model."""
@@ -40,6 +43,35 @@ class ModelsSettings(_Table):
     def role(self, role: Role) -> Role:
         """The role whose settings count: `user` for an agent without a model of its own."""
         return "user" if role == "agent" and self.agent is None else role
+
+    @property
+    def tables(self) -> dict[str, Endpoint]:
+        """The endpoints that are set, by the names of their tables under `[models]`, those that write first."""
+        roles = {"user": self.user, "agent": self.agent}
+        further = {f"more.{name}": endpoint for name, endpoint in self.more.items()}
+        known = {**roles, **further, "embedding": self.embedding}
+        return {table: endpoint for table, endpoint in known.items() if endpoint is not None}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a node may name: further models by the names of their tables, and the models of the roles."""
+        roles = [endpoint.model for endpoint in (self.user, self.agent) if endpoint is not None]
+        return tuple(dict.fromkeys([*roles, *self.more]))
+
+    def called(self, role: Role, name: str | None = None) -> tuple[str, Endpoint | None]:
+        """The table that says where a call goes, and the endpoint there; None: it is not set.
+
+        A node's `name` is that of a table of `more`, else the model of the role or of any other table that writes; a
+        name that no table has is another model at the place of the role.
+        """
+        table, chosen = self.role(role), self.of(role)
+        if name is None or (name not in self.more and chosen is not None and chosen.model == name):
+            return table, chosen
+        named = {f"more.{name}": self.more[name]} if name in self.more else {}
+        named = named or {each: it for each, it in self.tables.items() if it.model == name and each != "embedding"}
+        for found in named.items():
+            return found
+        return table, chosen.model_copy(update={"model": name}) if chosen else None
 
 
 class ProjectTable(_Table):

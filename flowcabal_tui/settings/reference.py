@@ -44,7 +44,8 @@ def settings_page() -> str:
                 parts.append(f"### `[agents.plugins]`\n\n{AgentPlugins.__doc__}\n\n{_rows(AgentPlugins)}")
             continue
         roles = "\n".join(
-            f"- `[models.{role}]` {item.description}" for role, item in ModelsSettings.model_fields.items()
+            f"- `[models.{'more.NAME' if role == 'more' else role}]` {item.description}"
+            for role, item in ModelsSettings.model_fields.items()
         )
         parts.append(f"### Models by role\n\n{roles}\n\n{_rows(Endpoint)}")
     parts.append(f"## User: `config.toml`\n\n`flowcabal-tui config path` tells where it is.\n\n{_rows(UserSettings)}")

@@ -111,7 +111,9 @@ class _Rounds:
             self._build.remarks = (*self._build.remarks, clean(answer.text.strip())[:_KEPT_ARGUMENTS])
         if answer.finish == "length":
             self._note(answer.text, (), *used, _("The answer was cut off."))
-            self._too_long(_("The answers of the model are cut off at {n} tokens.").format(n=ANSWER_TOKENS))
+            counted = answer.usage.output_tokens
+            cut = _("The answers of the model are cut off after {n} tokens.").format(n=counted)
+            self._too_long(cut if counted else _("The answers of the model are cut off at their length limit."))
         elif answer.tool_calls:
             await self._calls(answer, used)
         else:

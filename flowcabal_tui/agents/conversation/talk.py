@@ -168,7 +168,9 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         if answer.finish == "content_filter":
             self._stop("refusal", _("The provider refused to answer."))
         elif answer.finish == "length":
-            self._stop("max_tokens", _("The answer was cut off at its length limit."))
+            counted = answer.usage.output_tokens
+            cut = _("The answer was cut off after {n} tokens.").format(n=counted)
+            self._stop("max_tokens", cut if counted else _("The answer was cut off at its length limit."))
         elif answer.tool_calls and self.turn.calls < self._limits.rounds:
             await self._carry_out(seen, answer)
         elif answer.text.strip():

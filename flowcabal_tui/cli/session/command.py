@@ -151,8 +151,8 @@ class _Session:
         assert isinstance(command, RunWorkflow)
         try:
             workflow = await self._project.workflows.get(command.request.workflow)
-            models = dict(self._project.info.models)
-            request = config.request(command.request, workflow, models, identity)
+            info = self._project.info
+            request = config.request(command.request, workflow, dict(info.models), info.model_names, identity)
         except FlowCabalError as error:
             if isinstance(error, BadLine):
                 raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -84,25 +84,29 @@ class _Parameters(_Message):
 class ApiConfig(_Message):
     """Which of the project's configured models writes in a run; no key and no host."""
 
-    model: str | None = Field(None, description="The model of the project's role user or agent, by its name.")
+    model: str | None = Field(None, description="A configured model of the project, by its name.")
     parameters: _Parameters = _Parameters()
 
     def request(
-        self, request: RunRequest, workflow: Workflow, models: Mapping[Role, Endpoint], identity: Identity
+        self,
+        request: RunRequest,
+        workflow: Workflow,
+        models: Mapping[Role, Endpoint],
+        names: Sequence[str],
+        identity: Identity,
     ) -> RunRequest:
         """The run with this model for every writing step of the document. Raises BadLine for a model that is none."""
         given: dict[str, Any] = self.parameters.model_dump(exclude_none=True)
         if self.model is not None:
             roles = [role for role in ("user", "agent") if role in models and models[role].model == self.model]
-            if not roles:
-                known = ", ".join(dict.fromkeys(models[role].model for role in ("user", "agent") if role in models))
+            if not roles and self.model not in names:
                 raise BadLine(
                     "UnknownModel",
                     _("The project has no model of this name."),
-                    _("Configured: {names}").format(names=known or _("none")),
+                    _("Configured: {names}").format(names=", ".join(names) or _("none")),
                     identity,
                 )
-            given |= {"role": roles[0], "model": None}
+            given |= {"role": roles[0], "model": None} if roles else {"model": self.model}
         wanted = {NodeId(node): dict(params) for node, params in request.overrides}
         for node in workflow.nodes:
             if fields := {f"{step}{name}": value for step in _steps(node) for name, value in given.items()}:

@@ -32,8 +32,7 @@ async def known_names(
 
 def _models(settings: ProjectSettings, workflows: Sequence[Workflow]) -> tuple[str, ...]:
     """Those of the settings, and those that workflows use already."""
-    roles = (settings.models.user, settings.models.agent)
-    found = dict.fromkeys(endpoint.model for endpoint in roles if endpoint is not None)
+    found = dict.fromkeys(settings.models.names)
     for workflow in workflows:
         document: Any = workflow.model_dump(mode="json")
         for place in all_found(document):

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.views import FoundModel
-from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, save_project
+from flowcabal_tui.settings.project_file import OFFLINE, ProjectSettings, save_project
 
 
 async def found_models() -> tuple[FoundModel, ...]:
@@ -35,7 +35,7 @@ async def adopt_model(folder: Path, settings: ProjectSettings, identity: str) ->
             _("{model} was not found here.").format(model=identity),
             _("Found: {names}").format(names=", ".join(item.identity for item in found)),
         )
-    chosen = ModelsSettings(user=endpoint, agent=endpoint, embedding=settings.models.embedding)
+    chosen = settings.models.model_copy(update={"user": endpoint, "agent": endpoint})
     changed = settings.model_copy(update={"models": chosen})
     try:
         await asyncio.to_thread(save_project, folder, changed)

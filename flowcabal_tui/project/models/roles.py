@@ -54,11 +54,12 @@ class ModelRoles:
         store: Store,
         limits: Limits,
         emit: Callable[[Event], None],
-        key: Callable[[Role, Endpoint], str | None],
+        key: Callable[[str, Endpoint], str | None],
         *,
         pace: float | None = None,
     ) -> None:
-        """`key` gives the key for a call in a role; it raises ModelError(NOT_CONFIRMED) until the user has confirmed.
+        """`key` gives the key for a call to the endpoint of a table; it raises ModelError(NOT_CONFIRMED) until the user
+        has confirmed.
         `pace` is in seconds a piece of the offline model's text; None: its own."""
         self._settings, self._store, self._limits, self._pace = settings, store, limits, pace
         self._key = key
@@ -176,8 +177,7 @@ class ModelRoles:
 
         Raises ModelError(NOT_CONFIGURED or NOT_CONFIRMED).
         """
-        role = self._named_role(name, role)
-        chosen = self._settings.models.of(role)
+        table, chosen = self._settings.models.called(role, name)
         if chosen is None:
             raise ModelError(
                 ModelFault.NOT_CONFIGURED,
@@ -185,16 +185,11 @@ class ModelRoles:
                 _("Nothing was sent."),
                 _("See `flowcabal-tui models PROJECT` for what is found here, or write it into flowcabal.toml."),
             )
-        endpoint = self._with_window(chosen.model_copy(update={"model": name}) if name else chosen)
-        key = self._key(role, endpoint)  # also for a model that is there already: the answer may have changed
+        endpoint = self._with_window(chosen)
+        key = self._key(table, endpoint)  # also for a model that is there already: the answer may have changed
         if endpoint not in self._models:
             self._models[endpoint] = self._offline() if endpoint.provider == "offline" else self._http(endpoint, key)
         return self._models[endpoint]
-
-    def _named_role(self, name: str | None, role: Role) -> Role:
-        """The role whose model has this name; the role itself where none has, or where its own has."""
-        named = [each for each in ROLES[:2] if (known := self._settings.models.of(each)) and known.model == name]
-        return role if not named or role in named else named[0]
 
     def _http(self, endpoint: Endpoint, key: str | None) -> HttpModel:
         """A model that remembers over sessions which ways to ask for a structured answer have an effect."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.addresses import host_of
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.text import clean_line, without_login
 from flowcabal_tui.domain.trust import TrustItem
 from flowcabal_tui.domain.workflow import Node, Workflow
@@ -28,11 +28,11 @@ HARMLESS: Final = frozenset(
 Commands = Mapping[str, Sequence[str]]
 
 
-def model_item(role: Role, endpoint: Endpoint) -> TrustItem:
-    """The host that a role's text is sent to, and the names of the keys that go with it."""
+def model_item(table: str, endpoint: Endpoint) -> TrustItem:
+    """The host that text is sent to, by the table that names it, and the names of the keys that go with it."""
     return TrustItem.of(
         "model",
-        role,
+        table,
         f"{_shown_host(endpoint.address)} ({endpoint.provider} {endpoint.model})",
         binds=[endpoint.provider, endpoint.address, endpoint.api_key_env, endpoint.secret],
         text=without_login(endpoint.address),

@@ -70,12 +70,11 @@ def document_digest(kind: str, text: str) -> Digest:
     return digest_of(["document", kind, text])
 
 
-def model_items(models: ModelsSettings) -> Iterator[TrustItem]:
-    """Hosts and keys of the roles that reach anything outside the program."""
-    for role in ("user", "agent", "embedding"):
-        endpoint = getattr(models, role)
-        if endpoint is not None and endpoint.provider != "offline":
-            yield asked.model_item(role, endpoint)
+def model_items(models: ModelsSettings, tables: Collection[str] = ()) -> Iterator[TrustItem]:
+    """Hosts and keys of the endpoints of these tables (none: of all) that reach anything outside the program."""
+    for table, endpoint in models.tables.items():
+        if endpoint.provider != "offline" and (not tables or table in tables):
+            yield asked.model_item(table, endpoint)
             yield from asked.key_items(endpoint)
 
 

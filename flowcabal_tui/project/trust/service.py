@@ -15,7 +15,7 @@ from flowcabal_tui.demo import BookLanguage, templates
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import ModelError, ModelFault, ProjectNotConfirmed, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustState, TrustView
 from flowcabal_tui.domain.workflow import Workflow
@@ -122,8 +122,8 @@ class Trust:
         """Raises ProjectNotConfirmed while the project is restricted."""
         self.require()
 
-    def require_model(self, role: Role, endpoint: Endpoint) -> str | None:
-        """The key for a call to this endpoint; None when it names none or its key is not there.
+    def require_model(self, table: str, endpoint: Endpoint) -> str | None:
+        """The key for a call to the endpoint of a table under `[models]`; None when it names none or it is not there.
 
         Raises ModelError(NOT_CONFIRMED) for a host or key that the user has not confirmed, and for a key that would
         go over plain http to another machine.
@@ -131,9 +131,7 @@ class Trust:
         if endpoint.provider == "offline":
             self._require_calls(())
             return None
-        self._require_calls(
-            (asked.model_item(self._settings().models.role(role), endpoint), *asked.key_items(endpoint))
-        )
+        self._require_calls((asked.model_item(table, endpoint), *asked.key_items(endpoint)))
         key = find_key(endpoint)
         if key is not None:
             self._require_transport(endpoint.address)
@@ -170,9 +168,14 @@ class Trust:
         if self.state == "restricted":
             raise not_confirmed((await self.view()).asked)
         settings, items = self._settings(), [*asked.workflow_items(workflow, self._settings().actions.commands)]
-        roles = {node.params.get("role", "user") for node in all_nodes(workflow.nodes) if node.kind in CALLING}
-        chosen = {settings.models.role(role) for role in roles if role in ("user", "agent")}
-        items += [item for item in model_items(settings.models) if item.name in chosen or item.kind == "key"]
+        called = {
+            settings.models.called(role, params.get("model"))[0]
+            for node in all_nodes(workflow.nodes)
+            if node.kind in CALLING
+            for params in (node.params, *(each for each in node.params.values() if isinstance(each, dict)))
+            if (role := params.get("role", "user")) in ("user", "agent")
+        }
+        items += model_items(settings.models, called)
         self.require(*items)
 
     def items_of(self, action: Action) -> tuple[TrustItem, ...]:
@@ -279,7 +282,7 @@ class Trust:
 
     async def renew_models(self, models: ModelsSettings) -> None:
         """The user has chosen these models to write and to reason; the embedding model was not part of the choice."""
-        await self.renew(model_items(models.model_copy(update={"embedding": None})))
+        await self.renew(model_items(models, ("user", "agent")))
 
     def confirms(self, workflow: Workflow | None) -> bool:
         """May a new version of this document be confirmed by saving it? Not when it hides what nobody has confirmed."""

@@ -67,7 +67,7 @@ class BlockEditor(Vertical):
             "question."
         ),
     )
-    jump_key = "p"
+    jump_key, models = "p", tuple[str, ...]()
     DEFAULT_CSS = """
     BlockEditor > .head { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     BlockEditor > PickList { height: auto; max-height: 40%; }
@@ -392,7 +392,7 @@ class BlockEditor(Vertical):
                 self._change(with_params(self._workflow, node.id, answer[1], answer[0]))
                 self._refresh_all()
 
-        self.app.push_screen(NodeForm(node.name, params), take)
+        self.app.push_screen(NodeForm(node.name, params, self.models), take)
 
     def action_run(self) -> None:
         """Ask for a run of this node."""

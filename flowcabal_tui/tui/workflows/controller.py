@@ -306,7 +306,9 @@ class GraphController:
             except ValidationError:
                 await self._as_text(workflow, spot)
                 return
-            answer = await self._screen.app.push_screen_wait(NodeForm(node.name, params))
+            answer = await self._screen.app.push_screen_wait(
+                NodeForm(node.name, params, self._workbench.info.model_names)
+            )
             changed = (
                 None
                 if answer is None

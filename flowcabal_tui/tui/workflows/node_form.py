@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
@@ -17,6 +17,7 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import ANGLES, PromptParams
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
@@ -35,7 +36,10 @@ FormAnswer = tuple[str, dict[str, Any]]
 class NodeForm(TypedScreen[FormAnswer]):
     """Gives back the node's name and the changed parameters, or None. Nothing is given back until it is valid."""
 
-    help = HelpData(mark("Parameters"), mark("How this node calls the model. Ctrl+s applies the form, Esc cancels."))
+    help = HelpData(
+        mark("Parameters"),
+        mark("How this node calls the model. F4 lists the models. Ctrl+s applies the form, Esc cancels."),
+    )
     DEFAULT_CSS = """
     NodeForm { align: center middle; }
     NodeForm > VerticalScroll {
@@ -50,15 +54,24 @@ class NodeForm(TypedScreen[FormAnswer]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="form.take"),
+        Binding(
+            "f4",
+            "models",
+            mark("Models"),
+            priority=True,
+            id="form.models",
+            tooltip=mark("List the models that the settings name."),
+        ),
         Binding("escape", "leave", mark("Leave"), id="form.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="form.next"),
         Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="form.previous"),
         HELP_KEYS,
     ]
 
-    def __init__(self, name: str, params: PromptParams) -> None:
+    def __init__(self, name: str, params: PromptParams, models: Sequence[str] = ()) -> None:
+        """`models` are the names that F4 lists; another model of the same provider can be typed."""
         super().__init__()
-        self._node_name, self._params = clean(name), params
+        self._node_name, self._params, self._models = clean(name), params, models
 
     def compose(self) -> ComposeResult:
         """A row a parameter."""
@@ -70,7 +83,8 @@ class NodeForm(TypedScreen[FormAnswer]):
                                                          compact=True))  # fmt: skip
             usual = _("as in the settings")
             yield from self._row(
-                _("Another model"), Input(params.model or "", placeholder=usual, id="model", compact=True)
+                _("Another model"),
+                Input(params.model or "", placeholder=_("as in the settings; F4 lists them"), id="model", compact=True),
             )
             yield from self._row(
                 _("Temperature (0 to 2)"), Input(_number(params.temperature), placeholder=usual, id="temperature",
@@ -96,6 +110,16 @@ class NodeForm(TypedScreen[FormAnswer]):
 
     def _row(self, words: str, field: Widget) -> Iterator[Widget]:
         yield Horizontal(Static(words, markup=False), field)
+
+    def action_models(self) -> None:
+        """List the models that the settings name, and take one."""
+        names = tuple((str(at), each) for at, each in enumerate(self._models))
+        if names:
+            self.app.push_screen(ChooseScreen(_("Which model?"), names), self._named)
+
+    def _named(self, chosen: str | None) -> None:
+        if chosen is not None:
+            self.query_one("#model", Input).value = self._models[int(chosen)]
 
     def action_take(self) -> None:
         """Give the form back if it is valid, else say what is wrong."""

@@ -44,6 +44,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.story.controller import StoryController
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
+from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.builds_controller import BuildController
 from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
@@ -152,6 +153,7 @@ class WorkspaceScreen(Screen[None]):
         """The panes fill behind the first frame; the feed is drained from then on."""
         self.action_pane(FIRST_PANE)
         self.output.book_language = self.query_one(ManuscriptPane).book_language = self._workbench.info.language
+        self.query_one(BlockEditor).models = self._workbench.info.model_names
         self.questions.set_title()
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
         attempt(self, self._load(), group="load")
