@@ -178,6 +178,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli.comments import comments
 
         return comments
+    if command == "revise":
+        from flowcabal_tui.cli.revising import revise
+
+        return revise
     if command in ("lock", "unlock", "passes"):
         from flowcabal_tui.cli import revision
 

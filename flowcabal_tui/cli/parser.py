@@ -11,7 +11,7 @@ from flowcabal_tui.cli.asking_arguments import ask_arguments
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.candidate_arguments import candidate_arguments
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
-from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_arguments, passes_arguments
+from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_arguments, passes_arguments, revise_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.story_arguments import (
     check_chapters_arguments,
@@ -69,6 +69,7 @@ COMMANDS = [
     "lock",
     "unlock",
     "passes",
+    "revise",
     "delete",
     "undelete",
     "rebuild",
@@ -100,7 +101,7 @@ TRUSTING = (
         "undelete",
         "purge",
     ),
-    *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes"),
+    *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
     *("chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
@@ -415,6 +416,9 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     passes = _add(commands, "passes", _("passes of a revision: list, change, tick chapters as done"))
     _project(passes)
     passes_arguments(passes)
+    revised = _add(commands, "revise", _("rewrite paragraphs or a chapter, and accept the rewrite by paragraph"))
+    _project(revised)
+    revise_arguments(revised)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

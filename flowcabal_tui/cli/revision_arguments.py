@@ -1,4 +1,4 @@
-"""The arguments of `comments`, `lock`, `unlock` and `passes`."""
+"""The arguments of `comments`, `lock`, `unlock`, `passes` and `revise`."""
 
 from __future__ import annotations
 
@@ -61,4 +61,21 @@ def passes_arguments(command: argparse.ArgumentParser) -> None:
     words = _('its comments: kinds, separated by commas; "": of any kind')
     command.add_argument("--kinds", metavar=_("NAMES"), help=words)
     command.add_argument("--checklist", metavar=_("WORDS"), help=_("its checklist: items separated by semicolons"))
+    command.add_argument("--json", action="store_true")
+
+
+def revise_arguments(command: argparse.ArgumentParser) -> None:
+    """What is rewritten, or what is decided."""
+    command.add_argument("--chapter", type=whole, metavar="N", help=_("the chapter at this place"))
+    words = _("only these of its paragraphs: 7, 7..9, 7.. or ..9")
+    command.add_argument("--paragraphs", type=chapters_between, metavar="N..M", help=words)
+    command.add_argument("--instruction", metavar=_("WORDS"), help=_("how it is to be rewritten"))
+    words = _("mend these findings; without ids, all that wait there")
+    command.add_argument("--findings", nargs="*", metavar="ID", help=words)
+    command.add_argument("--yes", action="store_true", help=_("start without asking"))
+    command.add_argument("--take", type=whole, metavar="ID", help=_("accept this proposed rewrite as a new version"))
+    command.add_argument("--only", type=whole, nargs="+", metavar="N", help=_("with --take: only these of its changes"))
+    command.add_argument("--drop", type=whole, metavar="ID", help=_("refuse this proposed rewrite"))
+    words = _("take an accepted rewrite back, by the number that --take printed")
+    command.add_argument("--undo", type=whole, metavar="N", help=words)
     command.add_argument("--json", action="store_true")

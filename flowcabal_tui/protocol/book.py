@@ -9,6 +9,8 @@ from flowcabal_tui.domain.context import Scene, SceneField
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import KeepKind, KeepMode, MetaName
+from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, RewriteId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.protocol.base import Command, Event, Order, event
@@ -107,7 +109,9 @@ class RemoveReference(Command):
 
 @dataclass(frozen=True, slots=True)
 class RewriteSelection(Command):
-    """Asks the user model for another version of a passage; the answer comes as `rewrite:proposed`."""
+    """Asks the user model for another version of a passage, which mends `findings`, does as the instruction says, or
+    both; the answer comes as `rewrite:proposed`. A long passage is rewritten piece by piece; where findings are given,
+    only the pieces that hold some."""
 
     type: ClassVar[str] = "rewrite:request"
     order: ClassVar[Order] = "beside"
@@ -116,6 +120,27 @@ class RewriteSelection(Command):
     end: int
     text: str
     instruction: str
+    findings: tuple[ProposalId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TakeRewrite(Command):
+    """Writes the changes of a proposed rewrite that are accepted, by their numbers from 0 (None: all), as one version.
+
+    The result is the generation, by which `RevertChange` takes it back.
+    """
+
+    type: ClassVar[str] = "rewrite:take"
+    rewrite: RewriteId
+    changes: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropRewrite(Command):
+    """Refuses a proposed rewrite."""
+
+    type: ClassVar[str] = "rewrite:drop"
+    rewrite: RewriteId
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +192,10 @@ class MergeChapters(Command):
 
 @dataclass(frozen=True, slots=True)
 class AcceptRewrite(Command):
-    """Remembers that `after`, which `model` wrote, was put in for text[start:end]: its words are the model's."""
+    """Remembers that `after`, which `model` wrote, was put in for text[start:end]: its words are the model's.
+
+    The proposed `rewrite` (0: none) that it is of is accepted.
+    """
 
     type: ClassVar[str] = "rewrite:accept"
     chapter: ChapterId
@@ -177,6 +205,7 @@ class AcceptRewrite(Command):
     after: str
     model: str = ""
     instruction: str = ""
+    rewrite: RewriteId = NO_REWRITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +301,7 @@ class RewriteProposed(Event):
     after: str
     model: str = ""
     instruction: str = ""
+    rewrite: RewriteId = NO_REWRITE
 
 
 @event

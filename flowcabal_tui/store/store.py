@@ -78,7 +78,7 @@ class Store:
         self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
         self.book = Book(database, clock, language)
         self.edits = Edits(database, clock, language)
-        self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database)
+        self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database, clock)
         self.comments, self.revision = Comments(database, clock), Revision(database, clock)
         self.memory = Memory(database, clock, language)
         self.records = Records(database, clock)

@@ -33,3 +33,23 @@ def test_passes_are_ticked_and_changed(demo: Path, call: Call) -> None:
     assert call("passes", demo, first["id"], "--rename", "雨").code == 0
     assert call("passes", demo, first["id"], "--remove").code == 0
     assert "雨" not in call("passes", demo).out
+
+
+def test_a_chapter_is_rewritten_and_taken_by_paragraph(demo: Path, call: Call) -> None:
+    assert call("revise", demo).code == 1
+    asked = call("revise", demo, "--chapter", 1, "--paragraphs", "1..2", "--instruction", "shorter", "--json")
+    assert asked.code == 0 and "It is free." in asked.err
+    (row,) = json.loads(asked.out)["rewrites"]
+    assert row["position"] == 1 and row["changes"]
+    taken = call("revise", demo, "--take", row["id"], "--only", 1)
+    assert taken.code == 0
+    number = taken.out.split()[-1]
+    text = next((demo / "manuscript").glob("0001*.md")).read_text(encoding="utf-8")
+    assert call("revise", demo).code == 1
+    assert call("blame", demo, 1, "--line", 1).code == 0
+    assert call("revise", demo, "--undo", number).code == 0
+    again = call("revise", demo, "--chapter", 1, "--instruction", "shorter")
+    assert again.code == 0 and again.out.splitlines()[1].startswith("1\t- "), text
+    identity = again.out.split("\t")[0]
+    assert call("revise", demo, "--drop", identity).code == 0
+    assert call("revise", demo, "--chapter", 1, "--findings").code == 2

@@ -38,6 +38,7 @@ from flowcabal_tui.store.migrations.m009_findings import STATEMENTS as NINTH
 from flowcabal_tui.store.migrations.m010_comparisons import STATEMENTS as TENTH
 from flowcabal_tui.store.migrations.m011_comments import STATEMENTS as ELEVENTH
 from flowcabal_tui.store.migrations.m012_locks_and_passes import STATEMENTS as TWELFTH
+from flowcabal_tui.store.migrations.m013_proposed_rewrites import STATEMENTS as THIRTEENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -70,7 +71,21 @@ def database(folder):
 
 
 async def test_released_migrations_are_never_changed():
-    migrations = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH)
+    migrations = (
+        FIRST,
+        SECOND,
+        THIRD,
+        FOURTH,
+        FIFTH,
+        SIXTH,
+        SEVENTH,
+        EIGHTH,
+        NINTH,
+        TENTH,
+        ELEVENTH,
+        TWELFTH,
+        THIRTEENTH,
+    )
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
 
@@ -270,4 +285,5 @@ RELEASED = [
     "b365dfba65690a7ee2efa80a73a5b051",
     "e428642d7a2e662150fe47bdd96f7ff2",
     "3dba7bc8838285249509175c535f1acb",
+    "64bbd23b37433777a160de47666e22d7",
 ]

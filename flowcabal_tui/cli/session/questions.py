@@ -35,7 +35,7 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     ),
     "story": (StoryService, "entities story seen mentions companions proposals proposal"),
     "findings": (FindingService, "findings finding_report quote_check"),
-    "revision": (RevisionService, "comments locks passes pass_progress"),
+    "revision": (RevisionService, "comments locks passes pass_progress proposed_rewrites proposed_rewrite"),
     "workflows": (
         WorkflowService,
         "workflows workflow workflow_versions validate actions versions texts standing todo",

@@ -152,7 +152,7 @@ class Curation:
         """Remembers whose words the passage has; the text itself is saved by the writer."""
         where = (command.chapter, command.text, command.start, command.end)
         rewrite = Rewrite(*where, command.after, command.model, command.instruction, self._clock())
-        await self._store.rewrites.add(rewrite)
+        await self._store.rewrites.add(rewrite, command.rewrite)
 
     async def forget(self, command: DeleteOutput) -> None:
         """Takes a kept output out of the memory, or brings it back."""

@@ -8,13 +8,16 @@ from collections.abc import Mapping
 from flowcabal_tui.domain.comments import Comment, CommentWish
 from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId
 from flowcabal_tui.domain.revision import ChapterLock, PassId, PassProgress, RevisionPass, progress
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean, clean_line, nearest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.services.rewriting import quote_rewrite, take
 from flowcabal_tui.project.words import unsaved_words
-from flowcabal_tui.protocol.book import BookChanged
+from flowcabal_tui.protocol.book import BookChanged, DropRewrite, RewriteSelection, TakeRewrite
 from flowcabal_tui.protocol.revision import (
     AddComment,
     CommentsChanged,
@@ -122,6 +125,30 @@ class RevisionService:
             raise Gone(command.of)
         await self._store.revision.tick(command.of, command.chapter, command.items, on=command.on)
         self._parts.base.emit(RevisionChanged(command.chapter))
+
+    # Proposed rewrites
+
+    async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
+        """Those that wait for the writer, oldest first."""
+        return await self._store.rewrites.waiting()
+
+    async def proposed_rewrite(self, rewrite: RewriteId) -> ProposedRewrite:
+        """One of them, decided or not."""
+        return await self._store.rewrites.proposed(rewrite)
+
+    async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
+        """What a rewrite would cost. Raises ModelError without a model, WorkflowError."""
+        await self._parts.base.models.learn_windows()
+        return await quote_rewrite(self._parts, asked)
+
+    @handles(TakeRewrite)
+    async def take_rewrite(self, command: TakeRewrite) -> str:
+        return str(await take(self._parts, command))
+
+    @handles(DropRewrite)
+    async def drop_rewrite(self, command: DropRewrite) -> None:
+        await self._store.rewrites.settle(command.rewrite, "refused")
+        self._parts.base.emit(RevisionChanged())
 
 
 def _require_words(words: str) -> None:

@@ -1,31 +1,179 @@
-"""A passage rewritten with an instruction: a proposal, never a change."""
+"""A passage rewritten with an instruction or against findings: a proposal, never a change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.domain.errors import ModelError, ModelFault, WorkflowError
-from flowcabal_tui.domain.ids import CommandId
-from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.agents.checking.monitor import feedback
+from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
+from flowcabal_tui.domain.ids import CommandId, Generation, OutputId
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
+from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.prompt_parts import labelled
 from flowcabal_tui.domain.prompt_text import chapter_values, fill
-from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock
+from flowcabal_tui.domain.proposals import Finding, Proposal
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, pieces, with_changes
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation, Quote
+from flowcabal_tui.domain.text import clean, clean_line, han_count
+from flowcabal_tui.domain.workflow import Blocks, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import output_bound, with_margin
 from flowcabal_tui.nodes.graph import kind_and_params
-from flowcabal_tui.project.services.surroundings import surrounded
-from flowcabal_tui.protocol.book import RewriteProposed, RewriteSelection
+from flowcabal_tui.project.book.following import AFTER_KEEP, following
+from flowcabal_tui.project.runs.tally import Calls, Tally
+from flowcabal_tui.project.services.surroundings import AROUND, CONTEXT_TOKENS, surrounded
+from flowcabal_tui.project.story.edits import place_of
+from flowcabal_tui.protocol.book import BookChanged, OutputPersisted, RewriteProposed, RewriteSelection, TakeRewrite
+from flowcabal_tui.store.book.edits import NewText
+from flowcabal_tui.store.book.rewrites import accept
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts
 
 REWRITE = "rewrite"
+_MEND: Final = {
+    False: "Mend these places and leave everything else as it is.",
+    True: "改正以上各处，其余一字不动。",
+}
+"""What follows the findings, in English or in Chinese."""
+_NOTE: Final = 80
+"""Characters of the instruction that the note of a version tells."""
 
 
 async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
-    """Asks the user's model through the project's `rewrite` template. Raises ModelError or WorkflowError."""
+    """Asks the user's model through the project's `rewrite` template, piece by piece of a long passage.
+
+    Each answer is stored when it is there, so that none is paid for twice; what comes after a failure stays as it is.
+    Raises ModelError, WorkflowError, ChapterLocked, or RunError where nothing is asked for.
+    """
+    await parts.store.revision.require_unlocked(asked.chapter)
+    found = await _findings(parts, asked)
+    proposed = ProposedRewrite(
+        asked.chapter, asked.start, asked.text, "", "", clean(asked.instruction), tuple(each.id for each in found)
+    )
+    texts = [asked.text[start:end] for start, end in pieces(asked.text)]
+    for number, piece in enumerate(_pieces(asked, found)):
+        if piece is None:
+            continue
+        try:
+            answer = await _answer(parts, piece)
+        except ModelError as error:
+            if proposed.id:
+                parts.base.emit(_told(command, proposed))
+                error.detail = f"{error.detail} " + _("What had been rewritten by then is kept as a proposal.")
+            raise
+        texts[number] = _fitted(piece.text, clean(answer.text))
+        proposed = replace(proposed, after="".join(texts), model=clean(answer.model))
+        proposed = replace(proposed, id=await parts.store.rewrites.propose(proposed))
+    if not proposed.id:
+        raise RunError(_("None of these findings is in the passage."), _("Nothing was sent."))
+    return _told(command, proposed)
+
+
+def _told(command: CommandId, proposed: ProposedRewrite) -> RewriteProposed:
+    end = proposed.start + len(proposed.before)
+    place = (proposed.chapter, proposed.start, end, proposed.before, proposed.after)
+    return RewriteProposed(command, *place, proposed.model, proposed.instruction, proposed.id)
+
+
+async def _findings(parts: Parts, asked: RewriteSelection) -> Sequence[Proposal]:
+    """Those that are to be mended. Raises RunError where neither a finding nor an instruction is given."""
+    if not asked.findings and not asked.instruction.strip():
+        raise RunError(_("How should it be rewritten?"), _("Nothing was sent."), _("Give an instruction or findings."))
+    return await parts.store.proposals.get(asked.findings) if asked.findings else ()
+
+
+def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteSelection | None]:
+    """What is asked for each piece of the passage; None: nothing, for it holds none of the findings."""
+    asks: list[RewriteSelection | None] = []
+    for start, end in pieces(asked.text):
+        text = asked.text[start:end]
+        here = [each for each in found if each.quotation and each.quotation in text]
+        told = "\n\n".join(filter(None, (_mended(here), clean(asked.instruction))))
+        piece = replace(asked, start=asked.start + start, end=asked.start + end, text=text, instruction=told)
+        asks.append(piece if text.strip() and (here or not found) else None)
+    return asks
+
+
+def _mended(found: Sequence[Proposal]) -> str:
+    """The findings as a retry tells them; "" for none."""
+    checks = []
+    for each in found:
+        said = each.difference.after
+        if isinstance(said, Finding):
+            draft = Quotation(each.quotation, "", 0, len(each.quotation))
+            checks.append(CheckFinding("rules", said.subtype, said.explanation, draft, said.source, said.confidence))
+    told = feedback(Evaluation("retry", "", 1.0, (AngleCheck("rules", "found", "", tuple(checks)),)))
+    return f"{told}\n{_MEND[any(han_count(each.quotation) for each in found)]}" if told else ""
+
+
+async def take(parts: Parts, command: TakeRewrite) -> Generation:
+    """Writes the accepted paragraphs as one version, whose words are the model's; `RevertChange` takes it back.
+
+    Raises VersionConflict when the passage was changed since, RunError, ChapterLocked; then nothing was changed.
+    """
+    store = parts.store
+    row = await store.rewrites.proposed(command.rewrite)
+    changes = row.changes
+    chosen = range(len(changes)) if command.changes is None else command.changes
+    if row.state != "waiting" or not chosen or not all(0 <= each < len(changes) for each in chosen):
+        raise RunError(_("There is nothing to accept in this rewrite."), _("Nothing was changed."))
+    if await store.drafts.of(row.chapter) is not None:
+        raise RunError(_("The chapter has unsaved text."), _("Nothing was changed."), _("Save it first."))
+    chapter, text = await store.book.chapter(row.chapter), await store.book.text(row.chapter)
+    start, now = place_of(text, row.before, row.start), parts.base.clock()
+    after = with_changes(row.before, changes, chosen)
+    accepted = [
+        Rewrite(row.chapter, text, start + each.start, start + each.end, each.after, row.model, row.instruction, now)
+        for each in (changes[number] for number in chosen)
+        if each.after
+    ]
+    new = NewText(row.chapter, text[:start] + after + text[start + len(row.before) :], chapter.version)
+    note = clean_line(row.instruction)[:_NOTE]
+    generation = await store.edits.write(
+        [new], note, following(AFTER_KEEP), lambda connection: accept(connection, accepted, row.id)
+    )
+    version = (await store.book.chapter(row.chapter)).version
+    parts.base.emit(OutputPersisted(OutputId(""), row.chapter, version, True))
+    parts.base.emit(BookChanged(row.chapter))
+    parts.base.work.wake()
+    return generation
+
+
+async def quote_rewrite(parts: Parts, asked: RewriteSelection) -> Quote:
+    """What it would cost. Raises ModelError without a model, WorkflowError."""
+    _workflow, params = await _template(parts)
+    models, tally = parts.base.models, Tally()
+    endpoint = models.booked(params.role).endpoint
+    blocks = (*params.system, *params.prompt)
+    words = "".join(block.text for block in blocks if isinstance(block, TextBlock))
+    context = (params.context_tokens or CONTEXT_TOKENS) if params.context else 0
+    counter = models.counter
+    for piece in filter(None, _pieces(asked, await _findings(parts, asked))):
+        around = counter.count(piece.text) * 2 * AROUND // max(1, len(piece.text))
+        passage = counter.count(piece.text)
+        told = counter.count(words) + passage + counter.count(piece.instruction) + around
+        most = with_margin(counter, told + context)
+        limit = output_bound(endpoint, params.max_tokens, most)
+        tries = 1 + endpoint.retries
+        likely = Calls(1, told + context // 2, min(passage, limit))
+        tally.call("writing", endpoint, likely, Calls(tries, most, limit, params.max_tokens))
+    return tally.quote()
+
+
+async def _template(parts: Parts) -> tuple[Workflow, PromptParams]:
     workflow = await parts.store.workflows.get(REWRITE)
+    _kind, params = kind_and_params(workflow.nodes[0])
+    if not isinstance(params, PromptParams):
+        raise WorkflowError(_("The first node of {name} is not a prompt.").format(name=workflow.reference))
+    return workflow, params
+
+
+async def _answer(parts: Parts, asked: RewriteSelection) -> Answer:
+    """One piece. Raises ModelError, also for an answer that was cut off."""
+    workflow, params = await _template(parts)
     chapter = await parts.store.book.chapter(asked.chapter)
     project = parts.base.settings.project
     values = {
@@ -33,9 +181,6 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
         "chapter": chapter_values(chapter, project.language),
         "project": {"name": project.name, "language": project.language},
     }
-    _kind, params = kind_and_params(workflow.nodes[0])
-    if not isinstance(params, PromptParams):
-        raise WorkflowError(_("The first node of {name} is not a prompt.").format(name=workflow.reference))
     system, prompt = (_text(blocks, values, project.language) for blocks in (params.system, params.prompt))
     system, prompt = await surrounded(parts, workflow, params, asked, system, prompt)
     messages = (*((Message("system", system),) if system else ()), Message("user", prompt))
@@ -49,9 +194,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
             _("Choose a shorter passage, or raise max_tokens in the workflow {name}.").format(name=workflow.id),
             partial=answer.text,
         )
-    after = _fitted(asked.text, clean(answer.text))
-    wish = clean(asked.instruction)
-    return RewriteProposed(command, asked.chapter, asked.start, asked.end, asked.text, after, clean(answer.model), wish)
+    return answer
 
 
 def _fitted(before: str, after: str) -> str:

@@ -7,7 +7,7 @@ to another is followed.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -51,9 +51,21 @@ class Edits:
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
 
-    async def write(self, texts: Sequence[NewText], note: str, tasks: TaskMaker) -> Generation:
-        """All texts or none. Raises VersionConflict, or Gone for an unknown chapter."""
-        return await self._database.do(lambda connection: self._write(connection, texts, note, tasks))
+    async def write(
+        self,
+        texts: Sequence[NewText],
+        note: str,
+        tasks: TaskMaker,
+        beside: Callable[[sqlite3.Connection], None] = lambda _connection: None,
+    ) -> Generation:
+        """All texts and what is written `beside` them, or none. Raises VersionConflict, ChapterLocked or Gone."""
+
+        def write(connection: sqlite3.Connection) -> Generation:
+            generation = self._write(connection, texts, note, tasks)
+            beside(connection)
+            return generation
+
+        return await self._database.do(write)
 
     def _write(
         self, connection: sqlite3.Connection, texts: Sequence[NewText], note: str, tasks: TaskMaker

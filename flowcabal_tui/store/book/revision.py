@@ -12,6 +12,7 @@ from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PASSES, ChapterLock, PassId, RevisionPass, Tick
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
 
 _PASSES: Final = "revision/passes"
@@ -47,6 +48,10 @@ class Revision:
                     connection.execute("UPDATE chapter_lock SET locked=0 WHERE chapter=?", (chapter,))
 
         await self._database.do(lock)
+
+    async def require_unlocked(self, chapter: ChapterId) -> None:
+        """Raises ChapterLocked."""
+        await self._database.do(lambda connection: require_unlocked(connection, chapter))
 
     async def passes(self) -> tuple[RevisionPass, ...]:
         """In the writer's order."""

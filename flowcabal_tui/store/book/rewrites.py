@@ -1,41 +1,37 @@
-"""Passages that a model rewrote and the writer accepted: they show which words of a chapter are the model's."""
+"""Passages that a model rewrote: proposed, and accepted; these show which words of a chapter are the model's."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
+from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import Rewrite
+from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, ProposedRewrite, RewriteId, RewriteState
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.store.file.blobs import pack, unpack
-from flowcabal_tui.store.file.connection import Database
+from flowcabal_tui.store.file.connection import Clock, Database, Row
+
+_FIELDS: Final = "number, state, body, at"
 
 
 class Rewrites:
-    """Adds and reads accepted rewrites."""
+    """Adds and reads rewrites."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
 
-    async def add(self, rewrite: Rewrite) -> None:
-        """Remembers one."""
-        row = (
-            *(rewrite.chapter, pack(rewrite.text), rewrite.start, rewrite.end, pack(clean(rewrite.after))),
-            *(clean_line(rewrite.model), clean(rewrite.instruction), rewrite.at.isoformat()),
-        )
-
-        def add(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT INTO rewrite (chapter, body, start, end, after, model, instruction, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
-
-        await self._database.do(add)
+    async def add(self, rewrite: Rewrite, proposed: RewriteId = NO_REWRITE) -> None:
+        """Remembers an accepted one, and that the proposed one (0: none) is accepted."""
+        await self._database.do(lambda connection: accept(connection, [rewrite], proposed))
 
     async def of(self, chapter: ChapterId) -> tuple[Rewrite, ...]:
-        """Those of a chapter, oldest first."""
+        """The accepted ones of a chapter, oldest first."""
         rows = await self._database.rows(
             "SELECT body, start, end, after, model, instruction, at FROM rewrite WHERE chapter=? ORDER BY number",
             (chapter,),
@@ -44,3 +40,62 @@ class Rewrites:
             Rewrite(chapter, unpack(body), start, end, unpack(after), model, asked, datetime.fromisoformat(at))
             for body, start, end, after, model, asked, at in rows
         )
+
+    async def propose(self, rewrite: ProposedRewrite) -> RewriteId:
+        """Stores a proposed one before it is shown; with an id it takes the place of that one."""
+        body, at = pack(to_json(replace(rewrite, id=NO_REWRITE))), self._clock().isoformat()
+
+        def put(connection: sqlite3.Connection) -> RewriteId:
+            row = connection.execute(
+                "INSERT OR REPLACE INTO proposed_rewrite (number, chapter, state, body, at) VALUES (?, ?, ?, ?, ?)",
+                (rewrite.id or None, rewrite.chapter, rewrite.state, body, at),
+            )
+            return RewriteId(row.lastrowid or 0)
+
+        return await self._database.do(put)
+
+    async def proposed(self, rewrite: RewriteId) -> ProposedRewrite:
+        """One of them. Gone if there is none."""
+        row = await self._database.row(f"SELECT {_FIELDS} FROM proposed_rewrite WHERE number=?", (rewrite,))
+        if row is None:
+            raise Gone(rewrite)
+        return _proposed(row)
+
+    async def waiting(self) -> tuple[ProposedRewrite, ...]:
+        """Those that the writer has neither accepted nor refused, of chapters in the book, oldest first."""
+        rows = await self._database.rows(
+            f"SELECT {_FIELDS} FROM proposed_rewrite WHERE state='waiting' AND NOT coalesce((SELECT deleted FROM place"
+            " WHERE place.chapter=proposed_rewrite.chapter ORDER BY generation DESC LIMIT 1), 1) ORDER BY number"
+        )
+        return tuple(map(_proposed, rows))
+
+    async def settle(self, rewrite: RewriteId, state: RewriteState) -> None:
+        """The writer's word on a proposed one. Gone if there is none."""
+
+        def settle(connection: sqlite3.Connection) -> None:
+            if not connection.execute("UPDATE proposed_rewrite SET state=? WHERE number=?", (state, rewrite)).rowcount:
+                raise Gone(rewrite)
+
+        await self._database.do(settle)
+
+
+def accept(connection: sqlite3.Connection, rewrites: Sequence[Rewrite], proposed: RewriteId) -> None:
+    """Remembers accepted rewrites, and that the proposed one that they are of is accepted."""
+    connection.executemany(
+        "INSERT INTO rewrite (chapter, body, start, end, after, model, instruction, at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(each.chapter, pack(each.text), each.start, each.end, pack(clean(each.after))),
+                *(clean_line(each.model), clean(each.instruction), each.at.isoformat()),
+            )
+            for each in rewrites
+        ],
+    )
+    connection.execute("UPDATE proposed_rewrite SET state='accepted' WHERE number=?", (proposed,))
+
+
+def _proposed(row: Row) -> ProposedRewrite:
+    number, state, body, at = row
+    said = from_json(ProposedRewrite, unpack(body))
+    return replace(said, id=RewriteId(number), state=state, at=datetime.fromisoformat(at))

@@ -117,6 +117,7 @@ def purge_chapter(
         "comment",
         "chapter_lock",
         "pass_tick",
+        "proposed_rewrite",
     ):
         gone.delete(table, "chapter=?", chapter)
     gone.delete("value", _FINDS_OF_RECORDS, chapter)
@@ -200,6 +201,11 @@ def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) ->
     for number, body, after in rows:
         if part and (part in unpack(body) or unpack(after).strip() in part):
             connection.execute("DELETE FROM rewrite WHERE number=?", (number,))
+    rows = connection.execute("SELECT number, body FROM proposed_rewrite WHERE chapter=?", (subject,)).fetchall()
+    for number, body in rows:
+        said = json.loads(unpack(body))
+        if part and any(part in words or words.strip() in part for words in (said["before"], said["after"])):
+            connection.execute("DELETE FROM proposed_rewrite WHERE number=?", (number,))
 
 
 @dataclass(frozen=True, slots=True)
