@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.model_calls import Tool
+from flowcabal_tui.domain.model_calls import Tool, ToolCall
 from flowcabal_tui.domain.refusals import refusal
 
 MOST_SAID: Final = 4_000
+MOST_ARGUMENTS: Final = 100_000
+"""Characters of the arguments of one call; longer ones are refused unread."""
 _UNSAID: Final = ("title", "default", "additionalProperties")
 _FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _COMMA: Final = re.compile(r",(\s*[}\]])")
@@ -23,6 +26,11 @@ class Arguments(BaseModel):
     """The arguments of a tool; unknown ones are refused. The docstring is what the model reads of the tool."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def as_sent_back(call: ToolCall) -> ToolCall:
+    """The call as the model reads it again: arguments that were refused unread are not sent and paid for again."""
+    return call if len(call.arguments) <= MOST_ARGUMENTS else replace(call, arguments="{}")
 
 
 def tool_of(name: str, shape: type[BaseModel]) -> Tool:

@@ -101,6 +101,10 @@ class Endpoint(Sampled):
             raise ValueError(words.format(keys=", ".join(sorted(found))))
         return values
 
+    def answer_limit(self, wanted: int | None) -> int | None:
+        """Tokens that an answer may have: so many, and never more than the endpoint gives; None: no limit is set."""
+        return min((each for each in (wanted, self.max_output) if each is not None), default=None)
+
     @property
     def pace(self) -> Pace:
         """The pace that is set; where it is not, the usual one for the address."""

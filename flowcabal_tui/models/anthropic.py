@@ -49,7 +49,7 @@ class AnthropicModel(HttpModel):
 
     def body(self, request: ModelRequest) -> dict[str, Any]:
         endpoint = self.endpoint
-        limit = request.max_tokens if request.max_tokens is not None else endpoint.max_output
+        limit = endpoint.answer_limit(request.max_tokens)
         body: dict[str, Any] = {
             _NAMES.get(name, name): value
             for name, value in sent_parameters(endpoint, request)

@@ -55,7 +55,7 @@ def with_margin(counter: TokenCounter, estimated: int) -> int:
 
 def sent_limit(endpoint: Endpoint, max_tokens: int | None) -> int | None:
     """The limit of the answer that the model is told; None when none is sent."""
-    limit = max_tokens if max_tokens is not None else endpoint.max_output
+    limit = endpoint.answer_limit(max_tokens)
     if limit is None:
         limit = {"anthropic": ANTHROPIC_OUTPUT, "offline": OFFLINE_OUTPUT}.get(endpoint.provider)
     return limit

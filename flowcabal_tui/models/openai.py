@@ -58,7 +58,7 @@ class OpenAIModel(HttpModel):
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        limit = request.max_tokens if request.max_tokens is not None else endpoint.max_output
+        limit = endpoint.answer_limit(request.max_tokens)
         if limit is not None:
             body[self._limit_name] = limit
         temperature = request.temperature if request.temperature is not None else endpoint.temperature

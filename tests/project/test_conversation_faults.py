@@ -99,7 +99,7 @@ async def test_f10_giant_arguments_are_refused_unread(talk: Talking):
         {"name": "propose_edit", "arguments": '{"chapter": ' + "[" * 10_000 + "]" * 10_000 + "}"},
     )
     turn = await holds(talk, calls(*giants), says("No."))
-    assert "at most 50000" in turn.used[0].said and turn.used[1].status == "failed"
+    assert "at most 100000" in turn.used[0].said and turn.used[1].status == "failed"
     assert all(len(each.arguments) <= 2_000 for each in turn.used)
     assert len(json.dumps(talk.sent()[1])) < 100_000
 

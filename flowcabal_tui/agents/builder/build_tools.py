@@ -20,6 +20,7 @@ from flowcabal_tui.agents.builder.templates import named, nearest_templates
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.agents.tool_calls import (
+    MOST_ARGUMENTS,
     MOST_SAID,
     Arguments,
     read_arguments,
@@ -32,8 +33,6 @@ from flowcabal_tui.domain.model_calls import Message, Tool, ToolCall
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.nodes.schema import help_text
 
-MOST_ARGUMENTS: Final = 100_000
-"""Characters of the arguments of one call; longer ones are refused unread."""
 MOST_ITEMS: Final = 12
 _MOST_NEAR: Final = 3
 

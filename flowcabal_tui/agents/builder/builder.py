@@ -12,6 +12,7 @@ from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRo
 from flowcabal_tui.agents.builder.build_tools import BuildTools
 from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn, Vocabulary
+from flowcabal_tui.agents.tool_calls import as_sent_back
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
 from flowcabal_tui.domain.text import clean
@@ -138,9 +139,8 @@ class _Rounds:
 
     async def _calls(self, answer: Answer, used: tuple[int | None, int | None]) -> None:
         """Carries out the calls in their order; each gets its own answer."""
-        said = Message(
-            "assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature
-        )
+        calls = tuple(map(as_sent_back, answer.tool_calls))
+        said = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
         results, uses, asked = [], [], list[BuildRound]()
         done: set[str] = set()
         for call in answer.tool_calls:
@@ -182,7 +182,10 @@ class _Rounds:
         if self._counts["prose"] < _MOST_PROSE:
             self._messages = (*self._messages, Message("assistant", answer.text), Message("user", _REMINDER))
             return
-        self._build.status, self._build.questions = "asks", (clean(answer.text.strip())[:_KEPT_ARGUMENTS],)
+        said = clean(answer.text.strip())[:_KEPT_ARGUMENTS]
+        if not any(mark in said for mark in "?？"):
+            said = _("The model changed nothing and said: {words}").format(words=said)
+        self._build.status, self._build.questions = "asks", (said,)
 
     def _nothing(self) -> None:
         self._counts["empty"] += 1

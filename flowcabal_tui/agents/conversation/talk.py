@@ -10,9 +10,10 @@ from typing import Final
 from flowcabal_tui.agents.builder.vocabulary import Outcome
 from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, shortened
 from flowcabal_tui.agents.conversation.ports import BookPort, TalkingModel
-from flowcabal_tui.agents.conversation.tools import TalkTools, as_sent_back, tools_at
+from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.agents.tool_calls import as_sent_back
 from flowcabal_tui.domain.conversation import StopReason, Turn, TurnState
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, TokenCounter, Usage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -15,6 +14,7 @@ from flowcabal_tui.agents.conversation.changing import ChangingTools, Raised
 from flowcabal_tui.agents.conversation.ports import BookPort, ChangesPort
 from flowcabal_tui.agents.conversation.reading import ReadingTools
 from flowcabal_tui.agents.tool_calls import (
+    MOST_ARGUMENTS,
     Arguments,
     read_arguments,
     refused_with,
@@ -26,8 +26,6 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.model_calls import Tool, ToolCall
 from flowcabal_tui.domain.text import clean
 
-MOST_ARGUMENTS: Final = 50_000
-"""Characters of the arguments of one call; longer ones are refused unread."""
 KEPT: Final = 2_000
 """Characters of arguments and answers that a turn keeps."""
 _READS: Final[Mapping[str, tuple[type[Arguments], ToolKind]]] = {
@@ -56,11 +54,6 @@ def tools_at(level: ConversationLevel) -> tuple[Tool, ...]:
     """The tools that a level offers."""
     offered = _READS if level == "ask" else _ALL
     return tuple(tool_of(name, shape) for name, (shape, _kind) in offered.items())
-
-
-def as_sent_back(call: ToolCall) -> ToolCall:
-    """The call as the model reads it again: arguments that were refused unread are not sent and paid for again."""
-    return call if len(call.arguments) <= MOST_ARGUMENTS else replace(call, arguments="{}")
 
 
 class TalkTools:

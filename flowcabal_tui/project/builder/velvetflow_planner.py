@@ -12,12 +12,11 @@ from typing import Any, Final, Literal
 
 from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits, BuildRound
-from flowcabal_tui.agents.builder.build_tools import MOST_ARGUMENTS
 from flowcabal_tui.agents.builder.builder import AnsweringModel
 from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
-from flowcabal_tui.agents.tool_calls import read_arguments
+from flowcabal_tui.agents.tool_calls import MOST_ARGUMENTS, read_arguments
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.planner.coverage import coverage_request, missing_points, read_coverage
@@ -184,7 +183,7 @@ class VelvetFlowPlanner:
         return read_coverage(answer.text), (BuildRound(0, clean(answer.text)[:_MOST_SAID], (), *used),)
 
     async def _after_structure(self, text: str, calls: int) -> Turn:
-        if not calls and text.strip() and not self.draft.skeleton.nodes:
+        if not calls and text.strip() and not self._build.copied.made and not self.draft.problems:
             return Turn()  # nothing was built: what it says is a question, or a mistake
         reminders, self._reminders = self._reminders, []
         most = STRUCTURE_ROUNDS + self._refined + self._reviewed
@@ -246,7 +245,8 @@ class VelvetFlowPlanner:
         if build.status != "building":
             return
         if not changes_between(build.copied.base, build.copied.document):
-            build.stop(_("The model's plan is not a valid workflow.") + "".join(f" {each}" for each in self._why()))
+            invalid = _("The model's plan is not a valid workflow.") + "".join(f" {each}" for each in self._why())
+            build.stop(invalid if self.draft.problems else _("Nothing was changed."))
             return
         await self._check()
         if not build.is_checked:
