@@ -178,6 +178,13 @@ class Studio:
         await self.press("j")
         await settled(self.pilot)
 
+    async def write(self) -> None:
+        """Opens the first chapter in the writing view, and selects a few words."""
+        await self.press("1", "g", "enter")
+        await self.settle()
+        await self.press("ctrl+n", "ctrl+n", "down", "down", *["shift+right"] * 6)
+        await self.settle()
+
     @property
     def changes(self) -> PickList:
         """The list of the screen on top."""
@@ -256,6 +263,10 @@ async def take(folder: Path, books: Path) -> None:
         at.save("manuscript-rewrite")
     async with studio(folder, "en", MIDDLE, english) as at:
         await at.open()
+        await at.write()
+        at.save("writing-view")
+    async with studio(folder, "en", MIDDLE, english) as at:
+        await at.open()
         await at.build("Put a step between draft and polish that checks the names.")
         at.save("build")
     chinese = await create_demo(books / "zh", "zh")
@@ -263,6 +274,10 @@ async def take(folder: Path, books: Path) -> None:
         await at.open()
         await at.draft()
         at.save("workspace-zh")
+    async with studio(folder, "zh", MIDDLE, chinese) as at:
+        await at.open()
+        await at.write()
+        at.save("writing-view-zh")
     async with studio(folder, "zh", NARROW, chinese) as at:
         await at.open()
         await at.press("4")

@@ -229,6 +229,10 @@ def _handler(command: str) -> Handler:
             "backup": upkeep.backup,
             "restore": upkeep.restore_command,
         }[command]
+    if command in ("changes", "undo"):
+        from flowcabal_tui.cli import changing
+
+        return {"changes": changing.changes, "undo": changing.undo}[command]
     if command == "rescue":
         from flowcabal_tui.cli.rescuing import rescue
 

@@ -72,6 +72,8 @@ COMMANDS = [
     "revise",
     "delete",
     "undelete",
+    "changes",
+    "undo",
     "rebuild",
     "purge",
     "backup",
@@ -99,6 +101,7 @@ TRUSTING = (
         "profile",
         "delete",
         "undelete",
+        "undo",
         "purge",
     ),
     *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
@@ -306,6 +309,13 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
         command = _add(commands, name, said)
         _project(command)
         command.add_argument("text", metavar=_("TEXT"), help=named)
+    changes = _add(commands, "changes", _("changes of the whole book that can be undone, the newest first"))
+    _project(changes)
+    changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many"))
+    changes.add_argument("--json", action="store_true")
+    undo = _add(commands, "undo", _("undo the last change of the whole book, or one that `changes` lists"))
+    _project(undo)
+    undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
     rebuild = _add(commands, "rebuild", _("regenerate what is derived from the book's texts; pays for nothing twice"))
     _project(rebuild)
     rebuild.add_argument("--what", choices=get_args(RebuildPart), default="all", help=_("only a part of it"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
+from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.manuscript import Chapter
 
 LENGTH: Final = "length"
@@ -22,11 +23,15 @@ def usual_length(lengths: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """Lengths that the writer wants to reach, in characters (Chinese) or words; 0: none."""
+    """Lengths that the writer wants to reach, in characters (Chinese) or words; 0: none.
+
+    `counting` is how the writing view counts a text.
+    """
 
     book: int = 0
     chapter: int = 0
     day: int = 0
+    counting: Counting = "plain"
 
 
 @dataclass(frozen=True, slots=True)

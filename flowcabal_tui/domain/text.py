@@ -73,9 +73,14 @@ def han_count(text: str) -> int:
     return len(_HAN.findall(text))
 
 
+def foreign_words(text: str) -> int:
+    """Words in Latin letters, and numbers."""
+    return len(_WORD.findall(text))
+
+
 def word_count(text: str, language: str) -> int:
     """What a writer calls the length: Chinese characters (plus foreign words) for "zh", words otherwise."""
-    words = len(_WORD.findall(text))
+    words = foreign_words(text)
     return han_count(text) + words if language.startswith("zh") else words + han_count(text)
 
 

@@ -9,9 +9,9 @@ from typing import Final
 
 from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.text import han_count
+from flowcabal_tui.headings.scenes import break_line
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SCENE_BREAK: Final = re.compile(r"(?:([*＊\-_=~·•])[ \u3000]*(?:\1[ \u3000]*){2,}|(?:[※⁂◇◆☆★❖][ \u3000]*)+|#|\*|＊)")
 _TRADITIONAL: Final = frozenset("這個來說們為時會過對還沒後發學國門問間見車長東風馬魚鳥點無聽讓給嗎嘆")
 _SIMPLIFIED: Final = frozenset("这个来说们为时会过对还没后发学国门问间见车长东风马鱼鸟点无听让给吗叹")
 _SAMPLE: Final = 20_000
@@ -29,8 +29,8 @@ def volume_starts(chapters: Sequence[ImportedChapter]) -> list[bool]:
 
 
 def is_scene_break(paragraph: str) -> bool:
-    """A line of ornaments (***, ---, ※, ◇ ◇ ◇, a lone #); …… and —— are speech."""
-    return len(paragraph) <= 40 and _SCENE_BREAK.fullmatch(paragraph.strip()) is not None
+    """A line of ornaments (***, ---, ※, ◇ ◇ ◇, a lone #), also with a title between two; …… and —— are speech."""
+    return break_line(paragraph) is not None
 
 
 def language_tag(language: str, chapters: Sequence[ImportedChapter]) -> str:

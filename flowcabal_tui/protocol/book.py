@@ -158,9 +158,9 @@ class ReplaceText(Command):
 
 @dataclass(frozen=True, slots=True)
 class RevertChange(Command):
-    """Takes back what `ReplaceText` did: the texts before it become the newest versions, unless one was changed since.
+    """Undoes a change of the book that is logged, whole: texts, places and titles become what they were before it.
 
-    The result is the generation.
+    Nothing is undone when something of it was changed since. The result is the generation of the undo.
     """
 
     type: ClassVar[str] = "text:revert"
@@ -219,6 +219,26 @@ class SetScene(Command):
     chapter: ChapterId
     scene: Scene
     forget: tuple[SceneField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditScene(Command):
+    """Changes one scene of a chapter, by its number from 1; one of the following, which are None where not wanted.
+
+    `to`: its new number. `title`: its title, "" takes it away. `join`: the break before it goes. `at`: a break comes
+    before this character of the chapter. `beats`: the outline's words for it; it must have a title. The result is the
+    chapter's version.
+    """
+
+    type: ClassVar[str] = "scene:edit"
+    chapter: ChapterId
+    number: int
+    expected_version: int
+    to: int | None = None
+    title: str | None = None
+    join: bool = False
+    at: int | None = None
+    beats: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

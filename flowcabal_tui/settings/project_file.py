@@ -11,6 +11,7 @@ import tomlkit
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.errors import ProjectNotFound
+from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.model_calls import Endpoint, Role
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -79,6 +80,9 @@ class ProjectTable(_Table):
     name: str = Field(min_length=1, description="Title of the book.")
     language: Literal["zh", "en"] = Field("en", description="Language of the book.")
     author: str = Field("", description="Author; prompts may name them as {{project.author}}.")
+    blank_lines_break: bool = Field(
+        False, description="Whether more blank lines than usual break scenes, as lines of ornaments (***, ※) always do."
+    )
 
 
 class BudgetSettings(_Table):
@@ -137,6 +141,11 @@ class GoalsSettings(_Table):
     book: int = Field(0, ge=0, description="Length that the book is to reach; 0: none.")
     chapter: int = Field(0, ge=0, description="Length that a chapter is to reach; 0: none.")
     day: int = Field(0, ge=0, description="Length that is to be written in a day; 0: none.")
+    counting: Counting = Field(
+        "plain",
+        description="How the writing view counts Chinese: plain (characters and foreign words), word (with full-width "
+        "punctuation, as Word's 字数), platform (all that is not blank).",
+    )
 
 
 class RunSettings(_Table):

@@ -14,6 +14,7 @@ from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
+from flowcabal_tui.store.book.changes import Changes
 from flowcabal_tui.store.book.comments import Comments
 from flowcabal_tui.store.book.drafts import Drafts
 from flowcabal_tui.store.book.edits import Edits
@@ -77,7 +78,7 @@ class Store:
         self.answers = Answers(self.runs)
         self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
         self.book = Book(database, clock, language)
-        self.edits = Edits(database, clock, language)
+        self.edits, self.changes = Edits(database, clock, language), Changes(database, clock, language)
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database, clock)
         self.comments, self.revision = Comments(database, clock), Revision(database, clock)
         self.memory = Memory(database, clock, language)

@@ -22,6 +22,7 @@ from flowcabal_tui.protocol.book import (
     MergeChapters,
     PersistOutput,
     ReplaceText,
+    RevertChange,
     SplitChapter,
     WriteChapter,
 )
@@ -149,6 +150,13 @@ async def _undelete(project: Project) -> None:
     await project.carry_out(EditChapter((await project.book.deleted_chapters())[0].id, deleted=False))
 
 
+async def _undo(project: Project) -> None:
+    change = await project.book.last_change()
+    if change is None:
+        raise RuntimeError("there is nothing to undo")
+    await project.carry_out(RevertChange(change.generation))
+
+
 async def _take_out(project: Project) -> None:
     await project.carry_out(DeleteOutput(await _output(project)))
 
@@ -197,6 +205,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("merge", _merge),
     Operation("restore", _restore),
     Operation("delete", _delete),
+    Operation("undo of a replacement", _undo, prepare=_replace),
+    Operation("undo of a merge", _undo, prepare=_merge),
     Operation("undelete", _undelete, prepare=_delete),
     Operation("outside edit", _take_outside, prepare=_edit_outside),
     Operation("purge", _purge, prepare=_add_secret),

@@ -32,6 +32,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.rail_layout import RailNode
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 SENTENCE = "她推开门，雨正落在院子里。「你怎么来了？」他问，声音很轻。"
 SCREEN = (160, 48)
@@ -164,6 +165,9 @@ async def measure_keys(kind: type[TextArea], length: int, each: int, repeat: int
     area.cursor_blink = False
     app = Bench(area)
     async with app.run_test(size=SCREEN) as pilot:
+        if isinstance(area, WritingArea):
+            area.is_typewriter = area.fades_others = True
+            area.watch(area, "selection", lambda: area.length, init=False)
         await pilot.pause()
         area.move_cursor((area.document.line_count // 2, each // 2))
         for key in ("x", "down", "pagedown", "backspace"):
@@ -202,8 +206,8 @@ def main() -> None:
             asyncio.run(measure_stream(length, each))
         asyncio.run(measure_rails())
     if what in ("keys", "all"):
-        for kind, repeat in ((ProseArea, 20), (TextArea, 5)):
-            for length, each in ((1_000_000, 200), (20_000, 20_000), (100_000, 100_000)):
+        for kind, repeat in ((ProseArea, 20), (WritingArea, 20), (TextArea, 5)):
+            for length, each in ((200_000, 200), (1_000_000, 200), (20_000, 20_000), (100_000, 100_000)):
                 asyncio.run(measure_keys(kind, length, each, repeat))
 
 

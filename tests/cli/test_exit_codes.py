@@ -95,6 +95,8 @@ UNKNOWN = [
     ("profile {book} profiles/characters/Nora-Vale --pin 99999", "Its states: "),
     ("delete {book} 99", "Give a chapter's place"),
     ("undelete {book} 99", "Give a chapter's place"),
+    ("changes {nowhere}", "There is no FlowCabal project"),
+    ("undo {book} 99999", "There is nothing named 99999"),
     ("purge {book} none --yes", "Give a chapter's place"),
     ("rebuild {book} --what none", "profiles"),
     ("backup {nowhere} x.zip", "There is no FlowCabal project"),

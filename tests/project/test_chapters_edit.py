@@ -110,7 +110,7 @@ async def test_chapters_are_merged_and_the_second_can_come_back(desk: Desk) -> N
     with pytest.raises(ManuscriptError):
         await desk.project.carry_out(MergeChapters(first, await desk.chapter(3)))
     await desk.project.carry_out(MergeChapters(first, second))
-    assert await texts(desk) == [f"{one}\n\n{two}", three]
+    assert await texts(desk) == [f"{one}\n\n***\n\n{two}", three]
     assert [chapter.position for chapter in await desk.project.book.chapters()] == [1, 2]
     await desk.project.carry_out(EditChapter(second, deleted=False))
     assert (await texts(desk))[1] == two
@@ -145,14 +145,6 @@ async def test_a_chapter_says_so_when_a_summary_was_made_from_words_that_it_no_l
     await desk.project.carry_out(WriteChapter(await desk.chapter(2), "Ines Marlow left Saltreach for ever."))
     await desk.project.carry_out(CancelBackground())
     assert [standing.is_stale for standing in (await desk.project.book.overview()).chapters] == [False, True, False]
-
-
-async def test_scenes_lie_side_by_side_over_the_whole_text(desk: Desk) -> None:
-    long = "\n".join(f"Paragraph {number} tells of the river and the bell." for number in range(300))
-    await desk.project.carry_out(WriteChapter(await desk.chapter(1), long))
-    scenes = await desk.project.book.scenes(await desk.chapter(1))
-    assert len(scenes) > 2
-    assert "".join(scene.text for scene in scenes) == long
 
 
 async def test_a_chapter_goes_into_another_volume(desk: Desk) -> None:

@@ -40,6 +40,8 @@ class Words:
     explanation: str
     reason: str
     hero: str
+    scene: str
+    beats: str
     abstract: str
     profile: tuple[str, ...]
     older_profile: str
@@ -70,6 +72,8 @@ ZH = Words(
     explanation="稿子里沈月用两只手握刀，第一章说她已失去左手。",
     reason="事实检查发现一处矛盾，两次重写后仍在。",
     hero="沈月",
+    scene="灯",
+    beats="她听见脚步声，却不回头。",
     abstract="失去左手的刀客，正往回走。",
     profile=("沈月在攻城那年失去了左手。", "她在渡口遇到老周。"),
     older_profile="沈月在攻城那年失去了左手。",
@@ -103,6 +107,8 @@ EN = Words(
     explanation="In the draft Mara grips the hilt with both hands; in chapter 1 she has lost her left hand.",
     reason="The fact check found a contradiction that two rewrites did not remove.",
     hero="Mara",
+    scene="The lamp",
+    beats="She hears the steps and does not turn round.",
     abstract="A swordswoman without her left hand, on her way back.",
     profile=("Mara lost her left hand in the siege.", "She met Joss at the ferry."),
     older_profile="Mara lost her left hand in the siege.",

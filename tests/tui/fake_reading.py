@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Passage, Span
+from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.project.book.matching import Document, Page, best, places
 from tests.tui import fake_books as books
@@ -80,12 +81,14 @@ class FakeReading:
         )  # fmt: skip
         return Overview(tuple(standings), self.goals, 120)
 
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        """A scene for each line."""
+    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
+        """A scene for each line; the second has a title and beats."""
         row = next(row for row in self.chapter_rows if row.id == chapter)
         found, start = [], 0
-        for index, text in enumerate(self._text(row).splitlines(keepends=True)):
-            found.append(Passage(chapter, row.position, index, start, start + len(text), text))
+        for number, text in enumerate(self._text(row).splitlines(keepends=True), 1):
+            title, beats = (self.words.scene, self.words.beats) if number == 2 else ("", "")
+            span = Span(start, start + len(text))
+            found.append(ChapterScene(number, title, Span(start, start), span, text, beats=beats))
             start += len(text)
         return tuple(found)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
+from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
@@ -209,6 +210,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.marks: dict[NodeId, StaleMark] = {}
         self.kept_rows: list[tuple[Curated, str]] = []
         self.deleted_rows: list[Chapter] = []
+        self.logged_changes: list[LoggedChange] = []
         self.stale_rows: list[StaleText] = []
         self.tasks = [BackgroundTask(1, "l0", books.chapter_id(3), digest("l0"), "waiting", 3)]
         self.put_versions(books.DRAFT, self.words.first_draft, self.words.second_draft)
@@ -441,6 +443,12 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def deleted_chapters(self) -> tuple[Chapter, ...]:
         return tuple(self.deleted_rows)
+
+    async def changes(self, limit: int = 200) -> tuple[LoggedChange, ...]:
+        return tuple(self.logged_changes[:limit])
+
+    async def last_change(self) -> LoggedChange | None:
+        return next((each for each in self.logged_changes if not each.undone and each.kind != "undo"), None)
 
     async def stale(self) -> tuple[StaleText, ...]:
         return tuple(self.stale_rows)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from textual.pilot import Pilot
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.tui.book.browser import BrowserPlace, BrowserScreen
 from flowcabal_tui.tui.shared.lists import PickList
@@ -30,7 +31,7 @@ class Controller:
     async def overview(self) -> Overview:
         return await self.workbench.book.overview()
 
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         return await self.workbench.book.scenes(chapter)
 
     async def add(self) -> None:
@@ -59,6 +60,21 @@ class Controller:
 
     async def versions(self, chapter: Chapter) -> None:
         self.done.append(("versions", chapter.id))
+
+    async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
+        self.done.append(("move scene", chapter.id, scene.number, to))
+
+    async def join_scene(self, chapter: Chapter, number: int) -> None:
+        self.done.append(("join", chapter.id, number))
+
+    async def name_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
+        self.done.append(("name", chapter.id, scene.number))
+
+    async def write_beats(self, chapter: Chapter, scene: ChapterScene) -> None:
+        self.done.append(("beats", chapter.id, scene.number))
+
+    async def undo_scenes(self) -> None:
+        self.done.append(("undo",))
 
     async def kept(self, chapter: Chapter | None) -> None:
         self.done.append(("kept", chapter and chapter.id))
@@ -109,7 +125,32 @@ async def test_scenes_unfold_below_their_chapter_and_enter_opens_one() -> None:
         assert "1 It rained all night." in page_text(app)
         await pilot.press("j", "j", "enter")
         await pilot.pause()
-        assert given == [BrowserPlace(FIRST, scenes[1].start, scenes[1].end)]
+        assert given == [BrowserPlace(FIRST, scenes[1].body.start, scenes[1].body.end)]
+
+
+async def test_a_scene_is_moved_named_merged_and_its_beats_are_shown_and_written() -> None:
+    app, controller = Host(), Controller()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(BrowserScreen("Book", "en", controller, FIRST))
+        await settle(app, pilot)
+        await pilot.press("l")
+        await settle(app, pilot)
+        await pilot.press("j", "j")
+        await pilot.pause()
+        assert "2 The lamp | " in page_text(app)
+        assert "She hears the steps" in page_text(app), "the beats of the scene under the cursor"
+        await pilot.press("n", "e")
+        await settle(app, pilot)
+        await pilot.press("m")
+        await settle(app, pilot)
+        await pilot.press("greater_than_sign")
+        await settle(app, pilot)
+        assert app.screen.query_one(PickList).picked == f"scene/{FIRST}/3", "the cursor goes with the scene"
+        await pilot.press("greater_than_sign", "m", "ctrl+z")
+        await settle(app, pilot)
+        assert controller.done == [
+            ("name", FIRST, 2), ("beats", FIRST, 2), ("join", FIRST, 3), ("move scene", FIRST, 2, 3), ("undo",),
+        ]  # fmt: skip
 
 
 async def test_volumes_fold_with_their_lengths() -> None:
@@ -140,7 +181,7 @@ async def test_a_chapter_is_split_at_the_scene_under_the_cursor_and_merged_with_
         await settle(app, pilot)
         await pilot.press("h", "m")
         await settle(app, pilot)
-        assert controller.done == [("split", FIRST, scenes[1].start), ("merge", FIRST, SECOND)]
+        assert controller.done == [("split", FIRST, scenes[1].body.start), ("merge", FIRST, SECOND)]
 
 
 async def test_chapters_are_moved_renamed_deleted_and_asked_for_their_versions() -> None:
@@ -176,7 +217,7 @@ class Losing(Controller):
         half = replace(chapter, digest=digest("half"))
         self.workbench.chapter_rows = [half if row.id == chapter.id else row for row in self.workbench.chapter_rows]
 
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         return (await super().scenes(chapter))[: self.scene_count]
 
 

@@ -8,15 +8,17 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from flowcabal_tui.domain.ids import OutputId
+from flowcabal_tui.domain.changes import LoggedChange
+from flowcabal_tui.domain.ids import Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, SplitChapter
+from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, RevertChange, SplitChapter
 from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
 from tests.tui import fake_books as books
@@ -187,7 +189,7 @@ async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path
         assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
         scenes = await workbench.book.scenes(FIRST)
         await press(pilot, "l", "j", "j", "s", "2", "enter", "y")
-        assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].start, "2", 1)]
+        assert workbench.sent[2:] == [SplitChapter(FIRST, scenes[1].body.start, "2", 1)]
 
 
 async def test_a_rebuild_shows_what_it_would_do_and_then_how_far_it_is(tmp_path: Path) -> None:
@@ -241,3 +243,23 @@ async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
         workbench.chapter_rows = [replace(row, title="") for row in workbench.chapter_rows]
         await press(pilot, "escape")
         assert workbench.sent == []
+
+
+async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        await press(pilot, "U")
+        assert said(pilot) == ["There is no change of the book to undo."]
+        workbench.logged_changes = [
+            LoggedChange(Generation(9), "undo", "", "change undone", 1, books.NOW, False, "8"),
+            LoggedChange(Generation(8), "move", f"Rain {HOSTILE}", "", 1, books.NOW, True, FIRST),
+            LoggedChange(Generation(7), "replace", "", "replaced: Maud with Vera", 12, books.NOW, False),
+        ]
+        await press(pilot, "U")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        rows = [str(option.prompt) for option in pilot.app.screen.query_one(PickList).options]
+        assert rows[0] == "2026-03-14 09:26  replaced: Maud with Vera  12 chapters", "the next to be undone is first"
+        assert "  undone: chapter moved: Rain [/] [b]bold[/b] " in rows[1] and "\x1b" not in rows[1]
+        assert len(rows) == 2, "what is undone already is not listed"
+        await press(pilot, "enter")
+        assert workbench.sent == [RevertChange(Generation(7))]
+        assert said(pilot)[-1] == "Undone: replaced: Maud with Vera"

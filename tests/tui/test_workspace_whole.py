@@ -137,7 +137,7 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
         await press(pilot, "M", "g", "l", "j", "j", "s", "2", "enter")
         await press(pilot, "h", "m", "y", "u", *"One", "enter")
         assert workbench.sent == [
-            SplitChapter(FIRST, scenes[1].start, "2", 1),
+            SplitChapter(FIRST, scenes[1].body.start, "2", 1),
             MergeChapters(FIRST, SECOND),
             EditChapter(FIRST, volume="One"),
         ]

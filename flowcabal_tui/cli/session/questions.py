@@ -27,7 +27,8 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     "book": (
         BookService,
         "chapters chapter_text chapter_versions outside_text deleted_chapters kept kept_text overview scenes "
-        "occurrences search blame provenance preview_import meta outline references reference_parts search_references",
+        "occurrences search blame provenance preview_import meta outline references reference_parts search_references "
+        "changes",
     ),
     "memory": (
         MemoryService,

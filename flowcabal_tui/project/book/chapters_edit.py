@@ -1,4 +1,4 @@
-"""Changes of several chapters in one go: words replaced everywhere, a chapter split, two merged."""
+"""Changes of several chapters in one go: words replaced everywhere, a chapter split, two merged; their undo."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class ChaptersEdit:
             case ReplaceText():
                 made = str(await self._store.edits.write(*await self._replaced(command), following(AFTER_EDIT)))
             case RevertChange():
-                note = _("replacement undone")
-                made = str(await self._store.edits.revert(command.generation, note, following(AFTER_EDIT)))
+                note = _("change undone")
+                made = str(await self._store.changes.undo(command.generation, note, following(AFTER_EDIT)))
             case SplitChapter():
                 new = await self._store.edits.split(
                     command.chapter, command.at, clean(command.title), command.expected_version, following(AFTER_EDIT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 from flowcabal_tui.domain.errors import Gone, RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
@@ -19,7 +18,7 @@ from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import AssignOutline, BookChanged, WriteOutlinePart
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
+from flowcabal_tui.store.rows.outline import LINKS, read_links
 
 _OUTLINE = ChapterId("meta/outline")
 
@@ -99,13 +98,6 @@ class Outlining:
         if known and (links := renewed((await self._store.book.outline()).outline, known)) != known:
             await self._store.book.link_outline(links)
 
-    async def join(self, chapter: ChapterId, following_one: ChapterId) -> None:
-        """Two chapters become one: what the outline says of the second is said of the first."""
-        links = await self._links()
-        moved = [replace(each, chapter=chapter) if each.chapter == following_one else each for each in links]
-        if moved != list(links):
-            await self._store.book.link_outline(moved)
-
     async def _link_new(self, before: BookOutline, chapter: Chapter, title: str) -> None:
         """The part that was just added is that chapter's; all others stay where they were, whatever the rules say."""
         book, known = await self._store.book.outline(), await self._links()
@@ -133,7 +125,7 @@ class Outlining:
             raise RunError(_("There is no such chapter."), _("Nothing was changed.")) from error
 
     async def _links(self) -> tuple[OutlineLink, ...]:
-        return read_links(await self._store.book.text(ChapterId(f"meta/{OUTLINE_LINKS}")))
+        return read_links(await self._store.book.text(LINKS))
 
     async def _version(self) -> int:
         versions = await self._store.book.versions(_OUTLINE)

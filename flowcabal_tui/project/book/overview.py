@@ -1,4 +1,4 @@
-"""The book at a glance, and the scenes of a chapter."""
+"""The book at a glance."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
-from flowcabal_tui.viking.layout import scenes
 
 
 class OverviewReader:
@@ -49,7 +47,7 @@ class OverviewReader:
                 )
                 for chapter in chapters
             ),
-            Goals(goals.book, goals.chapter, goals.day),
+            Goals(goals.book, goals.chapter, goals.day, goals.counting),
             sum(chapter.length for chapter in chapters) - await self._length_this_morning(),
         )
 
@@ -65,14 +63,6 @@ class OverviewReader:
         now = self._clock().astimezone()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(self._clock().tzinfo)
         return await self._store.edits.length_at(midnight)
-
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        """The pieces into which the newest text is cut for the memory. KeyError for an unknown chapter."""
-        known, text = await self._store.book.chapter(chapter), await self._store.book.text(chapter)
-        return tuple(
-            Passage(chapter, known.position, index, span.start, span.end, text[span.start : span.end])
-            for index, span in enumerate(scenes(text, self._settings().project.language))
-        )
 
 
 def _chapter_of(subject: str) -> ChapterId:

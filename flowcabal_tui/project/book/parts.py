@@ -14,6 +14,7 @@ from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.project.book.overview import OverviewReader
 from flowcabal_tui.project.book.ports import MemoryPort
+from flowcabal_tui.project.book.scene_edits import SceneEdits
 from flowcabal_tui.system.files import Folder, Modes
 
 
@@ -37,5 +38,6 @@ class BookParts:
         self.curation = Curation(store, files.outside, emit, memory, base.clock)
         self.edits = ChaptersEdit(store, emit, memory)
         self.outlining = Outlining(store, emit, memory.wake, base.current_settings)
+        self.scenes = SceneEdits(store, base.current_settings, self.curation.write, self.outlining.write)
         self.overview = OverviewReader(store, base.current_settings, files.outside, base.clock)
         self.blame = Blame(store)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import (
     Chapter,
     ChapterVersion,
     ImportPreview,
-    Passage,
     Reference,
     ReferenceHit,
     ReferenceId,
@@ -20,6 +20,7 @@ from flowcabal_tui.domain.memory import Curated, MetaName
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.book.following import following
@@ -33,8 +34,10 @@ from flowcabal_tui.protocol.book import (
     BookChanged,
     DeleteOutput,
     EditChapter,
+    EditScene,
     ImportManuscript,
     MergeChapters,
+    OutputDeleted,
     PersistOutput,
     RemoveReference,
     ReplaceText,
@@ -83,9 +86,14 @@ class BookService:
         """Lengths, goals, and the state of each chapter."""
         return await self._parts.book.overview.overview()
 
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        """The passages of a chapter's newest text, in order, without gaps."""
-        return await self._parts.book.overview.scenes(chapter)
+    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
+        """The scenes of a chapter's newest text, in order, with the outline's words for them."""
+        return await self._parts.book.scenes.scenes(chapter)
+
+    @handles(EditScene)
+    async def edit_scene(self, command: EditScene) -> str:
+        """Returns the number of the version. Raises VersionConflict or RunError."""
+        return await self._parts.book.scenes.edit(command)
 
     @handles(WriteChapter)
     async def write(self, command: WriteChapter) -> str:
@@ -122,7 +130,6 @@ class BookService:
     async def merge(self, command: MergeChapters) -> str:
         await self._parts.book.outlining.settle()
         made = await self._parts.book.edits.do(command)
-        await self._parts.book.outlining.join(command.chapter, command.following)
         await self._parts.memory.updates.chapters_moved()
         return made
 
@@ -132,7 +139,25 @@ class BookService:
 
     @handles(RevertChange)
     async def revert(self, command: RevertChange) -> str:
-        return await self._parts.book.edits.do(command)
+        parts, changes = self._parts, self._store.changes
+        change = await changes.get(command.generation)
+        for chapter in await changes.chapters_added(command.generation):
+            await self._store.outbox.add(await parts.memory.steps.summaries.tasks_without(chapter))
+        await parts.book.outlining.settle()
+        made = await parts.book.edits.do(command)
+        if change.kind in ("forget", "restore"):
+            parts.base.emit(OutputDeleted(OutputId(change.subject), change.kind == "forget"))
+        await parts.book.outlining.written()
+        await parts.memory.updates.chapters_moved()
+        return made
+
+    async def changes(self, limit: int = 200) -> tuple[LoggedChange, ...]:
+        """The newest changes of the book that can be undone or are undone, the newest first."""
+        return await self._store.changes.all(limit)
+
+    async def last_change(self) -> LoggedChange | None:
+        """The change that an undo would undo next."""
+        return await self._store.changes.last()
 
     @handles(RewriteSelection)
     async def rewrite(self, command: RewriteSelection) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from flowcabal_tui.domain.changes import ChangeKind
 from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.comments import Comment
 from flowcabal_tui.domain.context import Scene
@@ -22,10 +23,11 @@ from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
 from flowcabal_tui.store.rows.locks import require_unlocked
-from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, book_outline, links_text
+from flowcabal_tui.store.rows.outline import LINKS, book_outline, links_text
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
@@ -47,8 +49,6 @@ from flowcabal_tui.store.rows.texts import (
 
 _VERSIONS: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? ORDER BY number DESC"""
-
-_LINKS: Final = ChapterId(f"meta/{OUTLINE_LINKS}")
 
 
 def meta_subject(name: MetaName) -> str:
@@ -108,7 +108,7 @@ class Book:
             order = places(connection)
             at = len(order) if position is None else max(0, min(position - 1, len(order)))
             (new,) = new_places(connection, [(title, volume)], self._clock().isoformat())
-            arrange(connection, [*order[:at], new, *order[at:]], self._truth(connection, at + 1))
+            arrange(connection, [*order[:at], new, *order[at:]], self._begin(connection, "add", new.chapter, at + 1))
             return chapter_now(connection, new.chapter)
 
         return await self._database.do(add)
@@ -125,7 +125,7 @@ class Book:
             order = places(connection)
             named = [(found.title, found.volume) for found in chapters]
             new = new_places(connection, named, self._clock().isoformat())
-            generation = self._truth(connection, len(order) + 1)
+            generation = self._begin(connection, "import", "", len(order) + 1)
             arrange(connection, [*order, *new], generation)
             for position, (place, found) in enumerate(zip(new, chapters, strict=True), len(order) + 1):
                 version = self._append(connection, NewVersion(place.chapter, found.text, "import"), generation)
@@ -145,7 +145,7 @@ class Book:
             connection.execute(
                 "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 0)",
                 (
-                    *(chapter, self._truth(connection, at.position), at.position),
+                    *(chapter, self._begin(connection, "rename", chapter, at.position), at.position),
                     *(clean_line(title), at.volume if volume is None else clean_line(volume)),
                 ),
             )
@@ -161,7 +161,7 @@ class Book:
             new = max(1, min(position, len(order)))
             if new != old:
                 order.insert(new - 1, order.pop(old - 1))
-                arrange(connection, order, self._truth(connection, min(old, new)))
+                arrange(connection, order, self._begin(connection, "move", chapter, min(old, new)))
 
         await self._database.do(move)
 
@@ -171,7 +171,7 @@ class Book:
         def delete(connection: sqlite3.Connection) -> None:
             at = chapter_now(connection, chapter)
             require_unlocked(connection, chapter)
-            generation = self._truth(connection, at.position)
+            generation = self._begin(connection, "delete", chapter, at.position)
             connection.execute(
                 "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
                 (chapter, generation, at.position, at.title, at.volume),
@@ -193,7 +193,8 @@ class Book:
             order = places(connection)
             at = min(row[0] - 1, len(order))
             new = Place(chapter, row[1], row[2])
-            arrange(connection, [*order[:at], new, *order[at:]], self._truth(connection, at + 1))
+            generation = self._begin(connection, "undelete", chapter, at + 1)
+            arrange(connection, [*order[:at], new, *order[at:]], generation)
             return chapter_now(connection, chapter)
 
         return await self._database.do(undelete)
@@ -267,12 +268,12 @@ class Book:
 
     async def outline(self) -> BookOutline:
         """The outline with the chapters of its parts, as of now."""
-        text, links = await self.meta_text("outline"), await self.text(_LINKS)
+        text, links = await self.meta_text("outline"), await self.text(LINKS)
         return await asyncio.to_thread(book_outline, text, links, await self.chapters())
 
     async def link_outline(self, links: Sequence[OutlineLink]) -> None:
         """Says which parts of the outline belong to which chapters; the rules assign those that are not named."""
-        new = NewVersion(_LINKS, links_text(links), "human")
+        new = NewVersion(LINKS, links_text(links), "human")
         await self._database.do(lambda connection: self._write(connection, new, 0, no_tasks))
 
     async def keep(self, keeping: Keeping, tasks: TaskMaker = no_tasks) -> Kept:
@@ -325,6 +326,9 @@ class Book:
 
     def _append(self, connection: sqlite3.Connection, new: NewVersion, generation: Generation) -> ChapterVersion:
         return append_version(connection, new, generation, self._language, self._clock().isoformat())
+
+    def _begin(self, connection: sqlite3.Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
+        return begin_change(connection, kind, subject, position, self._clock().isoformat())
 
     def _truth(self, connection: sqlite3.Connection, position: int) -> Generation:
         return next_generation(connection, "truth", position, self._clock().isoformat())

@@ -20,6 +20,7 @@ from flowcabal_tui.domain.text import clean, digest, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row
+from flowcabal_tui.store.rows.changes import log_change
 from flowcabal_tui.store.rows.entities import entity_id, entity_now, entity_subject, put_entity_row
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
@@ -105,7 +106,8 @@ def set_deleted(
     if before.deleted != deleted:
         connection.execute("UPDATE curated SET deleted=? WHERE id=?", (deleted, output))
         (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
-        _replay(connection, subject, before.chapter, tasks, language, at)
+        version = _replay(connection, subject, before.chapter, tasks, language, at)
+        log_change(connection, version.generation, "forget" if deleted else "restore", output, at)
     return replace(before, deleted=deleted)
 
 
@@ -116,7 +118,7 @@ def _replay(
     tasks: TaskMaker,
     language: str,
     at: str,
-) -> None:
+) -> ChapterVersion:
     text = ""
     author: Author = "human"
     for part, mode, author_of_part in connection.execute(
@@ -127,7 +129,7 @@ def _replay(
         kept = get_text(connection, Digest(part))
         text, author = _joined(text, kept) if mode == "append" else kept, author_of_part
     position = next((at.position for at in chapters_now(connection) if at.id == chapter), 0)
-    _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, language, at)
+    return _append(connection, NewVersion(subject, text, author, mode="replay"), position, tasks, language, at)
 
 
 def _append(

@@ -1,27 +1,31 @@
-"""Changes of several chapters at once: words replaced everywhere and taken back, a chapter split, two merged.
+"""Changes of several chapters at once: words replaced everywhere, a chapter split, two merged.
 
-Each is one transaction and one generation, by which it is taken back, and by which a text that went from one chapter
-to another is followed.
+Each is one transaction and one generation, by which it is undone, and by which a text that went from one chapter to
+another is followed.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from flowcabal_tui.domain.errors import Gone, ManuscriptError, VersionConflict
-from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.changes import ChangeKind
+from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
+from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.headings.scenes import cut, parting
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import move_comments
-from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.locks import require_unlocked
-from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
+from flowcabal_tui.store.rows.outline import LINKS, links_text, read_links
+from flowcabal_tui.store.rows.partings import keep_parting, kept_parting
+from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
     NewVersion,
@@ -80,34 +84,20 @@ class Edits:
             )
         texts = [new for new in texts if digest(clean(new.text)) != now[new.chapter].digest]  # the same is no version
         positions = [now[new.chapter].position for new in texts]
-        generation = self._begin(connection, min(positions, default=0))
+        generation = self._begin(connection, "replace", "", min(positions, default=0))
         for new, position in zip(texts, positions, strict=True):
             self._append(connection, NewVersion(new.chapter, new.text, "human", note), position, generation, tasks)
         return generation
 
-    async def revert(self, generation: Generation, note: str, tasks: TaskMaker) -> Generation:
-        """The texts before that generation again. Raises VersionConflict; Gone when it wrote no text."""
-
-        def revert(connection: sqlite3.Connection) -> Generation:
-            rows = connection.execute(
-                "SELECT made.subject, made.number, before.digest FROM version AS made JOIN version AS before"
-                " ON before.subject=made.subject AND before.number=made.number-1"
-                " WHERE made.generation=? AND made.subject IN (SELECT chapter FROM place) ORDER BY made.subject",
-                (generation,),
-            ).fetchall()
-            if not rows:
-                raise Gone(generation)
-            texts = [NewText(subject, get_text(connection, Digest(name)), number) for subject, number, name in rows]
-            return self._write(connection, texts, note, tasks)
-
-        return await self._database.do(revert)
-
     async def split(self, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker) -> Chapter:
-        """The new chapter. Raises VersionConflict, ManuscriptError when a part would be empty; Gone."""
+        """The new chapter; a scene break at the place goes. Raises VersionConflict, ManuscriptError (empty part); Gone.
+
+        What is between the two parts is remembered: `merge` gives the same text again.
+        """
 
         def split(connection: sqlite3.Connection) -> Chapter:
             known, text = _text(connection, chapter)
-            head, tail = text[:at].rstrip(), text[at:].lstrip("\n")
+            head, between, tail = cut(text, at)
             if known.version != expected_version:
                 raise VersionConflict(_("The chapter was changed in the meantime."), _("Nothing was split."))
             if not head.strip() or not tail.strip():
@@ -118,8 +108,9 @@ class Edits:
                 )
             order, now = places(connection), self._clock().isoformat()
             (new,) = new_places(connection, [(title, known.volume)], now)
-            generation = self._begin(connection, known.position)
+            generation = self._begin(connection, "split", chapter, known.position)
             arrange(connection, [*order[: known.position], new, *order[known.position :]], generation)
+            keep_parting(connection, chapter, new.chapter, between)
             note = _("split: {title}")
             for subject, part, position, other in (
                 (chapter, head, known.position, new.title),
@@ -134,7 +125,7 @@ class Edits:
         return await self._database.do(split)
 
     async def merge(self, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
-        """Raises ManuscriptError when the other one does not follow; Gone."""
+        """Puts a scene break between the two. Raises ManuscriptError when the other one does not follow; Gone."""
 
         def merge(connection: sqlite3.Connection) -> None:
             first, text = _text(connection, chapter)
@@ -146,17 +137,18 @@ class Edits:
                     _("Look at the lists again."),
                 )
             require_unlocked(connection, following)
-            generation = self._begin(connection, first.position)
+            generation = self._begin(connection, "merge", chapter, first.position)
             connection.execute(
                 "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?, ?, 1)",
                 (following, generation, second.position, second.title, second.volume),
             )
             arrange(connection, places(connection), generation)
             if added.strip():
-                whole = f"{text.rstrip()}\n\n{added}" if text.strip() else added
+                whole = _joined(text, added, kept_parting(connection, chapter, following))
                 version = NewVersion(chapter, whole, "human", _("merged: {title}").format(title=second.title))
                 self._append(connection, version, first.position, generation, tasks)
                 move_comments(connection, following, chapter, whole, 0, len(whole) - len(added))
+            self._join_outline(connection, chapter, following, generation)
 
         return await self._database.do(merge)
 
@@ -184,14 +176,32 @@ class Edits:
         chapters = await self._database.rows(CHAPTERS, {"as_of": then[0] if then else 0})
         return sum(chapter_of(row).length for row in chapters) + (imported[0] if imported else 0)
 
+    def _join_outline(
+        self, connection: sqlite3.Connection, chapter: ChapterId, following: ChapterId, generation: Generation
+    ) -> None:
+        """Parts of the outline that are assigned to the second chapter are assigned to the first."""
+        newest = latest(connection, LINKS)
+        links = read_links(get_text(connection, newest.digest)) if newest else ()
+        joined = tuple(replace(each, chapter=chapter) if each.chapter == following else each for each in links)
+        if joined != tuple(links):
+            self._append(connection, NewVersion(LINKS, links_text(joined), "human"), 0, generation, no_tasks)
+
     def _append(
         self, connection: sqlite3.Connection, new: NewVersion, position: int, generation: Generation, tasks: TaskMaker
     ) -> None:
         version = append_version(connection, new, generation, self._language, self._clock().isoformat())
         add_tasks(connection, tasks(new.subject, version.digest, position))
 
-    def _begin(self, connection: sqlite3.Connection, position: int) -> Generation:
-        return next_generation(connection, "truth", position, self._clock().isoformat())
+    def _begin(self, connection: sqlite3.Connection, kind: ChangeKind, subject: str, position: int) -> Generation:
+        return begin_change(connection, kind, subject, position, self._clock().isoformat())
+
+
+def _joined(one: str, two: str, between: str | None) -> str:
+    """Both texts with what a split took away between them, else with a scene break."""
+    if between is not None:
+        return f"{one}{between}{two}"
+    one, two = one.rstrip(), two.lstrip("\n")
+    return f"{one}{parting(one, two)}{two}" if one else two
 
 
 def _text(connection: sqlite3.Connection, chapter: ChapterId) -> tuple[Chapter, str]:

@@ -21,6 +21,7 @@ from flowcabal_tui.store.migrations.m010_comparisons import m010_comparisons
 from flowcabal_tui.store.migrations.m011_comments import m011_comments
 from flowcabal_tui.store.migrations.m012_locks_and_passes import m012_locks_and_passes
 from flowcabal_tui.store.migrations.m013_proposed_rewrites import m013_proposed_rewrites
+from flowcabal_tui.store.migrations.m014_changes import m014_changes
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -36,6 +37,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m011_comments,
     m012_locks_and_passes,
     m013_proposed_rewrites,
+    m014_changes,
 )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.headings.assigning import assigned
@@ -19,6 +20,8 @@ from flowcabal_tui.headings.outline import read_outline
 
 OUTLINE_LINKS: Final = "outline-links"
 """The subject below `meta/` whose versions are the links."""
+LINKS: Final = ChapterId(f"meta/{OUTLINE_LINKS}")
+"""That subject whole."""
 
 
 def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutline:

@@ -126,6 +126,7 @@ def purge_chapter(
     gone.delete("task", "instr(subject, ?)", chapter)
     gone.delete("value", "key LIKE 'find/%' AND instr(json, ?)", chapter)
     gone.delete("draft", "instr(key, ?)", chapter)
+    gone.delete("change_log", "subject=?", chapter)
     arrange(connection, places(connection), next_generation(connection, "truth", row[0], at))
     add_tasks(connection, tasks(chapter, PURGED, row[0]))
     return gone.finish(chapter)
@@ -167,6 +168,7 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
         elif version.output is not None:
             changed.discard(version.text)
     gone.delete("curated", "id=?", output)
+    gone.delete("change_log", "subject=?", output)
     gone.delete("value", _FINDS_OF_RECORDS, subject)
     forget_read(connection, subject, part, get_text(connection, versions[-1].text))
     forget_part(connection, subject, part, get_text(connection, versions[-1].text))

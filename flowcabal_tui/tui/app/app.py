@@ -94,7 +94,7 @@ class FlowCabalApp(App[int]):
 
     TITLE = "FlowCabal"
     # Textual declares these two as variables of the instance, so they cannot be ClassVar here.
-    CSS_PATH = ["styles/base.tcss", "styles/workspace.tcss"]  # noqa: RUF012  # see above
+    CSS_PATH = ["styles/base.tcss", "styles/workspace.tcss", "styles/writing.tcss"]  # noqa: RUF012  # see above
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (132, "-roomy")]  # noqa: RUF012  # see above
     COMMANDS: ClassVar[set[Any]] = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")

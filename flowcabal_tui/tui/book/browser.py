@@ -15,8 +15,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import ChapterStanding, Overview
+from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -49,9 +50,11 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     help = HelpData(
         mark("The manuscript"),
-        mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. `s` "
-             "splits a chapter at the scene under the cursor, `m` merges it with the next one, `<` and `>` move "
-             "it. `V` shows its versions with their differences and restores one, `w` where its lines come from. "
+        mark("Volumes, chapters and scenes. `l` shows the scenes of a chapter, `h` hides them, Enter opens. On a "
+             "chapter or a scene, `m` merges it with the next one, `<` and `>` move it, `n` gives it a title. `s` "
+             "splits the chapter at the scene, `e` edits the scene's beats in the outline, Ctrl+z undoes the last "
+             "change of scenes. `V` shows its versions with their differences and restores one, `w` where its lines "
+             "come from. "
              "`K` lists the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it "
              "back; `P` purges it: it is removed from the project's file for good, which cannot be undone. Set "
              "goals for the book, a chapter and a day in flowcabal.toml under [goals]."),
@@ -59,6 +62,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     DEFAULT_CSS = """
     BrowserScreen { background: $background; }
     BrowserScreen > .head { height: auto; max-height: 3; padding: 0 1; }
+    BrowserScreen > .beats { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="browser.back"),
@@ -70,11 +74,16 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 id="browser.versions"),
         Binding("s", "split", mark("Split"), tooltip=mark("Make a new chapter from the scene under the cursor on."),
                 id="browser.split"),
-        Binding("m", "merge", mark("Merge"), tooltip=mark("Append the next chapter to this one."), id="browser.merge"),
+        Binding("m", "merge", mark("Merge"), id="browser.merge",
+                tooltip=mark("Append the next chapter, or scene, to this one.")),
+        Binding("e", "beats", mark("Beats"), show=False, id="browser.beats",
+                tooltip=mark("What the outline says of the scene.")),
+        Binding("ctrl+z", "undo", mark("Undo"), show=False, id="browser.undo",
+                tooltip=mark("Take the last change of scenes back.")),
         Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="browser.later"),
         Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="browser.earlier"),
         Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
-        Binding("n", "do('rename')", mark("Rename"), show=False, id="browser.rename"),
+        Binding("n", "rename", mark("Rename"), show=False, id="browser.rename"),
         Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Move it to another volume."),
                 id="browser.volume"),
         Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="browser.delete"),
@@ -96,13 +105,14 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._book_name, self._chinese, self._controller = name, language.startswith("zh"), controller
         self._first = current
         self._seen: Overview | None = None
-        self._scenes: dict[ChapterId, tuple[Passage, ...]] = {}
+        self._scenes: dict[ChapterId, tuple[ChapterScene, ...]] = {}
         self._folded: set[str] = set()
 
     def compose(self) -> ComposeResult:
         """How far the book is, and its parts."""
         yield Static(markup=False, classes="head")
         yield PickList()
+        yield Static(markup=False, classes="beats")
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -111,17 +121,21 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         attempt(self, self.reload(), group="reload")
         self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
 
-    async def reload(self) -> None:
-        """Reads the book again; nothing is repainted when nothing has changed."""
+    async def reload(self, cursor: str | None = None, *, again: bool = False) -> None:
+        """Reads the book; nothing is repainted when nothing has changed, unless scenes are to be read `again` too."""
         seen = await self._controller.overview()
-        if seen == self._seen:
+        if seen == self._seen and not again:
             return
-        texts = {standing.chapter.id: standing.chapter.digest for standing in self._seen.chapters} if self._seen else {}
+        texts = (
+            {standing.chapter.id: standing.chapter.digest for standing in self._seen.chapters}
+            if self._seen and not again
+            else {}
+        )
         self._seen = seen
         for standing in seen.chapters:
             if standing.chapter.id in self._scenes and standing.chapter.digest != texts.get(standing.chapter.id):
                 self._scenes[standing.chapter.id] = await self._controller.scenes(standing.chapter.id)
-        self._fill()
+        self._fill(cursor)
 
     def _fill(self, cursor: str | None = None) -> None:
         if self._seen is None:
@@ -169,9 +183,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 chapter = standing.chapter
                 yield Option(self._chapter_row(standing, seen.goals.chapter), id=_key(chapter.id))
                 for scene in self._scenes.get(chapter.id, ()):
-                    words = length_words(scene.text)
-                    row = EndedRow(f"       {scene.index + 1:>3} ", one_line(scene.text, 120), f" · {words}")
-                    yield Option(row, id=_key(chapter.id, scene))
+                    yield Option(_scene_row(scene), id=_key(chapter.id, scene))
 
     def _volume_row(self, volume: str, standings: Sequence[ChapterStanding]) -> Option:
         sign = "[+]" if volume in self._folded else "[-]"
@@ -204,33 +216,40 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     # The cursor
 
     @property
-    def _at(self) -> tuple[str, int, Chapter | None]:
-        """The row under the cursor: "volume", "chapter" or "scene", the number of the scene, and the chapter."""
+    def _at(self) -> tuple[str, ChapterScene | None, Chapter | None]:
+        """The row under the cursor: "volume", "chapter" or "scene", the scene, and the chapter."""
         kind, _slash, rest = (self.query_one(PickList).picked or "").partition("/")
         identity, _slash, number = rest.partition("/")
         chapters = self._seen.chapters if self._seen else ()
         chapter = next((each.chapter for each in chapters if each.chapter.id == identity), None)
-        return kind, int(number or -1), chapter
+        scenes = self._scenes.get(chapter.id, ()) if chapter else ()
+        return kind, next((scene for scene in scenes if str(scene.number) == number), None), chapter
+
+    @on(OptionList.OptionHighlighted)
+    def show_beats(self) -> None:
+        """What the outline says of the scene under the cursor is below the list."""
+        scene, beats = self._at[1], self.query_one(".beats", Static)
+        beats.display = bool(scene and scene.beats)
+        beats.update(one_line(scene.beats) if scene else "")
 
     @on(OptionList.OptionSelected)
     def open_row(self, message: OptionList.OptionSelected) -> None:
         """Enter opens a chapter or a scene, and folds a volume."""
         message.stop()
-        kind, number, chapter = self._at
+        kind, scene, chapter = self._at
         if chapter is None:
             return
         if kind == "volume":
             self._folded ^= {chapter.volume}
             self._fill()
-        elif number >= 0:
-            scene = self._scenes[chapter.id][number]
-            self.dismiss(BrowserPlace(chapter.id, scene.start, scene.end))
+        elif scene is not None:
+            self.dismiss(BrowserPlace(chapter.id, scene.body.start, scene.body.end))
         else:
             self.dismiss(BrowserPlace(chapter.id))
 
     def action_unfold(self) -> None:
         """Show the scenes of the chapter, or the volume."""
-        kind, _number, chapter = self._at
+        kind, _scene, chapter = self._at
         if chapter is not None and kind == "volume":
             self._folded.discard(chapter.volume)
             self._fill()
@@ -245,7 +264,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     def action_fold(self) -> None:
         """Hide the scenes; of a chapter that shows none, its volume."""
-        kind, _number, chapter = self._at
+        kind, _scene, chapter = self._at
         if chapter is None:
             return
         if kind != "volume" and self._scenes.pop(chapter.id, None) is not None:
@@ -257,12 +276,12 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     # Changes
 
-    def _then(self, work: Awaitable[None]) -> None:
-        """Does something with the book and shows what became of it."""
+    def _then(self, work: Awaitable[None], cursor: str | None = None) -> None:
+        """Does something with the book and shows what became of it, with the cursor on a row."""
 
         async def done() -> None:
             await work
-            await self.reload()
+            await self.reload(cursor, again=True)
 
         attempt(self, done(), group="change")
 
@@ -286,14 +305,14 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     def action_purge(self) -> None:
         """For good; of a volume, none of its chapters."""
-        kind, _number, chapter = self._at
+        kind, _scene, chapter = self._at
         self._then(self._controller.upkeep.purge_chapter(None if kind == "volume" else chapter))
 
     def action_origin(self) -> None:
         """Where the lines of the chapter come from."""
-        _kind, number, chapter = self._at
+        _kind, scene, chapter = self._at
         if chapter is not None:
-            place = self._scenes[chapter.id][number].start if number >= 0 else 0
+            place = scene.body.start if scene else 0
             attempt(self, self._origin(chapter.id, place), group="change")
 
     async def _origin(self, chapter: ChapterId, place: int) -> None:
@@ -301,24 +320,54 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self.dismiss(None)
 
     def action_move(self, delta: int) -> None:
-        """Earlier or later in the story."""
-        if (chapter := self._at[2]) is not None:
+        """Earlier or later in the story; a scene, in its chapter."""
+        _kind, scene, chapter = self._at
+        if chapter is not None and scene is not None:
+            to = scene.number + delta
+            if 1 <= to <= len(self._scenes[chapter.id]):
+                self._then(self._controller.move_scene(chapter, scene, to), _key(chapter.id, scene, to))
+            else:
+                self.notify(_("The chapter has no scene there."), markup=False)
+        elif chapter is not None:
             self._then(self._controller.book.move(chapter.id, delta))
+
+    def action_rename(self) -> None:
+        """Another title of the chapter or the scene."""
+        _kind, scene, chapter = self._at
+        if chapter is not None and scene is not None:
+            self._then(self._controller.name_scene(chapter, scene))
+        else:
+            self.action_do("rename")
+
+    def action_beats(self) -> None:
+        """What the outline says of the scene."""
+        _kind, scene, chapter = self._at
+        if chapter is None or scene is None:
+            self.notify(_("`l` shows the scenes: put the cursor on one."), markup=False)
+        else:
+            self._then(self._controller.write_beats(chapter, scene))
+
+    def action_undo(self) -> None:
+        """Take the last change of scenes back."""
+        self._then(self._controller.undo_scenes())
 
     def action_split(self) -> None:
         """A chapter of its own from the scene under the cursor on."""
-        kind, number, chapter = self._at
+        kind, scene, chapter = self._at
         if chapter is None or kind == "volume":
             return
-        if number < 1:
+        if scene is None or scene.number == 1:
             self.notify(_("`l` shows the scenes: put the cursor on the one where the new chapter should begin."),
                         markup=False)  # fmt: skip
             return
-        self._then(self._controller.split(chapter, self._scenes[chapter.id][number].start))
+        self._then(self._controller.split(chapter, scene.body.start))
 
     def action_merge(self) -> None:
-        "Append the next chapter to this one."
-        chapter = self._at[2]
+        """Append the next chapter, or scene, to this one."""
+        _kind, scene, chapter = self._at
+        if chapter is not None and scene is not None:
+            self._merge_scene(chapter, scene)
+            return
         chapters = [standing.chapter for standing in self._seen.chapters] if self._seen else []
         following = next((each for each in chapters if chapter and each.position == chapter.position + 1), None)
         if chapter is None or following is None:
@@ -326,6 +375,19 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         else:
             self._then(self._controller.merge(chapter, following))
 
+    def _merge_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
+        if scene.number == len(self._scenes[chapter.id]):
+            self.notify(_("There is no scene after it."), markup=False)
+        else:
+            self._then(self._controller.join_scene(chapter, scene.number + 1))
 
-def _key(chapter: ChapterId, scene: Passage | None = None) -> str:
-    return f"chapter/{chapter}" if scene is None else f"scene/{chapter}/{scene.index}"
+
+def _scene_row(scene: ChapterScene) -> EndedRow:
+    """Number, title, first words, length."""
+    opening = one_line(scene.text, 120)
+    words = f"{one_line(scene.title)} | {opening}" if scene.title else opening
+    return EndedRow(f"       {scene.number:>3} ", words, f" · {length_words(scene.text)}")
+
+
+def _key(chapter: ChapterId, scene: ChapterScene | None = None, number: int = 0) -> str:
+    return f"chapter/{chapter}" if scene is None else f"scene/{chapter}/{number or scene.number}"

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter, Passage
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.book import EditChapter, MergeChapters, SplitChapter, WriteChapter
+from flowcabal_tui.protocol.book import EditChapter, EditScene, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.kept_controller import KeptController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.spending import agents_cost, may_spend, reading_again
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.versions import VersionsScreen
@@ -46,6 +48,8 @@ class BrowserController:
     ) -> None:
         self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
         self.book, self.upkeep, self.origin = book, upkeep, origin
+        self._made: tuple[ChapterId, int, int] | None = None
+        """The last change of scenes: the chapter, its version before and after."""
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
@@ -64,9 +68,47 @@ class BrowserController:
         """The book at a glance."""
         return await self._workbench.book.overview()
 
-    async def scenes(self, chapter: ChapterId) -> tuple[Passage, ...]:
+    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         """The scenes of a chapter."""
         return await self._workbench.book.scenes(chapter)
+
+    async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
+        """Puts a scene at another place of its chapter."""
+        await self._edit_scene(EditScene(chapter.id, scene.number, chapter.version, to=to))
+
+    async def join_scene(self, chapter: Chapter, number: int) -> None:
+        """Takes the break before a scene away."""
+        await self._edit_scene(EditScene(chapter.id, number, chapter.version, join=True))
+
+    async def name_scene(self, chapter: Chapter, scene: ChapterScene) -> None:
+        """Asks for a title; an empty one takes it away."""
+        title = await self._ask(PromptLine(_("Title of the scene (empty: none)"), value=scene.title))
+        if title is not None and title != scene.title:
+            await self._edit_scene(EditScene(chapter.id, scene.number, chapter.version, title=title))
+
+    async def write_beats(self, chapter: Chapter, scene: ChapterScene) -> None:
+        """Opens the outline's words for a scene, which needs a title."""
+        if not scene.title:
+            self._screen.notify(_("Beats belong to a scene with a title: `n` gives it one."), markup=False)
+            return
+        heading = _("Beats of {title}").format(title=one_line(scene.title))
+        beats = await self._ask(ProseScreen(heading, scene.beats))
+        if beats is not None:
+            await self._workbench.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
+
+    async def _edit_scene(self, command: EditScene) -> None:
+        version = int(await self._workbench.carry_out(command) or 0)
+        if version > command.expected_version:
+            self._made = (command.chapter, command.expected_version, version)
+
+    async def undo_scenes(self) -> None:
+        """Takes the last change of scenes back, unless its chapter was changed since."""
+        if self._made is None:
+            self._screen.notify(_("No change of scenes to undo."), markup=False)
+            return
+        (chapter, before, made), self._made = self._made, None
+        text = await self._workbench.book.chapter_text(chapter, before)
+        await self._workbench.carry_out(WriteChapter(chapter, text, made, _("change of scenes undone")))
 
     async def bring_back(self) -> None:
         """Asks which deleted chapter."""
@@ -99,7 +141,7 @@ class BrowserController:
             self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
-        words = _("The second chapter's text is appended to the first; its versions stay in the project.")
+        words = _("The second chapter follows the first after a scene break; its versions stay in the project.")
         if agents_cost(self._workbench):
             words = f"{words} {reading_again()}"
         if await self._ask(ConfirmScreen(title, words)):

@@ -29,6 +29,7 @@ from flowcabal_tui.tui.book.manuscript_words import (
     paragraph_with,
 )
 from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
+from flowcabal_tui.tui.book.writing_line import WritingLine
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.versions import VersionsScreen
@@ -40,6 +41,7 @@ from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
 class ManuscriptPane(Vertical):
@@ -133,8 +135,9 @@ class ManuscriptPane(Vertical):
         yield Static(_("No chapter is open."), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
             yield StreamView(id="read")
-            yield ProseArea(id="edit")
+            yield WritingArea(id="edit")
             yield DiffView(id="proposal")
+        yield WritingLine()
 
     @property
     def version(self) -> int:

@@ -1,19 +1,23 @@
-"""Purges of chapters and kept outputs, and backups of the project."""
+"""Undo of changes of the book, purges of chapters and kept outputs, backups of the project."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.change_words import change_extent, change_words
+from flowcabal_tui.protocol.book import RevertChange
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.shared.words import one_line
@@ -27,7 +31,7 @@ _MEBIBYTE: Final = 2**20
 
 
 class UpkeepController:
-    """Purges and backs up, after questions."""
+    """Undoes changes, purges and backs up, after questions."""
 
     def __init__(
         self, screen: Screen[Any], workbench: Project, book: BookController, now: Callable[[], datetime]
@@ -36,6 +40,27 @@ class UpkeepController:
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
+
+    @on_key("book.changes", group="changes", exclusive=True)
+    async def undo_change(self) -> None:
+        """Asks which change, the last one first, and undoes it."""
+        listed = await self._workbench.book.changes()
+        open_ones = [change for change in listed if not change.undone]
+        last = await self._workbench.book.last_change()
+        first = [change for change in open_ones if last is not None and change.generation == last.generation]
+        rest = [change for change in open_ones if change not in first]
+        if not open_ones:
+            self._screen.notify(_("There is no change of the book to undo."), markup=False)
+            return
+        rows = tuple((str(change.generation), _row(change, listed)) for change in first + rest)
+        chosen = await self._ask(ChooseScreen(_("Undo which change?"), rows))
+        change = next((each for each in open_ones if str(each.generation) == chosen), None)
+        if change is None:
+            return
+        words = one_line(change_words(change, listed))
+        if await may_spend(self._screen, self._workbench, _("Undo: {change}?").format(change=words)):
+            await self._workbench.carry_out(RevertChange(change.generation))
+            self._screen.notify(_("Undone: {change}").format(change=words), markup=False)
 
     async def purge_chapter(self, under_cursor: Chapter | None) -> None:
         """Asks which where chapters were deleted before, then for its name."""
@@ -92,3 +117,7 @@ class UpkeepController:
             words.format(file=path, n=len(manifest.members), size=round(manifest.size / _MEBIBYTE, 1)),
             title=_("Backed up"), markup=False,
         )  # fmt: skip
+
+
+def _row(change: LoggedChange, listed: Sequence[LoggedChange]) -> str:
+    return f"{change.at:%Y-%m-%d %H:%M}  {one_line(change_words(change, listed))}  {change_extent(change)}"

@@ -51,6 +51,7 @@ class RowFace(NamedTuple):
     selected: tuple[int, int] | None = None
     is_empty_selected: bool = False
     exists: bool = True
+    is_faded: bool = False
 
 
 class ProseArea(TextArea):
@@ -221,9 +222,16 @@ class ProseArea(TextArea):
         """Tell the scroll bar how many rows there are, without a layout of the whole screen."""
         if not self._repaint_held:
             super()._refresh_size()
-        elif (height := self.wrapped_document.height) != self.virtual_size.height:
+            if self._rows_below:
+                self.virtual_size = Size(0, self.wrapped_document.height + self._rows_below)
+        elif (height := self.wrapped_document.height + self._rows_below) != self.virtual_size.height:
             self.set_reactive(Widget.virtual_size, Size(0, height))
             self._scroll_update(self.virtual_size)
+
+    @property
+    def _rows_below(self) -> int:
+        """Empty rows below the text, so that its end can be scrolled up."""
+        return 0
 
     @property
     def _is_plain(self) -> bool:
@@ -309,9 +317,13 @@ class ProseArea(TextArea):
             strip = self._line_cache[key] = self._draw(face)
         return strip
 
+    def _base_style(self, face: RowFace) -> Style:
+        """The style that a row has before the cursor and the selection are laid over it."""
+        return self._theme.base_style if self._theme.base_style is not None else self.rich_style
+
     def _draw(self, face: RowFace) -> Strip:
         theme = self._theme
-        base = theme.base_style if theme.base_style is not None else self.rich_style
+        base = self._base_style(face)
         if not face.exists:
             return Strip.blank(self.size.width, base)
         line_style = theme.cursor_line_style if face.on_cursor_line else None

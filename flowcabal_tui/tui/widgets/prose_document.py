@@ -17,6 +17,7 @@ from textual.document._wrapped_document import WrappedDocument
 from textual.expand_tabs import expand_tabs_inline, get_tab_widths
 from textual.geometry import Offset
 
+from flowcabal_tui.domain.lengths import TextLength, text_length
 from flowcabal_tui.tui.widgets.cells import cell_widths
 from flowcabal_tui.tui.widgets.prose_wrap import break_at
 
@@ -47,6 +48,14 @@ class ProseLines(Document):
     def __init__(self, text: str) -> None:
         super().__init__("")
         self._lines = text.split("\n")
+        self._length: TextLength | None = None
+
+    @property
+    def length(self) -> TextLength:
+        """How long the text is: counted once, then kept up by what each edit touches."""
+        if self._length is None:
+            self._length = text_length(self.text)
+        return self._length
 
     def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
         """Put `text` in place of what stands between two locations."""
@@ -57,6 +66,9 @@ class ProseLines(Document):
         inserted[0] = (lines[top][:left] if top < len(lines) else "") + inserted[0]
         column = len(inserted[-1])
         inserted[-1] += lines[bottom][right:] if bottom < len(lines) else ""
+        if self._length is not None:
+            before, after = "\n".join(lines[top : bottom + 1]), "\n".join(inserted)
+            self._length += text_length(after) - text_length(before)
         lines[top : bottom + 1] = inserted
         return EditResult((top + len(inserted) - 1, column), replaced)
 

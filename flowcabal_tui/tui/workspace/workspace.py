@@ -23,6 +23,7 @@ from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search_controller import SearchController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
+from flowcabal_tui.tui.book.writing import WritingController
 from flowcabal_tui.tui.conversation.controller import ConversationController
 from flowcabal_tui.tui.decisions.controller import DecisionController
 from flowcabal_tui.tui.memory.controller import MemoryController
@@ -93,6 +94,7 @@ class WorkspaceScreen(Screen[None]):
         """Makes the controllers; they hear of an event in the order in which they are added."""
         view = self.view
         self.book = BookController(self, workbench, view, now, editor)
+        self.writing = WritingController(self, workbench, view)
         self.document = WorkflowDocument(self, workbench, view)
         self.models = ModelController(self, workbench)
         self.nodes = NodeController(self, workbench, view, self.document, self.output)
@@ -120,9 +122,9 @@ class WorkspaceScreen(Screen[None]):
         self.control = RunControl(self, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
         self._subscriptions.add(
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
-            self.book, self.book.drafts, self.book.reading, self.browser, self.search, self.upkeep, self.navigation,
-            self.memory, self.background, self.models, self.story, self.revision, self.talk, self.builds, self.library,
-            EngineNotices(self),
+            self.book, self.book.drafts, self.book.reading, self.writing, self.browser, self.search, self.upkeep,
+            self.navigation, self.memory, self.background, self.models, self.story, self.revision, self.talk,
+            self.builds, self.library, EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -203,6 +205,8 @@ class WorkspaceScreen(Screen[None]):
         """Leaving the prompt stores what was changed there."""
         if self.view.pane == "prompt" and pane != "prompt":
             attempt(self, self.document.put_away(), group="workflow")
+        if pane != "manuscript":
+            self.writing.leave()
         self.view.pane = pane
         self._columns.show(pane, focus=focus)
 

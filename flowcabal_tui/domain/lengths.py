@@ -1,0 +1,61 @@
+"""How long a text is, in the ways in which writers, platforms and Word count."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from flowcabal_tui.domain.text import foreign_words, han_count
+
+Counting = Literal["plain", "word", "platform"]
+"""Of a Chinese text. plain: Chinese characters and foreign words; word: with full-width punctuation, as the 字数 of
+Word; platform: every character that is not blank."""
+_FULL_WIDTH_SIGN: Final = re.compile(
+    "[\u2014\u2018\u2019\u201c\u201d\u2026\u3001\u3002\u3008-\u3011\u3014-\u301f\u00b7"
+    "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
+)
+_NOT_BLANK: Final = re.compile(r"[^\s\u200b\u3000]+")
+
+
+@dataclass(frozen=True, slots=True)
+class TextLength:
+    """Counts of one text, or of the difference of two.
+
+    `words` are foreign words, `signs` full-width punctuation marks, `characters` all that are not blank, `groups`
+    what blanks separate (the words of Word in an English text).
+    """
+
+    han: int = 0
+    words: int = 0
+    signs: int = 0
+    characters: int = 0
+    groups: int = 0
+
+    def __add__(self, other: TextLength) -> TextLength:
+        return TextLength(
+            self.han + other.han, self.words + other.words, self.signs + other.signs,
+            self.characters + other.characters, self.groups + other.groups,
+        )  # fmt: skip
+
+    def __sub__(self, other: TextLength) -> TextLength:
+        return TextLength(
+            self.han - other.han, self.words - other.words, self.signs - other.signs,
+            self.characters - other.characters, self.groups - other.groups,
+        )  # fmt: skip
+
+    def count(self, how: Counting, *, chinese: bool) -> int:
+        """The length by one way of counting; platforms count an English text in words."""
+        if how == "platform" and chinese:
+            return self.characters
+        if how == "word":
+            return self.han + self.words + self.signs if chinese else self.groups
+        return self.han + self.words
+
+
+def text_length(text: str) -> TextLength:
+    """All counts of a text in one pass each. Counts of lines add up to those of the text."""
+    groups = _NOT_BLANK.findall(text)
+    return TextLength(
+        han_count(text), foreign_words(text), len(_FULL_WIDTH_SIGN.findall(text)), sum(map(len, groups)), len(groups)
+    )

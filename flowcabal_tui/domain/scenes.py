@@ -1,0 +1,24 @@
+"""The scenes of a chapter, as its writer breaks it: by lines of ornaments, or by wider gaps (decision 33)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flowcabal_tui.domain.manuscript import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterScene:
+    """One scene. `number` counts from 1; `opening` is the break before it with the blank lines around it.
+
+    The first scene of a chapter has an empty opening, unless it has a title. `beats` are the outline's words for it.
+    """
+
+    number: int
+    title: str
+    opening: Span
+    body: Span
+    text: str
+    mark: str = ""
+    """The ornament of its opening; "": blank lines, or none."""
+    beats: str = ""

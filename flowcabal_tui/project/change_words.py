@@ -1,0 +1,40 @@
+"""The user's words for a logged change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.changes import ChangeKind, LoggedChange
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, mark, ngettext
+
+_KINDS: Final[Mapping[ChangeKind, str]] = {
+    "replace": mark("words replaced"),
+    "split": mark("chapter split: {title}"),
+    "merge": mark("chapters merged: {title}"),
+    "add": mark("chapter added: {title}"),
+    "move": mark("chapter moved: {title}"),
+    "rename": mark("chapter renamed: {title}"),
+    "delete": mark("chapter deleted: {title}"),
+    "undelete": mark("chapter restored: {title}"),
+    "import": mark("chapters imported"),
+    "forget": mark("keep undone"),
+    "restore": mark("output kept again"),
+    "undo": mark("undo"),
+}
+
+
+def change_words(change: LoggedChange, listed: Sequence[LoggedChange] = ()) -> str:
+    """What the change did, without its extent. For an undo, `listed` holds the change that it undid."""
+    undid = next((each for each in listed if change.kind == "undo" and str(each.generation) == change.subject), None)
+    if undid is not None:
+        return _("undone: {change}").format(change=change_words(undid))
+    if change.kind == "replace" and change.note:
+        return clean_line(change.note)
+    return _(_KINDS[change.kind]).format(title=clean_line(change.title))
+
+
+def change_extent(change: LoggedChange) -> str:
+    """In how many chapters it wrote or moved something."""
+    return ngettext("{n} chapter", "{n} chapters", change.chapters).format(n=change.chapters)

@@ -1,0 +1,135 @@
+"""The writing view: the text of the open chapter alone, in a readable measure; and scene breaks in the editor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.headings.scenes import break_line, scene_at, scenes, with_break, without_break
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.book import OutputPersisted
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.writing_line import WritingLine
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+_CLASSES = ("-writing", "-zoom")
+
+
+def difference(old: str, new: str) -> tuple[int, int, str]:
+    """The span of `old` that differs from `new`, and what `new` has there."""
+    start = _alike(old, new)
+    same_end = _alike(old[start:][::-1], new[start:][::-1])
+    return start, len(old) - same_end, new[start : len(new) - same_end]
+
+
+def _alike(one: str, other: str) -> int:
+    """The length of the beginning that both have."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+class WritingController:
+    """Turns the workspace into the writing view and back. The editor, its drafts and its undo history stay the same."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+        self._screen, self._workbench, self._view = screen, workbench, view
+        self._was_zoomed = False
+        self._is_followed = False
+
+    @property
+    def is_on(self) -> bool:
+        """Is the writing view shown?"""
+        return self._screen.has_class("-writing")
+
+    @property
+    def _pane(self) -> ManuscriptPane:
+        return self._screen.query_one(ManuscriptPane)
+
+    @property
+    def _is_editing(self) -> bool:
+        return self._pane.face == "edit"
+
+    @property
+    def _area(self) -> WritingArea:
+        return self._screen.query_one(WritingArea)
+
+    @on_key("manuscript.writing", group="writing", exclusive=True)
+    async def turn(self) -> None:
+        """All panes, the text alone, the text with only the current paragraph in full colour, all panes again."""
+        if not self.is_on:
+            await self._enter()
+        elif not self._area.fades_others:
+            self._area.fades_others = True
+        else:
+            self.leave()
+
+    async def _enter(self) -> None:
+        self._view.show_pane("manuscript")
+        self._pane.edit()
+        if not self._is_editing:
+            return
+        self._follow()
+        self._was_zoomed = self._screen.has_class("-zoom")
+        self._screen.add_class(*_CLASSES)
+        self._area.is_typewriter = True
+        await self._count()
+
+    def _follow(self) -> None:
+        self._screen.query_one(WritingLine).follow(self._area)
+        if not self._is_followed:
+            self._is_followed = True
+            self._screen.watch(self._pane, "face", self._face_changed, init=False)
+
+    def _face_changed(self, face: str) -> None:
+        if face == "read":
+            self.leave()
+
+    @on_key("manuscript.scene")
+    def break_scene(self) -> None:
+        """Breaks the scene at the cursor, or takes the break away in whose line the cursor is: one step for undo."""
+        if not self._is_editing:
+            self._view.show_pane("manuscript")
+            self._pane.edit()
+            if self._is_editing:
+                words = _("Put the cursor where the next scene begins, then press Ctrl+] again.")
+                self._screen.notify(words, markup=False)
+            return
+        text, (_start, at) = self._area.text, self._area.selected_span
+        line = self._area.document.get_line(self._area.cursor_location[0])
+        if break_line(line) is not None:
+            new = without_break(text, scene_at(scenes(text), at).number)
+        else:
+            new = with_break(text, at)
+        if new == text:
+            self._screen.notify(_("One of the two scenes would be empty."), markup=False)
+            return
+        self._area.replace_span(*difference(text, new))
+        self._area.report_edit()
+
+    def leave(self) -> None:
+        """Shows all panes again; the editor stays as it is."""
+        if self.is_on:
+            self._screen.remove_class(*_CLASSES[: 1 if self._was_zoomed else 2])
+            self._area.is_typewriter = self._area.fades_others = False
+
+    @on_event
+    def _note_kept(self, _event: OutputPersisted) -> None:
+        if self.is_on:
+            attempt(self._screen, self._count(), group="writing")
+
+    async def _count(self) -> None:
+        """Reads the goals and what the day has brought, and shows them below the text."""
+        seen, line = await self._workbench.book.overview(), self._screen.query_one(WritingLine)
+        chapter: Chapter | None = next(
+            (standing.chapter for standing in seen.chapters if standing.chapter.id == self._view.chapter), None
+        )
+        if chapter is not None:
+            line.open(chapter)
+            line.show_goals(seen.goals, seen.today, chinese=self._workbench.info.language.startswith("zh"))
