@@ -9,9 +9,11 @@ from typing import Literal
 from flowcabal_tui.domain.ids import Generation
 
 ChangeKind = Literal[
-    "replace", "split", "merge", "add", "move", "rename", "delete", "undelete", "import", "forget", "restore", "undo"
-]
-"""`forget` undoes a keep, `restore` keeps it again; `undo` is the undoing of another change, and can be undone too."""
+    "replace", "split", "merge", "add", "move", "rename", "delete", "undelete", "import",
+    "forget", "restore", "review", "undo",
+]  # fmt: skip
+"""`review` is what a review of a change of the book wrote (`domain/impact.py`), `forget` undoes a keep, `restore` keeps
+it again; `undo` is the undoing of another change, and can be undone too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ _KINDS: Final[Mapping[ChangeKind, str]] = {
     "import": mark("chapters imported"),
     "forget": mark("keep undone"),
     "restore": mark("output kept again"),
+    "review": mark("names or texts changed in the whole book"),
     "undo": mark("undo"),
 }
 
@@ -30,7 +31,7 @@ def change_words(change: LoggedChange, listed: Sequence[LoggedChange] = ()) -> s
     undid = next((each for each in listed if change.kind == "undo" and str(each.generation) == change.subject), None)
     if undid is not None:
         return _("undone: {change}").format(change=change_words(undid))
-    if change.kind == "replace" and change.note:
+    if change.kind in ("replace", "review") and change.note:
         return clean_line(change.note)
     return _(_KINDS[change.kind]).format(title=clean_line(change.title))
 

@@ -17,8 +17,9 @@ from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
+from flowcabal_tui.project.change_words import change_words
 from flowcabal_tui.protocol import from_message, to_message
-from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, EditChapter, RevertChange, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import ApplyImpact, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.project.desk import Desk, make_one, opened
@@ -92,6 +93,18 @@ async def test_a_name_is_changed_in_texts_titles_outline_names_and_records_and_o
     assert fact.evidence[0].sentence == "Ines Vane was thirty-four years old."
     await desk.project.carry_out(UndoDecision())
     assert stored(folder) == before
+
+
+async def test_the_log_of_changes_undoes_it_too(desk, folder):
+    before = stored(folder)
+    await applied(desk, RENAME)
+    change = await desk.project.book.last_change()
+    assert change.kind == "review" and "Vane" in change_words(change)
+    await desk.project.carry_out(RevertChange(change.generation))
+    assert stored(folder) == before
+    assert next(each for each in await desk.project.book.changes() if each.generation == change.generation).undone
+    with pytest.raises(RunError):
+        await desk.project.carry_out(RevertChange(change.generation))
 
 
 async def test_what_is_left_out_stays_and_what_was_not_ticked_can_be_taken(desk):

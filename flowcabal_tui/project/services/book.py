@@ -20,6 +20,7 @@ from flowcabal_tui.domain.memory import Curated, MetaName
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
@@ -141,6 +142,9 @@ class BookService:
     async def revert(self, command: RevertChange) -> str:
         parts, changes = self._parts, self._store.changes
         change = await changes.get(command.generation)
+        if change.kind == "review" and not change.undone:
+            await parts.proposals.undo(ProposalId(change.subject))
+            return ""
         for chapter in await changes.chapters_added(command.generation):
             await self._store.outbox.add(await parts.memory.steps.summaries.tasks_without(chapter))
         await parts.book.outlining.settle()

@@ -15,7 +15,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import set_deleted
 from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.file.connection import Clock, Database, Row
-from flowcabal_tui.store.rows.changes import begin_change
+from flowcabal_tui.store.rows.changes import begin_change, mark_undone
 from flowcabal_tui.store.rows.comments import move_comments
 from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.outline import LINKS
@@ -89,7 +89,7 @@ class Changes:
                 (made,) = connection.execute("SELECT max(generation) FROM change_log").fetchone()
             else:
                 made = _Undo(connection, generation, self._language, at).carry_out(note, tasks)
-            connection.execute("UPDATE change_log SET undone=? WHERE generation=?", (made, generation))
+            mark_undone(connection, generation, made)
             if kind == "undo":
                 connection.execute("UPDATE change_log SET undone=NULL WHERE generation=?", (int(subject),))
             return Generation(made)

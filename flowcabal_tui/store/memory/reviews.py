@@ -16,6 +16,7 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
 from flowcabal_tui.store.memory.records import Reword, restore_reworded, reword_records
+from flowcabal_tui.store.rows.changes import log_change, mark_undone
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
 from flowcabal_tui.store.rows.generations import next_generation
@@ -77,6 +78,7 @@ def apply_review(
     if new.reword is not None:
         reword_records(connection, generation, new.reword)
     (row,) = raise_proposals(connection, [new.row], generation)
+    log_change(connection, generation, "review", row.id, at)
     decide(connection, row.id, "confirmed", generation, first)
     connection.execute("UPDATE proposal SET decision=? WHERE decision>?", (first, first))
     return row
@@ -90,6 +92,7 @@ def restore_review(
     Raises RunError when one was changed since, and then nothing was changed.
     """
     generation = next_generation(connection, "truth", 0, at)
+    mark_undone(connection, written, generation)
     positions = {chapter.id: chapter.position for chapter in chapters_now(connection)}
     rows = connection.execute(
         "SELECT made.subject, made.number, before.digest FROM version AS made JOIN version AS before"

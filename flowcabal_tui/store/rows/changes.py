@@ -21,3 +21,8 @@ def begin_change(connection: sqlite3.Connection, kind: ChangeKind, subject: str,
     generation = next_generation(connection, "truth", position, at)
     log_change(connection, generation, kind, subject, at)
     return generation
+
+
+def mark_undone(connection: sqlite3.Connection, generation: Generation, undo: Generation) -> None:
+    """Logs that a change was undone in the generation `undo`."""
+    connection.execute("UPDATE change_log SET undone=? WHERE generation=?", (undo, generation))
