@@ -12,7 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import NodeId, RunId
-from flowcabal_tui.domain.run import AngleCheck, Evaluation, Question, Quote
+from flowcabal_tui.domain.run import AngleCheck, Choice, Evaluation, Question, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import RUN_STATES, check_words, spend_lines
 from flowcabal_tui.protocol import to_message
@@ -163,7 +163,7 @@ class PlainPrinter:
         if question.proposal:
             self._say(question.proposal)
         for number, choice in enumerate(question.choices, 1):
-            self._say("\n".join(filter(None, (f"{number}. {choice.label}", choice.text))))
+            self._say("\n".join(filter(None, (f"{number}. {choice.label}", _alike(choice), choice.note, choice.text))))
         self._say(how_to_answer(question))
 
     def pauses(self) -> None:
@@ -219,3 +219,7 @@ def receipt_line(receipt: Receipt) -> str:
     return _("Context: {n} sources, {used} of {budget} tokens, {dropped} left out.").format(
         n=len(receipt.sources), used=receipt.used, budget=receipt.budget, dropped=len(receipt.dropped)
     )
+
+
+def _alike(choice: Choice) -> str:
+    return _("almost identical to {n}").format(n=choice.like) if choice.like else ""

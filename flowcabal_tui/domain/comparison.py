@@ -21,8 +21,8 @@ LETTERS: Final = "ABCDEFGHIJKLMNOP"
 Result = Literal["won", "tied", "lost"]
 VerdictKind = Literal["chosen", "tie", "none", "composed"]
 """tie: several are equally good, and the first of them goes on; composed: a text of parts, edited or not."""
-MarkKind = Literal["contradiction", "beat"]
-"""contradiction: a check has found one; beat: no words of a beat of the plan are found."""
+MarkKind = Literal["contradiction", "beat", "sifted"]
+"""contradiction: a check has found one; beat: no words of a beat of the plan are found; sifted: a run says why."""
 
 
 @dataclass(frozen=True, slots=True)

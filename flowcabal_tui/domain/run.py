@@ -185,12 +185,17 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the things to choose from: a candidate's text, or an answer. `node` is the path of who made it."""
+    """One of the things to choose from: a candidate's text, or an answer. `node` is the path of who made it.
+
+    What a sifting says of it: `like` is the number of the choice that it nearly equals (0: none), `note` any other.
+    """
 
     label: str
     text: str = ""
     node: NodeId = NodeId("")
     evaluation: Evaluation | None = None
+    like: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

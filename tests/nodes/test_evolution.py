@@ -132,12 +132,12 @@ async def test_candidates_with_contradictions_are_marked_and_stay():
     assert len(bench.model.calls) == 3, "a candidate is not written anew because of a contradiction"
 
 
-async def test_of_near_duplicates_the_one_with_fewer_contradictions_is_offered():
+async def test_of_near_duplicates_all_are_offered_and_those_with_more_contradictions_are_marked():
     bench = Bench(FakeModel(Writer([[1, 3], [2]])), FakeMonitor(lambda text, _n: wrong(text) if text == "a" else RIGHT))
-    output = await run_with(bench, openings(angles=["timeline"], sift={}), Decision("choose", attempt=2))
+    output = await run_with(bench, openings(angles=["timeline"], sift={}), Decision("choose", attempt=3))
     question = bench.of(NodeNeedsHuman)[0].question
-    assert [each.text for each in question.choices] == ["b", "c"]
-    assert "almost identical" in question.reason
+    assert [(each.text, each.like) for each in question.choices] == [("a", 3), ("b", 0), ("c", 0)]
+    assert "1 text has a mark" in question.reason
     assert output.text == "c"
     assert [line["like"] for line in output.value["lineage"]] == [3, None, None]
 
@@ -148,13 +148,16 @@ async def test_equal_texts_are_offered_once_without_any_model():
     assert [each.text for each in bench.of(NodeNeedsHuman)[0].question.choices] == ["x", "y"]
 
 
-async def test_no_more_are_offered_than_wished_and_the_rest_is_told():
+async def test_those_with_more_contradictions_than_are_wished_for_are_marked_and_stay():
     bench = Bench(FakeModel(Writer()), FakeMonitor(lambda text, _n: wrong(text) if text == "a" else RIGHT))
     output = await run_with(bench, openings(angles=["timeline"], offered=2), Decision("choose", attempt=1))
     question = bench.of(NodeNeedsHuman)[0].question
-    assert [each.text for each in question.choices] == ["b", "c"]
-    assert "fewer contradictions" in question.reason
-    assert [line["offered"] for line in output.value["lineage"]] == [False, True, True]
+    assert [(each.text, each.note) for each in question.choices] == [
+        ("a", "others have fewer contradictions"),
+        ("b", ""),
+        ("c", ""),
+    ]
+    assert [line["offered"] for line in output.value["lineage"]] == [True, True, True]
 
 
 async def test_blind_candidates_are_mixed_and_unnamed():
@@ -235,7 +238,7 @@ async def test_a_kill_at_any_moment_repeats_no_call_and_no_question(first):
         done = [event.node for event in bench.journal.events if event.kind == "node-done"]
         assert len(done) == len(set(done)) == 9
         offered = [len(question.choices) for question in bench.journal.questions.values()]
-        assert offered == [2, 3], "of two near-duplicates one, and later the pick of the round before"
+        assert offered == [3, 4], "near-duplicates are only marked; later the pick of the round before too"
         assert texts(run)["open"].startswith("text ")
 
 

@@ -30,8 +30,10 @@ class Candidate:
     evaluation: Evaluation | None = None
     like: int | None = None
     """The candidate that it nearly equals."""
-    left_out: bool = False
-    """It was not offered, because others had fewer contradictions."""
+    is_copy: bool = False
+    """Its text is that of another, letter for letter: there is nothing to choose."""
+    more_found: bool = False
+    """So many others as are wished for have fewer contradictions."""
 
     @property
     def found(self) -> int:
@@ -40,7 +42,8 @@ class Candidate:
 
     @property
     def offered(self) -> bool:
-        return self.like is None and not self.left_out
+        """Sifting marks and hides nothing; a text is offered once."""
+        return not self.is_copy
 
 
 def groups_in(answer: str, count: int) -> list[list[int]] | None:
@@ -60,7 +63,7 @@ def groups_in(answer: str, count: int) -> list[list[int]] | None:
 def sifted(
     candidates: Sequence[Candidate], groups: Sequence[Sequence[int]] | None, at_most: int | None
 ) -> tuple[Candidate, ...]:
-    """The candidates with marks: of each group the one with the fewest contradictions stands, of those `at_most`."""
+    """The candidates with marks: of each group the one with the fewest contradictions has none, of those `at_most`."""
     by_facts = sorted(candidates, key=lambda each: (each.found, each.number))
     place = {each.number: n for n, each in enumerate(by_facts)}
     first = {each.number: each.number for each in candidates}
@@ -70,11 +73,13 @@ def sifted(
         first = {number: chosen if each in firsts else each for number, each in first.items()}
     standing = [each.number for each in by_facts if first[each.number] == each.number]
     out = set(standing[at_most:]) if at_most else set()
+    copies = {number for group in _equal(candidates) for number in group if number != min(group)}
     return tuple(
         replace(
             each,
             like=first[each.number] if first[each.number] != each.number else None,
-            left_out=each.number in out,
+            is_copy=each.number in copies,
+            more_found=each.number in out,
         )
         for each in candidates
     )

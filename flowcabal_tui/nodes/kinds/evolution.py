@@ -15,7 +15,7 @@ from flowcabal_tui.domain.prompt_text import bindings
 from flowcabal_tui.domain.run import Attempt, Choice, Decision
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Angle, Blocks, Body, Finding, Node, PromptParams, TextBlock
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.kinds.candidates import Candidate, facts, groups_in, numbered, origins, sifted
 from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, prompt_node
@@ -55,9 +55,9 @@ class EvolutionParams(BaseModel):
     angles: tuple[Angle, ...] = Field(
         (), description="Angles from which the Monitor checks the facts of each candidate."
     )
-    sift: AgentStep | None = Field(None, description="Groups near-duplicates; its prompt can use {{candidates}}.")
+    sift: AgentStep | None = Field(None, description="Marks near-duplicates; its prompt can use {{candidates}}.")
     offered: int | None = Field(
-        None, ge=2, description="The maximum number offered, those with the fewest contradictions first; default: all."
+        None, ge=2, description="How many get no mark, those with the fewest contradictions; default: all."
     )
     blind: bool = Field(False, description="Offer the candidates in random order, without naming their models.")
     automatic: bool = Field(
@@ -214,7 +214,14 @@ async def _asked(
     if history.round:
         shown.append(history.parent)
     choices = [
-        Choice(_label(each, place, params.blind, history), each.text, _path(context, each), each.evaluation)
+        Choice(
+            _label(each, place, params.blind, history),
+            each.text,
+            _path(context, each),
+            each.evaluation,
+            next((n for n, other in enumerate(shown, 1) if each.like and other.number == each.like), 0),
+            _("others have fewer contradictions") if each.more_found else "",
+        )
         for place, each in enumerate(shown, 1)
     ]
     ask = partial(
@@ -253,12 +260,12 @@ def _reason(params: EvolutionParams, candidates: Sequence[Candidate], number: in
     said = _("Round {n} of {of}: pick the text to continue with, or put one together.").format(
         n=number, of=params.rounds
     )
-    alike = sum(1 for each in candidates if each.like is not None)
-    out = sum(1 for each in candidates if each.left_out)
-    if alike:
-        said += " " + _("Not shown, because almost identical to another: {n}.").format(n=alike)
-    if out:
-        said += " " + _("Not shown, because others have fewer contradictions: {n}.").format(n=out)
+    copies = sum(1 for each in candidates if each.is_copy)
+    if copies:
+        said += " " + _("Not shown again, because the text is the same: {n}.").format(n=copies)
+    marked = sum(1 for each in candidates if each.offered and (each.like is not None or each.more_found))
+    if marked:
+        said += " " + ngettext("{n} text has a mark.", "{n} texts have a mark.", marked).format(n=marked)
     return said
 
 

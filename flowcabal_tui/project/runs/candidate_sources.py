@@ -39,6 +39,9 @@ class Source:
     version: NodeVersion | None = None
     number: int = 0
     checks: tuple[AngleCheck, ...] = ()
+    like: Digest = Digest("")
+    note: str = ""
+    """What a sifting of its run says of it, as in `Choice`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,8 @@ class CandidateSources:
                 continue
             version = await self._version(workflow, question.chapter, choice.node, name)
             checks = choice.evaluation.checks if choice.evaluation else ()
-            candidates[name] = Source(name, choice.text, choice.node, version, number, checks)
+            like = digest(question.choices[choice.like - 1].text) if choice.like else Digest("")
+            candidates[name] = Source(name, choice.text, choice.node, version, number, checks, like, choice.note)
         waiting = {each.id for each in await self._store.runs.open_questions()}
         whole = ComparisonTarget(question.id, workflow.id, question.node, question.chapter)
         title = question.node_title or question.node

@@ -10,6 +10,7 @@ from flowcabal_tui.agents.comparing.alignment import beats_in, missing_beats, ro
 from flowcabal_tui.agents.comparing.sources import paragraph_sources
 from flowcabal_tui.domain.comparison import (
     FEWEST,
+    LETTERS,
     Candidate,
     Comparison,
     ComparisonId,
@@ -29,7 +30,7 @@ from flowcabal_tui.domain.run import AngleCheck, Decision, DecisionKind
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.domain.versions import StandingOutput
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Sources, checks_by_candidate
+from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, Sources, checks_by_candidate
 from flowcabal_tui.project.runs.manager import RunManager
 from flowcabal_tui.project.runs.versions import OutputVersions, containers
 from flowcabal_tui.project.words import check_words
@@ -66,17 +67,17 @@ class Comparisons:
         plan = await self.sources.plan(sources)
         beats = beats_in(plan)
         found = checks_by_candidate(sources.candidates, await self._store.comparisons.checks(identity))
-        by_name = {each.digest: each for each in sources.candidates}
+        by_name, order = {each.digest: each for each in sources.candidates}, in_order(row.seed, sources.digests)
         candidates = [
             Candidate(
                 name,
                 by_name[name].text,
                 await self.sources.maker(sources, by_name[name]) if verdict else None,
-                _marks(beats, by_name[name].text, found[name]),
+                _marks(beats, by_name[name], found[name], order),
                 tuple(check.angle for check in found[name] if check.outcome != "not checked"),
                 tuple(check_words(check) for check in found[name] if check.outcome == "not checked"),
             )
-            for name in in_order(row.seed, sources.digests)
+            for name in order
         ]
         rows = rows_of(beats, [each.text for each in candidates])
         return Comparison(
@@ -294,8 +295,14 @@ def _round(sources: Sources) -> int:
     return max(rounds, default=1)
 
 
-def _marks(beats: Sequence[str], text: str, checks: Sequence[AngleCheck]) -> tuple[SiftMark, ...]:
+def _marks(
+    beats: Sequence[str], source: Source, checks: Sequence[AngleCheck], order: Sequence[Digest]
+) -> tuple[SiftMark, ...]:
     found = [SiftMark("contradiction", each.explanation, each) for check in checks for each in check.findings]
     words = _("No words of this beat of the plan were found: {beat}")
-    missing = [SiftMark("beat", words.format(beat=beats[n])) for n in missing_beats(beats, text)]
-    return (*found, *missing)
+    missing = [SiftMark("beat", words.format(beat=beats[n])) for n in missing_beats(beats, source.text)]
+    told = [SiftMark("sifted", source.note)] if source.note else []
+    if source.like in order:
+        letter = LETTERS[order.index(source.like)]
+        told.append(SiftMark("sifted", _("almost identical to {letter}").format(letter=letter)))
+    return (*told, *found, *missing)
