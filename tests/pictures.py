@@ -20,14 +20,20 @@ from typing import Final
 
 from textual.pilot import Pilot
 
+from flowcabal_tui.domain.run import RunRequest
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.examples import example
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
+from flowcabal_tui.protocol.runs import RunWorkflow
+from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.entry import ProjectAccess, Recent
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
+from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.runs.origin import BlameScreen
@@ -283,6 +289,45 @@ async def take(folder: Path, books: Path) -> None:
         await at.press("4")
         await at.settle()
         at.save("narrow")
+    await take_candidates(folder, books)
+
+
+async def six_openings(books: Path, language: str) -> Path:
+    """A demo in which a run waits for the choice among six openings."""
+    folder = await create_demo(books / f"six-{language}", language)
+    document = example("five_openings", language).model_dump(mode="json")
+    params = document["nodes"][0]["params"]
+    sixth = {"en": "Begin with a sound.", "zh": "从一个声音写起。"}[language]
+    params |= {"candidates": 6, "rounds": 1, "variations": [*params["variations"], {"instruction": sixth}]}
+    project = await Project.open(folder, knowledge=False, pace=0.0)
+    try:
+        await project.carry_out(SaveWorkflow(Workflow.model_validate({**document, "id": "six-openings"})))
+        chapter = (await project.book.chapters())[-1].id
+        wish = (("instruction", await project.drafts.draft("instruction") or ""),)
+        await project.carry_out(RunWorkflow(RunRequest("six-openings", chapter, wish)))
+        async with asyncio.timeout(PATIENCE):
+            while not await project.runs.questions():  # noqa: ASYNC110  # the run is polled
+                await asyncio.sleep(0.05)
+    finally:
+        await project.close()
+    return folder
+
+
+async def take_candidates(folder: Path, books: Path) -> None:
+    """Takes the pictures of a comparison of candidates."""
+    for language, size, name in (("en", WIDE, "candidates"), ("zh", NARROW, "candidates-zh")):
+        use_language(language)
+        project = await six_openings(books, language)
+        async with studio(folder, language, size, project) as at:
+            await at.open()
+            await at.press("f8")
+            await at.until(lambda at=at: at.shows(ComparisonScreen) and at.pilot.app.screen.comparison is not None)
+            await at.settle()
+            for key in ("space", "2", "j", "j", "space"):
+                await at.press(key)
+                await at.settle()
+            at.save(name)
+    use_language("en")
 
 
 async def take_long(folder: Path, project: Path, sought: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from flowcabal_tui.protocol.comparisons import (
     TakeBackChoice,
     WriteCandidates,
 )
+from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.runs import Decide, RunStateChanged
 from flowcabal_tui.protocol.workflows import EditOutput, FreezeNode, SaveWorkflow
 from tests.faultserver import FaultServer
@@ -338,3 +340,51 @@ async def test_a_question_answered_elsewhere_can_be_decided_again_here(asked: tu
     other = next(each for each in shown.candidates if each.text == TEXTS[2])
     await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (other.digest,))))
     assert await stands(desk, "openings", NodeId("open"), None) == TEXTS[2]
+
+
+# faults
+
+
+async def test_candidates_that_failed_are_asked_for_again_and_the_others_are_not_paid_twice(
+    desk: Desk, server: FaultServer
+) -> None:
+    target = await draft(desk)
+    server.clear()
+    server.push({"content": TEXTS[1]}, {"status": 400, "body": {"error": {"message": "no"}}}, {"content": TEXTS[2]})
+    with pytest.raises(RunError, match="1 of 2"):
+        await desk.project.carry_out(WriteCandidates(target, 2))
+    assert len((await desk.project.comparisons.comparison(target)).candidates) == 2
+    before = calls(server)
+    await desk.project.carry_out(WriteCandidates(target, 1))
+    assert calls(server) == before + 1
+    assert {each.text for each in (await desk.project.comparisons.comparison(target)).candidates} == set(TEXTS)
+    assert await stands(desk) == TEXTS[0]
+
+
+async def test_a_purge_of_the_chapter_takes_its_comparisons(desk: Desk, folder: Path) -> None:
+    shown, target = await three(desk), await draft(desk)
+    await desk.project.drafts.put_draft(shown.draft_key, "{}")
+    await desk.project.carry_out(SiftCandidates(target))
+    await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (shown.candidates[0].digest,))))
+    await desk.project.carry_out(Purge(await desk.chapter(1)))
+    await desk.project.close()
+    with sqlite3.connect(folder / ".flowcabal" / "project.db") as connection:
+        for table in ("comparison", "comparison_result", "comparison_part", "comparison_check"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+        assert connection.execute("SELECT count(*) FROM draft WHERE key LIKE 'comparison/%'").fetchone() == (0,)
+
+
+async def test_a_run_that_was_left_for_the_night_is_decided_in_another_process(
+    asked: tuple[Desk, ComparisonTarget], folder: Path, server: FaultServer
+) -> None:
+    desk, target = asked
+    shown = await desk.project.comparisons.comparison(target)
+    before = calls(server)
+    await desk.project.close()
+    async with opened(folder) as again:
+        seen = await again.project.comparisons.comparison(target)
+        assert seen.candidates == shown.candidates
+        await again.project.carry_out(DecideComparison(target, Verdict("chosen", (seen.candidates[2].digest,))))
+        assert await finished(again) == "done"
+        assert calls(server) == before + 1, "only what comes after the choice is written"
+        assert await stands(again, "openings", NodeId("open"), None) == seen.candidates[2].text

@@ -93,9 +93,11 @@ async def test_candidates_are_compared_on_a_screen_of_their_own() -> None:
         assert "3 candidates wait" in words and "voice" not in words
         await pilot.press("a")
         assert app.posted(DecisionsScreen) == [DecisionsScreen.CompareRequested(CANDIDATES.id)] * 2
-        await app.push_screen(ChooseScreen("", ()))
+        above = ChooseScreen("", ())
+        await app.push_screen(above)
         screen.show_questions(())
         await pilot.pause()
+        assert app.screen is above
         app.pop_screen()
         await pilot.pause()
         assert screen not in app.screen_stack, "the last question was answered on a screen above"

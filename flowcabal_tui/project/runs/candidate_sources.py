@@ -166,7 +166,8 @@ class CandidateSources:
             return None
         top = next((node.title for node in workflow.nodes if node.id == path.split("/")[0]), path)
         node, params = found
-        return (node.name if node.name else top), params
+        label = node.name.strip(" ·") if "/" in path else ""
+        return (f"{top} · {label}" if label and label != top else top), params
 
     def _cost(self, model: str, usage: Usage) -> tuple[Decimal | None, str]:
         """What a call of a model of that name cost; None where no role has it."""

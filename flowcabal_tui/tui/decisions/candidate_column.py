@@ -74,6 +74,8 @@ class CandidateColumn(Vertical):
                 sign = f"+{mine}".ljust(3) if mine else "·  "
                 options.append(Option(HangingRow(sign, texts[paragraph]), id=str(paragraph)))
         self.names.refill(options, str(before or 0))
+        if not before:
+            self.names.call_after_refresh(self.names.scroll_home, animate=False)
 
     def go_on(self) -> None:
         """Puts the cursor on the next paragraph, if there is one."""

@@ -106,7 +106,7 @@ class ComparisonScreen(Screen[None]):
         try:
             comparison = await self._access.comparison()
         except FlowCabalError:
-            if self._comparison is None and self.is_current:
+            if self._comparison is None and self.app.screen is self:
                 self.dismiss(None)
             raise
         if self._comparison is None:

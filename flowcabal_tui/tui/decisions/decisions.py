@@ -142,8 +142,8 @@ class DecisionsScreen(Screen[None]):
     def _appear(self) -> None:
         """Shows the question at the cursor from its start; the grace begins."""
         if not self._waiting:
-            self._ends_when_shown = not self.is_current
-            if self.is_current:
+            self._ends_when_shown = self.app.screen is not self
+            if not self._ends_when_shown:
                 self.dismiss(None)
             return
         self._place = min(self._place, len(self._waiting) - 1)
