@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median, quantiles
 
 from flowcabal_tui.cli.bench_context import write_lines
+from flowcabal_tui.cli.bench_own import own_check, say_price, say_table
 from flowcabal_tui.cli.terminal import json_text, say, say_json
+from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.bench.check_bench import CheckAnswer, check_answers
+from flowcabal_tui.project.bench.check_bench import CheckAnswer, chapter_texts, check_answers
 from flowcabal_tui.project.bench.check_rows import CheckRow, read_rows
 from flowcabal_tui.project.bench.context_bench import imported
 from flowcabal_tui.project.bench.judge_bench import Judged, about_tokens, figures, judged_rows
@@ -20,6 +22,10 @@ from flowcabal_tui.project.trust.own_models import own_endpoint, own_model
 
 async def check(arguments: Namespace) -> int:
     """Writes one line a row to `--out`; prints sizes and times, or with a judge the table of what it found."""
+    if arguments.own is not None:
+        return await own_check(arguments)
+    if not (arguments.novels and arguments.rows and arguments.out):
+        raise SettingsError(_("There is nothing to check."), _("Give --novels, --rows and --out, or --own."))
     by_novel: dict[str, list[CheckRow]] = {}
     for row in read_rows(arguments.rows, arguments.novels):
         by_novel.setdefault(row.novel, []).append(row)
@@ -29,7 +35,8 @@ async def check(arguments: Namespace) -> int:
     for name, rows in by_novel.items():
         novel = arguments.novels / name
         book = await imported(novel, rows[0].language, fresh=arguments.fresh)
-        found += [each async for each in check_answers(book, novel, rows, inside=arguments.inside)]
+        texts = chapter_texts(novel)
+        found += [each async for each in check_answers(book.folder, texts, rows, inside=arguments.inside)]
         say(_("{novel}: {n} rows").format(novel=name, n=len(rows)), file=sys.stderr)
     write_lines(arguments.out, (each.line for each in found))
     figures = _figures(found)
@@ -54,15 +61,18 @@ async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow
     gold = read_gold(arguments.rows)
     model = None if arguments.model is None else own_model(own_endpoint(arguments.model))
     if model is not None and not arguments.yes:
-        tokens = about_tokens(by_novel, arguments.novels, inside=arguments.inside)
-        words = _("{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.")
-        say(words.format(n=sum(map(len, by_novel.values())), tokens=tokens, model=model.endpoint.model))
+        tokens = sum(
+            about_tokens(rows, chapter_texts(arguments.novels / name), inside=arguments.inside)
+            for name, rows in by_novel.items()
+        )
+        say_price(sum(map(len, by_novel.values())), tokens, model.endpoint.model)
         return 0
     found: list[Judged] = []
     for name, rows in by_novel.items():
         novel = arguments.novels / name
         book = await imported(novel, rows[0].language, fresh=arguments.fresh)
-        asked = judged_rows(book, novel, rows, gold, inside=arguments.inside, seed=arguments.erring or 0, model=model)
+        texts, seed = chapter_texts(novel), arguments.erring or 0
+        asked = judged_rows(book.folder, texts, rows, gold, inside=arguments.inside, seed=seed, model=model)
         found += [each async for each in asked]
         say(_("{novel}: {n} rows").format(novel=name, n=len(rows)), file=sys.stderr)
     write_lines(
@@ -70,11 +80,7 @@ async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow
         (json_text({"id": each.row.id, "shown": [], "findings": each.findings}) for each in found),
     )
     table = figures(found, gold)
-    if arguments.json:
-        say_json(table)
-    else:
-        for key, value in table.items():
-            say(f"{key:24} {value}")
+    say_table(table, as_json=arguments.json)
     return 0
 
 

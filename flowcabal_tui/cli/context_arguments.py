@@ -68,16 +68,17 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
 
 
 def check_arguments(check: argparse.ArgumentParser) -> None:
-    """Rows over novels, and how they are checked."""
-    check.add_argument("--novels", type=path, required=True, metavar=_("DIR"), help=_("a folder for each novel"))
-    check.add_argument(
-        "--rows",
-        type=path,
-        required=True,
-        metavar=_("FILE"),
-        help=_("rows, one JSON object per line; or a folder of such files"),
+    """Rows over novels, or contradictions planted into a book of one's own, and how they are checked."""
+    what = check.add_mutually_exclusive_group(required=True)
+    what.add_argument("--novels", type=path, metavar=_("DIR"), help=_("a folder for each novel"))
+    what.add_argument(
+        "--own", type=path, metavar=_("PROJECT"), help=_("plant contradictions into copies of this book's chapters")
     )
-    check.add_argument("--out", type=path, required=True, metavar=_("FILE"), help=_("write the run file"))
+    check.add_argument(
+        "--rows", type=path, metavar=_("FILE"), help=_("rows, one JSON object per line; or a folder of such files")
+    )
+    check.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
+    check.add_argument("--most", type=whole, default=20, metavar="N", help=_("of each kind that is planted, and chapters"))
     how = check.add_mutually_exclusive_group(required=True)
     how.add_argument("--rules-only", action="store_true", help=_("without a model"))
     how.add_argument("--model", choices=("user", "agent"), help=_("with the model of your settings for this role"))

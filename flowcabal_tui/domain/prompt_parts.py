@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 PartKey = Literal[
     "style-guide", "world-rules", "notes", "style",
     "outline", "cast", "profiles", "facts", "untold", "summaries", "passages", "related", "last-meeting", "last-pages",
-    "beats", "besides",
+    "beats", "besides", "findings",
     "around", "chapter", "scene", "plan", "draft", "selection", "critique", "candidates",
     "feedback", "wish", "length", "notice",
 ]  # fmt: skip
@@ -39,6 +39,7 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
     "last-pages": ("紧接的前文，末尾即上一场的结尾", "What comes directly before; its end is how the last scene ended"),
     "beats": ("本章大纲", "The outline of this chapter"),
     "besides": ("计划另外涉及的内容", "What the plan calls for besides"),
+    "findings": ("按规则查出的问题", "Found by rule"),
     "around": ("选段前后的文字", "The text around the selection"),
     "chapter": ("要写的章节", "The chapter to write"),
     "scene": ("本场", "The scene"),

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.checking.monitor import Monitor, _verdict, feedback
+from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.monitor import Monitor, _verdict
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, CLASSES, subtype_of
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary

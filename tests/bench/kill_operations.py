@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
+from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.book import (
@@ -26,14 +28,18 @@ from flowcabal_tui.protocol.book import (
     SplitChapter,
     WriteChapter,
 )
+from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
+from flowcabal_tui.protocol.story import UndoDecision
 
 Act = Callable[[Project], Awaitable[None]]
 WORKFLOW: Final = "chapter"
 SECRET: Final = "Zyxwold the ferryman counted quixotically beneath the oxbowed moon and hid the vexillary flag."
 """The words that are purged: no file of the project may hold them afterwards."""
 OUTSIDE: Final = "An editor wrote this over the second chapter. Ines Marlow would not have liked it."
+DEATH: Final = "The river fell at last.\n\nInes Marlow died in the night, and nobody came to the house before noon."
+ACTS: Final = "The rain had stopped.\n\nInes Marlow walked to the window and looked at the river for a long time."
 _CHAPTERS: Final = 4
 _IMPORTED: Final = 6
 _PATIENCE: Final = 60.0
@@ -194,6 +200,49 @@ async def _purge_deleted(project: Project) -> None:
     await project.carry_out(Purge(chapter=(await project.book.deleted_chapters())[0].id))
 
 
+async def _contradicted(project: Project) -> None:
+    """Two chapters at the end of which the second contradicts the first in a way that a rule finds."""
+    for title, told in (("The Death", DEATH), ("The Window", ACTS)):
+        await project.carry_out(WriteChapter(ChapterId(await project.carry_out(AddChapter(title))), told))
+    await project.memory.settled()
+
+
+async def _check(project: Project) -> None:
+    await project.carry_out(CheckChapters(model=True))
+
+
+async def _checked(project: Project) -> None:
+    await _contradicted(project)
+    await _check(project)
+
+
+async def _finding(project: Project) -> ProposalId:
+    page = await project.findings.findings(FindingWish(folded=True))
+    return next(row.proposal.id for row in page.rows if row.proposal.origin.name == "dead-acts")
+
+
+async def _change(project: Project) -> None:
+    await project.carry_out(ChangeFromHere(await _finding(project)))
+
+
+async def _changed(project: Project) -> None:
+    await _checked(project)
+    await _change(project)
+
+
+async def _intend(project: Project) -> None:
+    await project.carry_out(DecideFindings((await _finding(project),), "intended", "It is her ghost."))
+
+
+async def _mend(project: Project) -> None:
+    chapter = (await project.book.chapters())[-1].id
+    await project.carry_out(WriteChapter(chapter, ACTS.replace("Ines Marlow", "Her sister")))
+
+
+async def _undo(project: Project) -> None:
+    await project.carry_out(UndoDecision())
+
+
 OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("save", _save),
     Operation("import", _import),
@@ -209,6 +258,11 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("undo of a merge", _undo, prepare=_merge),
     Operation("undelete", _undelete, prepare=_delete),
     Operation("outside edit", _take_outside, prepare=_edit_outside),
+    Operation("check", _check, prepare=_contradicted),
+    Operation("change", _change, prepare=_checked),
+    Operation("intend", _intend, prepare=_checked),
+    Operation("mend", _mend, prepare=_checked),
+    Operation("undo", _undo, prepare=_changed),
     Operation("purge", _purge, prepare=_add_secret),
     Operation("purge deleted", _purge_deleted, prepare=_delete_secret),
 )

@@ -18,6 +18,7 @@ from typing import Any
 from flowcabal_tui.project import Project
 from flowcabal_tui.store.file.connection import Writer
 from tests.bench.kill_operations import OPERATIONS, TWO_STEPS
+from tests.bench.paid_ledger import keep_ledger
 
 
 class Points:
@@ -52,6 +53,7 @@ async def main(arguments: Sequence[str]) -> None:
     pointed = ((Writer, "_commit"), (Writer, "_each_alone"), (os, "replace"), (os, "rename"), (os, "unlink"))
     for owner, method in pointed:
         setattr(owner, method, points.around(getattr(owner, method)))
+    keep_ledger(folder.parent)
     project = await Project.open(folder, knowledge=False, pace=0.0, trust=True)
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.readline)

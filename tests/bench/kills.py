@@ -25,12 +25,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.manuscript.mirror import mirror_digest
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import OutsideEdit
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
 from tests.bench.kill_operations import OPERATIONS, OUTSIDE, SECRET, Act, Operation, book
+from tests.bench.paid_ledger import keep_ledger, paid_twice
 from tests.bench.projects import own_folders
 from tests.bench.report import Figure, none_of
 
@@ -38,7 +40,8 @@ KILLS: Final = int(os.environ.get("FLOWCABAL_BENCH_KILLS", "60"))
 SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
 PATIENCE: Final = 60.0
 POLL: Final = 0.05
-WRONGS: Final = ("lost", "doubled", "half done", "file", "index", "export", "outside", "broken", "words left")
+MANY: Final = 1_000
+WRONGS: Final = ("lost", "doubled", "half done", "file", "index", "export", "outside", "broken", "words left", "paid twice")
 
 
 @dataclass
@@ -151,6 +154,7 @@ class Stage:
         elif found != "as after":
             await _with(self._at, self.operation.again or self.operation.act)
             self._compare(await _state(self._at, wrong), wrong)
+        wrong["paid twice"] += paid_twice(self._at.parent)
         if "purge" in self.operation.name:
             wrong["words left"] += bool(_files_with(SECRET, self._at))
         return found
@@ -206,6 +210,7 @@ def figures(judged: Mapping[str, Judged]) -> list[Figure]:
         none_of("own files taken for an edit made outside", total["outside"]),
         none_of("databases not whole", total["broken"]),
         none_of("purged words left in a file", total["words left"]),
+        none_of("answers paid for again that were kept", total["paid twice"]),
     ]
 
 
@@ -221,6 +226,7 @@ def begin(folder: Path) -> None:
 
 async def _with(folder: Path, act: Act) -> None:
     """Does something with an open project, and what follows it."""
+    keep_ledger(folder.parent)
     project = await Project.open(folder, knowledge=False, pace=0.0, trust=True)
     try:
         await act(project)
@@ -244,12 +250,23 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             "deleted": [await _chapter(project, one.id, one.title) for one in await project.book.deleted_chapters()],
             "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
+            "findings": await _findings(project),
+            "facts": [
+                (one.text, bool(one.since), bool(one.until)) for one in (await project.story.story()).facts
+            ],
         }
         if wrong is not None:
             await _look(project, folder, wrong)
     finally:
         await project.close()
     return state
+
+
+async def _findings(project: Project) -> list[tuple[str, str, str]]:
+    """Both passages of each finding, and what became of it."""
+    page = await project.findings.findings(FindingWish(states=(), folded=True), 0, MANY)
+    rows = [row.proposal for row in page.rows]
+    return [(row.quotation, row.difference.after.source.text, row.state) for row in rows]
 
 
 async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tuple[str, ...]]:
@@ -260,7 +277,7 @@ async def _chapter(project: Project, chapter: Any, title: str) -> tuple[str, tup
 
 def _all_texts(state: dict[str, Any]) -> list[Any]:
     chapters = [(title, text) for part in ("chapters", "deleted") for title, texts in state[part] for text in texts]
-    return [*chapters, *state["kept"]]
+    return [*chapters, *state["kept"], *state["findings"], *state["facts"]]
 
 
 async def _look(project: Project, folder: Path, wrong: Counter[str]) -> None:

@@ -114,6 +114,9 @@ UNKNOWN = [
     ("candidates {book} --workflow chapter --node none", "Its nodes: plan, draft, polish"),
     ("candidates {book} --choose A", "Name what is compared."),
     ("bench context {nowhere}", "There is no FlowCabal project"),
+    ("bench check --own {nowhere} --rules-only", "There is no FlowCabal project"),
+    ("bench check --own {book} --erring 1", "--own plants rows itself"),
+    ("bench check --novels {nowhere} --rules-only", "Give --novels, --rows and --out, or --own"),
     ("config none", "keys"),
     ("completion none", "zsh"),
 ]

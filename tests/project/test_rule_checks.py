@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.agents.checking.monitor import Monitor, feedback
+from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import HelperFailed, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId

@@ -32,24 +32,10 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation
-from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
 from flowcabal_tui.locale import _, ngettext
 
 ATTEMPTS: Final = 3
-_FEEDBACK: Final = {
-    "zh": (
-        "这一稿与前文或设定矛盾：",
-        "{n}. 这一稿：“{draft}”\n   原有内容（{title}）：“{source}”\n   {why}",
-        "{n}. 这一稿：“{draft}”\n   {why}",
-    ),
-    "en": (
-        "The text contradicts the book:",
-        "{n}. The text: “{draft}”\n   The book ({title}): “{source}”\n   {why}",
-        "{n}. The text: “{draft}”\n   {why}",
-    ),
-}
-"""The first line, a finding, and one of the draft alone."""
 _SWITCHED_OFF: Final = frozenset({ModelFault.NOT_CONFIGURED, ModelFault.NOT_CONFIRMED})
 
 
@@ -224,27 +210,6 @@ class Monitor:
             drafts.append(replace(goal, text=piece, start=at))
             at += len(piece)
         return sources, drafts
-
-
-def feedback(evaluation: Evaluation) -> str:
-    """What a retry tells the model, in the language of the draft: the surest findings first; "" without findings."""
-    findings = sorted(evaluation.findings, key=lambda each: (-each.confidence, each.draft.start))
-    if not findings:
-        return ""
-    head, line, alone = _FEEDBACK["zh" if any(han_count(each.draft.text) for each in findings) else "en"]
-    texts = ((each.draft.text, each.source.title, each.source.text, _why(each)) for each in findings)
-    lines = [
-        (line if source else alone).format(n=number, draft=draft, title=title, source=source, why=why)
-        for number, (draft, title, source, why) in enumerate(
-            ([" ".join(text.split()) for text in row] for row in texts), 1
-        )
-    ]
-    return "\n".join((head, *(line.rstrip() for line in lines)))
-
-
-def _why(finding: CheckFinding) -> str:
-    """The explanation; two quotations of a rule need none, and its words are in the language of the screen."""
-    return "" if finding.rule and finding.source.text else finding.explanation
 
 
 def _failed(angle: Angle, error: FlowCabalError) -> AngleCheck:

@@ -127,7 +127,7 @@ class OwnQueries:
 
     def queries(self, most: int) -> tuple[LabelledQuery, ...]:
         """At most so many of each kind, spread evenly over the book."""
-        return (*_spread(self._callbacks(), most), *_spread(self._continues(), most), *_spread(self._relations(), most))
+        return (*spread(self._callbacks(), most), *spread(self._continues(), most), *spread(self._relations(), most))
 
     def _callbacks(self) -> list[LabelledQuery]:
         """For each chapter the rarest name that comes back."""
@@ -218,6 +218,6 @@ class OwnQueries:
         return _WORDS[key][0 if self._language == "zh" else 1].format(**values)
 
 
-def _spread(each: Sequence[T], most: int) -> list[T]:
+def spread(each: Sequence[T], most: int) -> list[T]:
     """At most so many, at even distances."""
     return [each[at * len(each) // most] for at in range(most)] if len(each) > most else list(each)

@@ -23,7 +23,7 @@ from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
-from flowcabal_tui.project.bench.context_bench import COUNTED_AS, BenchBook
+from flowcabal_tui.project.bench.context_bench import COUNTED_AS
 from flowcabal_tui.store import Store
 
 _CONFIDENCE: Final[Mapping[Level, float]] = {"finding": 0.9, "check": 0.5}
@@ -46,16 +46,15 @@ class CheckAnswer:
 
 
 async def check_answers(
-    book: BenchBook, novel: Path, rows: Sequence[CheckRow], *, inside: bool
+    folder: Path, texts: Sequence[str], rows: Sequence[CheckRow], *, inside: bool
 ) -> AsyncIterator[CheckAnswer]:
-    """What is shown and found for the rows of one imported novel, without a model.
+    """What is shown and found for the rows of one book, without a model.
 
-    A row sees the chapters before its own.
+    `folder` is its project, `texts` are its chapters in order. A row sees the chapters before its own.
     """
     language = rows[0].language
-    texts = [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(novel.glob("*.txt"))]
     told = [Told(text, language, str(number)) for number, text in enumerate(texts, start=1)]
-    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at for at, chapter in chapters.items()}
@@ -73,6 +72,11 @@ async def check_answers(
             yield CheckAnswer(row.id, shown, tuple(_found(draft, row.now, earlier)), tokens, seconds)
     finally:
         await store.close()
+
+
+def chapter_texts(novel: Path) -> list[str]:
+    """The chapters of a novel's folder, in order."""
+    return [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(novel.glob("*.txt"))]
 
 
 async def _sources(draft: str, book: Book) -> list[SourceText]:

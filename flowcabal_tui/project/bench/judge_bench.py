@@ -19,7 +19,6 @@ from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelR
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
-from flowcabal_tui.project.bench.context_bench import BenchBook
 from flowcabal_tui.project.bench.scripted_judge import Gold, ScriptedJudge, T, is_same
 from flowcabal_tui.store import Store
 
@@ -88,8 +87,8 @@ class _Recorder:
 
 
 async def judged_rows(
-    book: BenchBook,
-    novel: Path,
+    folder: Path,
+    texts: Sequence[str],
     rows: Sequence[CheckRow],
     gold: Mapping[str, Gold],
     *,
@@ -97,13 +96,12 @@ async def judged_rows(
     seed: int | None = None,
     model: ModelPort | None = None,
 ) -> AsyncIterator[Judged]:
-    """Each row of one imported novel through a check from all angles; with `seed` by the judge that errs.
+    """Each row of one book through a check from all angles; with `seed` by the judge that errs.
 
-    Only that judge, and the count of hits, know the gold.
+    `folder` is its project, `texts` are its chapters in order. Only that judge, and the count of hits, know the gold.
     """
     language = rows[0].language
-    texts = [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(novel.glob("*.txt"))]
-    store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at for at, chapter in chapters.items()}
@@ -169,14 +167,12 @@ def _line(finding: CheckFinding, own: tuple[int, int], chapter: int) -> dict[str
     return {"draft": own, "source": source, "confidence": finding.confidence, "by": "model"}
 
 
-def about_tokens(by_novel: Mapping[str, Sequence[CheckRow]], novels: Path, *, inside: bool) -> int:
-    """Tokens of the prompts of the two questions of each row, about; what doubts cost is not in it."""
+def about_tokens(rows: Sequence[CheckRow], texts: Sequence[str], *, inside: bool) -> int:
+    """Tokens of the prompts of the two questions of each row of a book, about; what doubts cost is not in it."""
     counter, total = TokenEstimator(), 0
-    for name, rows in by_novel.items():
-        texts = [file.read_text(encoding="utf-8") for file in sorted((novels / name).glob("*.txt"))]
-        for row in rows:
-            draft = counter.count(checked(row, texts[row.now - 1], inside=inside).text)
-            total += len(GROUPS) * (draft + _FRAME) + sources_at_most(draft, row.language)
+    for row in rows:
+        draft = counter.count(checked(row, texts[row.now - 1], inside=inside).text)
+        total += len(GROUPS) * (draft + _FRAME) + sources_at_most(draft, row.language)
     return total
 
 

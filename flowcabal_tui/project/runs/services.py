@@ -6,7 +6,7 @@ import asyncio
 from functools import cache
 from typing import get_args
 
-from flowcabal_tui.agents.checking.monitor import feedback
+from flowcabal_tui.agents.checking.feedback import feedback
 from flowcabal_tui.agents.context import ContextAgent
 from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.demo import BookLanguage, templates
@@ -19,8 +19,10 @@ from flowcabal_tui.project.book.references import PinnedReferences
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.parts import MemoryParts
 from flowcabal_tui.project.runs.doubts import Doubts
+from flowcabal_tui.project.runs.known_findings import KnownFindings
 from flowcabal_tui.project.runs.stored_checks import StoredChecks
 from flowcabal_tui.project.workflows.actions import ProjectActions
+from flowcabal_tui.runner.ports import ContextPort
 from flowcabal_tui.runner.scope import Services
 from flowcabal_tui.settings.seal import user_seal
 
@@ -53,13 +55,21 @@ class RunServices:
             emit=base.emit,
             now=base.clock,
             feedback=feedback,
-            context=self.context_agent(generation, counter, spend=spend) if base.settings.agents.context else None,
+            context=self._context(generation, counter, spend, mends=monitor is not None),
             monitor=None if monitor is None else StoredChecks(monitor, self._results),
             doubts=Doubts(base.store),
             actions=self._actions,
             context_budget=base.models.context_budget(),
             seal=await asyncio.to_thread(user_seal),
         )
+
+    def _context(self, generation: Generation, counter: TokenCounter, spend: bool, *, mends: bool) -> ContextPort | None:
+        """None when contexts are switched off; with `mends` prompts hold what the rules find in their texts."""
+        base = self._base
+        if not base.settings.agents.context:
+            return None
+        agent = self.context_agent(generation, counter, spend=spend)
+        return KnownFindings(agent, base.store.memory, self._agents.rules, counter) if mends else agent
 
     def context_agent(self, generation: Generation, counter: TokenCounter, *, spend: bool) -> ContextAgent:
         """The Context agent with the finder and, for inquiries and scenes, the agents' model."""

@@ -1,0 +1,65 @@
+"""What a model is told about findings, in the language of the text that they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from flowcabal_tui.domain.run import CheckFinding, Evaluation, RuleName
+from flowcabal_tui.domain.text import han_count
+
+_LINES: Final = {
+    "zh": (
+        "这一稿与前文或设定矛盾：",
+        "{n}. 这一稿：“{draft}”\n   原有内容（{title}）：“{source}”\n   {why}",
+        "{n}. 这一稿：“{draft}”\n   {why}",
+    ),
+    "en": (
+        "The text contradicts the book:",
+        "{n}. The text: “{draft}”\n   The book ({title}): “{source}”\n   {why}",
+        "{n}. The text: “{draft}”\n   {why}",
+    ),
+}
+"""The first line, a finding, and one of the draft alone."""
+_ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
+    "leftovers": ("这是写给作者的话或占位文字，不属于正文。", "This is a remark or a placeholder, not part of the story."),
+    "latin": ("中文正文里夹杂了拉丁字母。", "These are Latin letters in Chinese text."),
+    "quote-marks": ("引号没有配对。", "A quotation mark is unpaired."),
+}
+"""Why a rule reports words of a draft alone. Its own explanation is in the language of the screen."""
+
+
+def feedback(evaluation: Evaluation) -> str:
+    """What a retry tells the model; "" without findings."""
+    return finding_lines(evaluation.findings)
+
+
+def finding_lines(findings: Iterable[CheckFinding], language: str = "") -> str:
+    """A heading and the findings with their quotations, the surest first; "" without findings.
+
+    `language` "": that of the quotations from the text.
+    """
+    in_order = sorted(findings, key=lambda each: (-each.confidence, each.draft.start))
+    if not in_order:
+        return ""
+    if not language:
+        language = "zh" if any(han_count(each.draft.text) for each in in_order) else "en"
+    head, line, alone = _LINES[language[:2]]
+    texts = ((each.draft.text, each.source.title, each.source.text, _why(each, language)) for each in in_order)
+    lines = [
+        (line if source else alone).format(n=number, draft=draft, title=title, source=source, why=why)
+        for number, (draft, title, source, why) in enumerate(
+            ([" ".join(text.split()) for text in row] for row in texts), 1
+        )
+    ]
+    return "\n".join((head, *(line.rstrip() for line in lines)))
+
+
+def _why(finding: CheckFinding, language: str) -> str:
+    """The explanation; two quotations of a rule need none."""
+    if not finding.rule:
+        return finding.explanation
+    if finding.source.text:
+        return ""
+    chinese, english = _ALONE.get(finding.rule, (finding.explanation, finding.explanation))
+    return chinese if language.startswith("zh") else english

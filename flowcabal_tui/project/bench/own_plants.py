@@ -1,0 +1,255 @@
+"""Contradictions planted by rule into a book of one's own: a sentence of an earlier chapter with one value swapped.
+
+Numbers, kin words, places, and attributes are swapped; somebody who has died acts. The gold is known by construction.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from flowcabal_tui.agents.checking.rules.ages import ages
+from flowcabal_tui.agents.checking.rules.amounts import amounts
+from flowcabal_tui.agents.checking.rules.colours import colours
+from flowcabal_tui.agents.checking.rules.deaths import deaths, first_acts
+from flowcabal_tui.agents.checking.rules.looks import appearances
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, range_of
+from flowcabal_tui.agents.checking.rules.sides import sides
+from flowcabal_tui.agents.checking.rules.speech import BLANK
+from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.bench.bench_queries import spread
+from flowcabal_tui.project.bench.check_rows import CheckRow
+from flowcabal_tui.project.bench.scripted_judge import Gold
+from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.store import Store
+
+PlantKind = Literal["number", "kin", "place", "attribute", "dead"]
+KINDS: Final = get_args(PlantKind)
+_SHORTEST: Final = {"zh": 8, "en": 30}
+_LONGEST: Final = {"zh": 160, "en": 450}
+"""Characters of a sentence in which something is swapped."""
+_LEAST_TIMES: Final = 2.0
+"""By how many times a swapped number differs."""
+_NUMBERS: Final = {
+    "zh": ("三", "七", "十五", "四十", "九十", "三百", "五千", "八万"),
+    "en": ("three", "seven", "fifteen", "forty", "ninety", "three hundred", "five thousand", "eighty thousand"),
+}
+_NO_NUMBER: Final = frozenset(("a", "one", "一"))
+_KIN: Final = {
+    "zh": "父亲:叔叔 母亲:姨母 儿子:侄儿 女儿:侄女 哥哥:父亲 弟弟:儿子 姐姐:母亲 妹妹:女儿 妻子:妹妹 丈夫:哥哥 祖父:舅舅 祖母:姑母 "
+    "叔叔:父亲 伯父:父亲 舅舅:哥哥 姑母:母亲 姨母:母亲 侄儿:儿子 侄女:女儿",
+    "en": "father:uncle mother:aunt son:nephew daughter:niece brother:son sister:daughter wife:sister husband:brother "
+    "uncle:father aunt:mother nephew:brother niece:sister grandfather:uncle grandmother:aunt cousin:brother",
+}
+_ATTRIBUTES: Final = {
+    "zh": "黑:白 白:黑 红:绿 绿:红 蓝:黄 黄:蓝 灰:红 左:右 右:左 东:西 西:东 南:北 北:南 高:矮 矮:高 长:短 短:长 胖:瘦 瘦:胖 "
+    "大:小 小:大",
+    "en": "black:white white:black red:green green:red blue:brown brown:blue grey:red gray:red fair:dark dark:fair "
+    "golden:black yellow:blue left:right right:left east:west west:east north:south south:north tall:short "
+    "short:tall long:short large:small small:large stout:lean lean:stout",
+}
+_ACTS: Final = {
+    "zh": "{name}走到窗前，向外望了一回，又慢慢坐了下来。",
+    "en": "{name} walked to the window, looked out for a while, and slowly sat down again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A row with its gold, and what stands in it instead of what the book says."""
+
+    kind: PlantKind
+    row: CheckRow
+    gold: Gold
+    said: str
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBook:
+    """The texts of a book by the places of its chapters (from 1), and what was planted into copies of them."""
+
+    folder: Path
+    texts: tuple[str, ...]
+    planted: tuple[Planted, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Swap:
+    """A sentence of the chapter at a place, and its words from `start` to `end` with what stands instead."""
+
+    chapter: int
+    sentence: Span
+    start: int
+    end: int
+    instead: str
+
+
+async def own_book(folder: Path, most: int) -> OwnBook:
+    """A project's texts with at most so many plants of each kind. Nothing is written.
+
+    Raises ProjectError; ManuscriptError when the book gives nothing to plant.
+    """
+    language = load_project(folder).project.language
+    store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    try:
+        view = await store.memory.view(None)
+        chapters = await view.chapters()
+        read = await view.chapter_texts([chapter.id for chapter in chapters])
+        texts = [""] * max((chapter.position for chapter in chapters), default=0)
+        for chapter in chapters:
+            texts[chapter.position - 1] = read[chapter.id]
+        entities = await view.entities()
+    finally:
+        await store.close()
+    planted = Planter(texts, language, entities, folder.name).planted(most)
+    if not planted:
+        raise ManuscriptError(
+            _("Nothing can be planted in this book."),
+            _("It needs at least two chapters, and in the narration numbers, kin, places, looks or deaths."),
+        )
+    return OwnBook(folder, tuple(texts), planted)
+
+
+class Planter:
+    """Plants into the chapters of one book; the same book gives the same plants."""
+
+    def __init__(self, texts: Sequence[str], language: str, entities: Sequence[Entity], name: str) -> None:
+        self._language: Literal["zh", "en"] = "zh" if language.startswith("zh") else "en"
+        told = tuple(Told(text, self._language, str(number)) for number, text in enumerate(texts, start=1))
+        self._told, self._name = told, name
+        self._book = EarlierBook(self._language, told, tuple(entities))
+        self._places = sorted({entity.name for entity in entities if entity.kind == "location"})
+        self._last = max((number for number, text in enumerate(texts, start=1) if text.strip()), default=0)
+
+    def planted(self, most: int) -> tuple[Planted, ...]:
+        """At most so many of each kind, spread evenly over the book, one of a kind in a chapter."""
+        found = []
+        for kind in KINDS:
+            swaps = list(self._deaths() if kind == "dead" else self._swaps(kind))
+            for each in spread([next(of) for _chapter, of in groupby(swaps, lambda swap: swap.chapter)], most):
+                found.append(self._plant(kind, each))
+        return tuple(found)
+
+    def _plant(self, kind: PlantKind, swap: _Swap) -> Planted:
+        """Into a later chapter, by chance from the place of the words."""
+        text = self._told[swap.chapter - 1].text
+        said, sentence = text[swap.start : swap.end], swap.sentence
+        later = [at for at in range(swap.chapter + 1, self._last + 1) if self._told[at - 1].text.strip()]
+        if kind == "dead":
+            draft, span = swap.instead, Span(0, len(swap.instead))
+        else:
+            at = swap.start - sentence.start
+            draft = text[sentence.start : swap.start] + swap.instead + text[swap.end : sentence.end]
+            span = Span(at, at + len(swap.instead))
+        chance = random.Random(digest(f"{kind} {swap.chapter} {swap.start}"))
+        now = later[0] if kind == "dead" else chance.choice(later)
+        row = CheckRow(f"{kind}-{swap.chapter}", self._language, self._name, now, draft)
+        return Planted(kind, row, Gold(span, ((swap.chapter, sentence),)), said, swap.instead)
+
+    def _swaps(self, kind: PlantKind) -> Iterator[_Swap]:
+        finds: dict[PlantKind, Callable[[Told], Iterator[tuple[int, int, str]]]] = {
+            "number": self._numbers,
+            "kin": self._kin,
+            "place": self._named_places,
+            "attribute": self._attributes,
+        }
+        for number, told in enumerate(self._told[: max(0, self._last - 1)], start=1):
+            for start, end, instead in finds[kind](told):
+                sentence = self._sentence(told, start, end)
+                if sentence is not None and instead not in told.text[sentence.start : sentence.end]:
+                    yield _Swap(number, sentence, start, end, instead)
+
+    def _sentence(self, told: Told, start: int, end: int) -> Span | None:
+        """The sentence of narration around the words, where it is neither too short nor too long."""
+        around = told.around(start)
+        words = told.text[around.start : around.end]
+        span = Span(around.start + len(words) - len(words.lstrip()), around.start + len(words.rstrip()))
+        length = span.end - span.start
+        fits = _SHORTEST[self._language] <= length <= _LONGEST[self._language] and end <= span.end
+        whole = BLANK not in told.narration[span.start : span.end] and "\n" not in told.text[span.start : span.end]
+        return span if fits and whole else None
+
+    def _numbers(self, told: Told) -> Iterator[tuple[int, int, str]]:
+        pattern = NUMBER_ZH if self._language == "zh" else rf"\b{NUMBER_EN}\b"
+        for value in sorted((*told.made(amounts), *told.made(ages)), key=lambda each: each.start):
+            for match in re.finditer(pattern, told.text[value.start : value.end], re.IGNORECASE):
+                if match[0].lower() not in _NO_NUMBER and (other := self._other_number(match[0])):
+                    yield value.start + match.start(), value.start + match.end(), other
+                    break
+
+    def _other_number(self, number: str) -> str:
+        """The nearest of a few that is at least twice as large or as small; "" for one that cannot be read."""
+        size = range_of(number, "", self._language)
+        if size is None or size.least <= 0:
+            return ""
+        for each in _NUMBERS[self._language]:
+            other = range_of(each, "", self._language)
+            if other and max(other.least / size.most, size.least / other.most) >= _LEAST_TIMES:
+                return each
+        return ""
+
+    def _kin(self, told: Told) -> Iterator[tuple[int, int, str]]:
+        """Kin words of a sentence that names somebody."""
+        for match in _pattern("kin", self._language).finditer(told.narration):
+            if self._names_somebody(told, match.start()):
+                yield match.start(), match.end(), _table("kin", self._language)[match[0]]
+
+    def _attributes(self, told: Told) -> Iterator[tuple[int, int, str]]:
+        values = (*told.made(appearances), *told.made(colours), *told.made(sides))
+        table, pattern = _table("attribute", self._language), _pattern("attribute", self._language)
+        for value in sorted(values, key=lambda each: each.start):
+            if match := pattern.search(told.narration, value.start, value.end):
+                yield match.start(), match.end(), table[match[0].lower()]
+
+    def _named_places(self, told: Told) -> Iterator[tuple[int, int, str]]:
+        """A place in a sentence that names somebody, and another place of the book."""
+        for hit in self._book.hits(told):
+            name = told.text[hit.start : hit.end]
+            if self._book.by_id[hit.entity].kind == "location" and self._names_somebody(told, hit.start):
+                others = [each for each in self._places if name not in each and each not in name]
+                if others:
+                    yield hit.start, hit.end, random.Random(digest(f"{told.uri} {hit.start}")).choice(others)
+
+    def _names_somebody(self, told: Told, place: int) -> bool:
+        around = told.around(place)
+        hits = self._book.hits_within(told, around.start, around.end)
+        return any(self._book.by_id[hit.entity].kind == "character" for hit in hits)
+
+    def _deaths(self) -> Iterator[_Swap]:
+        """Deaths of people who do not act in any later chapter."""
+        for number, told in enumerate(self._told[: max(0, self._last - 1)], start=1):
+            for name, span in told.made_of_names(deaths, self._book):
+                rest = (each.made_of_names(first_acts, self._book) for each in self._told[number:])
+                if not any(name in acts for acts in rest):
+                    yield _Swap(number, span, span.start, span.end, _ACTS[self._language].format(name=name))
+
+
+def clean_rows(book: OwnBook, most: int) -> tuple[CheckRow, ...]:
+    """The true chapters into which something was planted, each once, at most so many."""
+    rows = {each.row.now: replace(each.row, id=f"clean-{each.row.now}", draft=None) for each in book.planted}
+    return tuple(spread([rows[now] for now in sorted(rows)], most))
+
+
+@cache
+def _table(kind: str, language: str) -> dict[str, str]:
+    words = (_KIN if kind == "kin" else _ATTRIBUTES)[language]
+    return {said: instead for said, _colon, instead in (each.partition(":") for each in words.split())}
+
+
+@cache
+def _pattern(kind: str, language: str) -> re.Pattern[str]:
+    words = "|".join(sorted(_table(kind, language), key=lambda word: (-len(word), word)))
+    return re.compile(words if language == "zh" else rf"\b(?:{words})\b")

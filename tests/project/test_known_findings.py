@@ -1,0 +1,133 @@
+"""What the rules find in a plan and a draft stands in the prompt of the next step, which is paid for anyway."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowcabal_tui.domain.context import Injection, Receipt
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
+from flowcabal_tui.domain.prompt_parts import fenced, read_parts, without_parts
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation, RuleName
+from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
+from flowcabal_tui.project.runs.known_findings import KnownFindings
+from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
+from tests.agents.fakes import FakeBook, FakeTokens
+from tests.faultserver import FaultServer
+from tests.project.desk import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
+
+NODE = Node(id=NodeId("polish"), name="Polish")
+DRAFT = fenced("draft", "The lamp died. As an AI language model, I cannot go on.", "en")
+
+
+class Given:
+    """A context of so many tokens out of a budget; it notes which budget it was asked for."""
+
+    def __init__(self, used: int = 10, budget: int = 1_000) -> None:
+        self.used, self.budget, self.asked = used, budget, list[int | None]()
+
+    async def assemble(self, _workflow: Workflow, node: Node, params: PromptParams, *rest: Any) -> Injection:
+        self.asked.append(params.context_tokens)
+        budget = self.budget if params.context_tokens is None else params.context_tokens
+        receipt = Receipt(node.id, None, Generation(1), budget, min(self.used, budget), digest=Digest("of the book"))
+        return Injection("", "What the book says.", receipt, stable=19)
+
+
+class Rules:
+    """Finds what it is given for a text that holds its words."""
+
+    def __init__(self, *found: CheckFinding) -> None:
+        self._found = found
+
+    async def check(self, _view: Any, text: str, _uri: str, _title: str) -> tuple[AngleCheck, ...]:
+        return (AngleCheck("rules", "found", "", tuple(each for each in self._found if each.draft.text in text)),)
+
+
+def found(words: str, rule: RuleName, against: str = "", confidence: float = 0.7) -> CheckFinding:
+    source = Quotation(against, "manuscript/c1" if against else "", 0, len(against), "Chapter 1")
+    return CheckFinding("rules", "", "said on the screen", Quotation(words, "d", 3, 9), source, confidence, rule)
+
+
+async def told(prompt: str, given: Given, *findings: CheckFinding) -> Injection:
+    book = FakeBook([("Chapter 1", "Text."), ("Chapter 2", "")])
+    context = KnownFindings(given, book, Rules(*findings), FakeTokens())
+    return await context.assemble(Workflow(id="w"), NODE, PromptParams(), prompt, ChapterId("c2"), Generation(1), ())
+
+
+async def test_findings_of_the_draft_come_last_with_the_order_to_mend_them() -> None:
+    plain = await Given().assemble(Workflow(id="w"), NODE, PromptParams())
+    made = await told(DRAFT, Given(), found("As an AI language model", "leftovers"))
+    (part,) = read_parts(made.user_suffix)
+    assert (part.key, [item.title for item in part.items]) == ("findings", ["Draft"])
+    assert "As an AI language model" in part.whole and "not part of the story" in part.whole
+    assert "said on the screen" not in made.user_suffix
+    assert made.user_suffix.startswith("What the book says.\n\n") and made.stable == plain.stable
+    assert "even where that changes a fact" in without_parts(made.user_suffix)
+    assert made.receipt.used > plain.receipt.used and made.receipt.digest != plain.receipt.digest
+    assert made.receipt.notes == ("1 finding by rule in the plan and the draft is in the prompt.",)
+
+
+async def test_without_findings_nothing_changes() -> None:
+    plain = await Given().assemble(Workflow(id="w"), NODE, PromptParams())
+    folded = found("As an AI language model", "leftovers", confidence=0.4)
+    assert await told(DRAFT, Given(), folded) == plain
+    assert await told("No part, As an AI language model.", Given(), found("As an AI language model", "latin")) == plain
+
+
+async def test_of_a_plan_only_what_contradicts_the_book_counts() -> None:
+    plan = fenced("plan", "1. Nora wakes with green eyes. TODO the rest", "en")
+    odd, clash = found("TODO", "leftovers"), found("green eyes", "looks", "her blue eyes")
+    (part,) = read_parts((await told(plan, Given(), odd, clash)).user_suffix)
+    assert "her blue eyes" in part.whole and "TODO" not in part.whole
+
+
+async def test_a_full_budget_gives_way_and_is_never_passed() -> None:
+    given = Given(used=1_000)
+    made = await told(DRAFT, given, found("As an AI language model", "leftovers"))
+    assert made.receipt.used == 1_000 and given.asked[0] is None
+    assert given.asked[1] is not None and given.asked[1] < 1_000
+    small = Given(used=5, budget=5)
+    assert await told(DRAFT, small, found("As an AI language model", "leftovers")) == replace(
+        await small.assemble(Workflow(id="w"), NODE, PromptParams())
+    )
+
+
+async def test_five_findings_of_a_text_are_told_and_long_ones_stay_within_bounds() -> None:
+    many = [found(word, "looks", f"{word} as before") for word in "The lamp died As an AI".split()]
+    (part,) = read_parts((await told(DRAFT, Given(budget=9_000), *many)).user_suffix)
+    assert part.whole.count("as before") == 5
+    long = [found(word, "looks", "very long " * 400) for word in ("The", "lamp", "died")]
+    made = await told(DRAFT, Given(budget=90_000), *long)
+    assert FakeTokens().count(made.user_suffix) < 1_500
+
+
+@pytest.mark.parametrize("monitor", [True, False])
+async def test_the_polish_request_holds_what_the_rules_found_in_the_draft(
+    folder: Path, tmp_path: Path, server: FaultServer, monitor: bool
+) -> None:
+    await make(folder, both(endpoint(server)))
+    if not monitor:
+        change(folder, "agents", monitor=False)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.project.carry_out(AddChapter("Chapter 4"))
+        await desk.settled()
+        before = len(server.log)
+        server.push({"content": "1. The lamp dies."}, {"content": "The lamp died. As an AI language model, I stop."})
+        server.push({"content": "The lamp died."}, {"content": NO_FINDINGS, "times": -1})
+        run = await desk.run("chapter", 4)
+        asked = [each["body"]["messages"][-1]["content"] for each in server.log[before:]]
+        plan, draft, polish = (
+            next(text for text in asked if f"<task>{task}</task>" in text) for task in ("plan", "draft", "polish")
+        )
+        assert "<findings " not in plan + draft
+        assert ("<findings " in polish) is monitor
+        if monitor:
+            assert polish.index("<findings ") < polish.index("<draft ")
+            receipt = (await desk.view(run, "polish")).attempts[-1].receipt
+            assert receipt is not None and receipt.used <= receipt.budget
+            assert any("findings by rule" in note or "finding by rule" in note for note in receipt.notes)
+
