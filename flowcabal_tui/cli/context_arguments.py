@@ -78,7 +78,9 @@ def check_arguments(check: argparse.ArgumentParser) -> None:
         "--rows", type=path, metavar=_("FILE"), help=_("rows, one JSON object per line; or a folder of such files")
     )
     check.add_argument("--out", type=path, metavar=_("FILE"), help=_("write the run file"))
-    check.add_argument("--most", type=whole, default=20, metavar="N", help=_("of each kind that is planted, and chapters"))
+    check.add_argument(
+        "--most", type=whole, default=20, metavar="N", help=_("of each kind that is planted, and chapters")
+    )
     how = check.add_mutually_exclusive_group(required=True)
     how.add_argument("--rules-only", action="store_true", help=_("without a model"))
     how.add_argument("--model", choices=("user", "agent"), help=_("with the model of your settings for this role"))

@@ -41,7 +41,18 @@ SEED: Final = int(os.environ.get("FLOWCABAL_BENCH_SEED", "81"))
 PATIENCE: Final = 60.0
 POLL: Final = 0.05
 MANY: Final = 1_000
-WRONGS: Final = ("lost", "doubled", "half done", "file", "index", "export", "outside", "broken", "words left", "paid twice")
+WRONGS: Final = (
+    "lost",
+    "doubled",
+    "half done",
+    "file",
+    "index",
+    "export",
+    "outside",
+    "broken",
+    "words left",
+    "paid twice",
+)
 
 
 @dataclass
@@ -251,9 +262,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
             "findings": await _findings(project),
-            "facts": [
-                (one.text, bool(one.since), bool(one.until)) for one in (await project.story.story()).facts
-            ],
+            "facts": [(one.text, bool(one.since), bool(one.until)) for one in (await project.story.story()).facts],
         }
         if wrong is not None:
             await _look(project, folder, wrong)

@@ -12,7 +12,7 @@ from tests.cli.conftest import Call
 
 TEXTS = {
     "zh": (
-        "老周道：“走罢。”老周道：“且慢。”老周点头，左颊上一道刀疤。\n\n老周走了三十里山路才到渡口，一头黑发都湿了。",
+        "老周道：“走罢。”老周道：“且慢。”老周点头，左颊上一道刀疤。\n\n老周走了六十里山路才到渡口，乌黑的头发都湿了。",
         "林远道：“雨来了。”林远道：“不怕。”\n\n林远看着河水，想起许多旧事来。",
         "老周道：“是了。”林远道：“是了。”\n\n两人在灯下坐到天明，说了半夜的话。",
     ),
@@ -45,7 +45,9 @@ def test_what_is_planted_is_seen_and_the_book_stays_as_it_is(call: Call, own: Pa
     assert done.code == 0, done.err
     table = json.loads(done.out)
     assert table["number"]["planted"] >= 1 and table["attribute"]["planted"] >= 1
-    assert table["all"]["planted"] == sum(table[kind]["planted"] for kind in ("number", "kin", "place", "attribute", "dead"))
+    assert table["all"]["planted"] == sum(
+        table[kind]["planted"] for kind in ("number", "kin", "place", "attribute", "dead")
+    )
     assert table["all"]["in_view"] >= 1 and table["clean_chapters"] >= 1
     lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     assert len(lines) == table["all"]["planted"]

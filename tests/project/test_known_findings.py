@@ -52,7 +52,7 @@ def found(words: str, rule: RuleName, against: str = "", confidence: float = 0.7
 
 
 async def told(prompt: str, given: Given, *findings: CheckFinding) -> Injection:
-    book = FakeBook([("Chapter 1", "Text."), ("Chapter 2", "")])
+    book = FakeBook([("Chapter 1", "Text."), ("Chapter 2", "")], language="en")
     context = KnownFindings(given, book, Rules(*findings), FakeTokens())
     return await context.assemble(Workflow(id="w"), NODE, PromptParams(), prompt, ChapterId("c2"), Generation(1), ())
 
@@ -130,4 +130,3 @@ async def test_the_polish_request_holds_what_the_rules_found_in_the_draft(
             receipt = (await desk.view(run, "polish")).attempts[-1].receipt
             assert receipt is not None and receipt.used <= receipt.budget
             assert any("findings by rule" in note or "finding by rule" in note for note in receipt.notes)
-

@@ -12,8 +12,8 @@ from flowcabal_tui.project.bench.own_plants import KINDS, OwnBook, Planted, Plan
 from tests.agents.fakes import person
 
 ZH = (
-    "沈知微住在柳溪村，今年十八岁，一头黑发垂到腰间。",
-    "老周走了三十里山路才到渡口。\n\n沈知微的母亲在门前等他。",
+    "沈知微住在柳溪村，才十八岁，乌黑的头发垂到腰间。",
+    "老周走了六十里山路才到渡口。\n\n沈知微的母亲在门前等他。",
     "老周病死了，葬在村后。\n\n沈知微去了白鹭渡，再没有回来。",
     "雨落了一夜。\n\n沈知微记起旧事，低头不语。",
     "天晴了。\n\n村里人都去收稻。",
@@ -59,7 +59,7 @@ def test_each_kind_swaps_one_value_of_an_earlier_sentence(language: str) -> None
 
 def test_what_is_swapped_is_of_the_same_kind() -> None:
     swapped = {(each.kind, each.said, each.instead) for each in planted("zh")}
-    assert {("number", "三十", "七"), ("kin", "母亲", "姨母"), ("attribute", "黑", "白")} <= swapped
+    assert {("number", "六十", "三"), ("kin", "母亲", "姨母"), ("attribute", "黑", "白")} <= swapped
     assert ("place", "柳溪村", "白鹭渡") in swapped
     (dead,) = [each for each in planted("en") if each.kind == "dead"]
     assert dead.instead.startswith("Tom Webb walked to the window") and dead.row.now == 4

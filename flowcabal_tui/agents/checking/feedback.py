@@ -22,7 +22,10 @@ _LINES: Final = {
 }
 """The first line, a finding, and one of the draft alone."""
 _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
-    "leftovers": ("这是写给作者的话或占位文字，不属于正文。", "This is a remark or a placeholder, not part of the story."),
+    "leftovers": (
+        "这是写给作者的话或占位文字，不属于正文。",
+        "This is a remark or a placeholder, not part of the story.",
+    ),
     "latin": ("中文正文里夹杂了拉丁字母。", "These are Latin letters in Chinese text."),
     "quote-marks": ("引号没有配对。", "A quotation mark is unpaired."),
 }

@@ -21,7 +21,7 @@ _REPEATED: Final = 8
 """Tokens of naming a passage beside one more statement."""
 _MOST_STATEMENTS: Final = 2
 """That one passage is held against."""
-_BEGINNING: Final = {"zh": 50, "en": 120}
+_BEGINNING: Final = {"zh": 30, "en": 60}
 _NEAREST: Final = 2
 _STRONG: Final = 2.3
 """From this strength on a statement and a passage surely speak of the same (planted contradictions, decision 29)."""
@@ -131,7 +131,7 @@ async def pairs_of(
         if key not in names:
             source = replace(_source(book, sentence, texts), id=f"p{len(names) + 1}")
             names[key] = Passage(source.id, source, sentence.position)
-        near = ranks[statement.id, *key] <= _NEAREST and sentence.strength >= _STRONG and bool(sentence.kinds)
+        near = ranks[statement.id, *key] <= _NEAREST and sentence.strength >= _STRONG and sentence.compared == "differ"
         found.append(Pair(statement, names[key], near and statement.binds))
     return Pairs(tuple(found))
 
@@ -150,7 +150,7 @@ def _chosen(
     for sentence in ranked:
         statement = statements.get(sentence.draft)
         times = shown.get((sentence.chapter, sentence.start), 0)
-        if statement is None or times >= _MOST_STATEMENTS:
+        if statement is None or times >= _MOST_STATEMENTS or sentence.compared == "same":
             continue
         tokens = _REPEATED
         if not times:

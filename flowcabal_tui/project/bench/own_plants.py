@@ -225,7 +225,7 @@ class Planter:
 
     def _names_somebody(self, told: Told, place: int) -> bool:
         around = told.around(place)
-        hits = self._book.hits_within(told, around.start, around.end)
+        hits = self._book.hits_within(told, around.start - 1, around.end)
         return any(self._book.by_id[hit.entity].kind == "character" for hit in hits)
 
     def _deaths(self) -> Iterator[_Swap]:

@@ -63,7 +63,9 @@ class RunServices:
             seal=await asyncio.to_thread(user_seal),
         )
 
-    def _context(self, generation: Generation, counter: TokenCounter, spend: bool, *, mends: bool) -> ContextPort | None:
+    def _context(
+        self, generation: Generation, counter: TokenCounter, spend: bool, *, mends: bool
+    ) -> ContextPort | None:
         """None when contexts are switched off; with `mends` prompts hold what the rules find in their texts."""
         base = self._base
         if not base.settings.agents.context:

@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import chain
 from typing import Final
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import Comparison, Reader, Said
 from flowcabal_tui.agents.checking.evidence.statements import Statement, around
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import PassagePlace, Span
@@ -43,7 +43,11 @@ _MOST_OF: Final = 6.0
 _BESIDE: Final = 0.6
 """Of the weight of a word that stands in a neighbour of the statement or of the sentence."""
 _DECAY: Final = 0.25
-"""How fast the sentences for one statement count less: the power of their rank."""
+"""How fast the passages for one statement count less: the power of their rank."""
+_APART: Final = 0.9
+"""Of the score of a sentence that shares no kind of thing with the statement and is not near in other ways."""
+_NEAR_BY_WORDS: Final = 2.0
+"""From this strength on words alone make two sentences near."""
 _LENGTH: Final = 0.3
 """How much a long sentence must hold more: the power of its length."""
 
@@ -108,6 +112,8 @@ class Sentence:
     about: tuple[EntityId, ...]
     strength: float = 0.0
     """The score in words that one passage of the book has: the same measure for short books and long ones."""
+    compared: Comparison = "differ"
+    """The values of the statement beside those of the sentence, by rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ class _Unit:
     beside: frozenset[str]
     subjects: frozenset[EntityId]
     near: frozenset[EntityId]
-    kinds: frozenset[str]
+    said: Said
     length: float
 
 
@@ -223,8 +229,7 @@ def ranked(
         scored = ((_fit(statement, unit, shortlist.weights), at, unit) for at in places for unit in units[at])
         best = nlargest(2 * len(places), scored, key=lambda each: (each[0], each[1], each[2].start))
         found += [
-            _sentence(statement, passages[at].place, unit, score / (1 + rank) ** _DECAY, shortlist.weights.rarest)
-            for rank, (score, at, unit) in enumerate(best)
+            _sentence(statement, passages[at].place, unit, score, shortlist.weights.rarest) for score, at, unit in best
         ]
     return sorted(found, key=lambda each: (-each.score, each.position, each.start, each.draft))
 
@@ -232,16 +237,19 @@ def ranked(
 def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: float, rarest: float) -> Sentence:
     only_near = sorted(statement.subjects.keys() & (unit.near - unit.subjects))
     about = sorted(only_near, key=lambda each: -statement.subjects[each])
+    compared, strength = statement.said.compared(unit.said), score / rarest
+    apart = compared == "none" and strength < _NEAR_BY_WORDS
     return Sentence(
         place.chapter,
         place.position,
         unit.start,
         unit.end,
         statement.start,
-        score,
-        statement.kinds & unit.kinds,
+        score * (_APART if apart else 1),
+        statement.kinds & unit.said.kinds,
         () if unit.subjects & statement.subjects.keys() else tuple(about),
-        score / rarest,
+        strength,
+        compared,
     )
 
 
@@ -254,7 +262,7 @@ def _fit(statement: Statement, unit: _Unit, weights: Weights) -> float:
     for subject, part in statement.subjects.items():
         if subject in unit.near:
             of += part * weights.subjects[subject] * (1 if subject in unit.subjects else _NEAR_NAME)
-    kind = sum(weights.kinds.get(each, _COUNTED) for each in sorted(statement.kinds & unit.kinds))
+    kind = sum(weights.kinds.get(each, _COUNTED) for each in sorted(statement.kinds & unit.said.kinds))
     return (own + _BESIDE * beside + of + kind + _BOTH * min(of, _MOST_OF) * kind) / unit.length
 
 
@@ -265,9 +273,9 @@ def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
 
 def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) -> Iterator[_Unit]:
     spans = _read(passage.text, reader.language)
-    words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _kinds in spans]
+    words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _said in spans]
     near = frozenset(subject for _at, subject in passage.named)
-    for number, (span, kinds) in enumerate(spans):
+    for number, (span, said) in enumerate(spans):
         start, end = passage.place.start + span.start, passage.place.start + span.end
         yield _Unit(
             start,
@@ -276,16 +284,16 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) ->
             around(words, number) - words[number],
             frozenset(subject for at, subject in passage.named if start <= at < end),
             near,
-            kinds,
+            said,
             (1 + (end - start) / reader.usual) ** _LENGTH,
         )
 
 
 @lru_cache(_PASSAGES_KEPT)
-def _read(passage: str, language: str) -> tuple[tuple[Span, frozenset[str]], ...]:
-    """The sentences of a passage with their kinds: the same for every draft."""
+def _read(passage: str, language: str) -> tuple[tuple[Span, Said], ...]:
+    """The sentences of a passage with what they say: the same for every draft."""
     reader = Reader(language)
-    return tuple((span, reader.kinds(passage[span.start : span.end])) for span in reader.units(passage))
+    return tuple((span, reader.said(passage[span.start : span.end])) for span in reader.units(passage))
 
 
 def _rarity(having: int, total: int) -> float:

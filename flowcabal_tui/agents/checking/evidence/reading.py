@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, Literal
 
 import ahocorasick
 
@@ -26,6 +27,42 @@ _CLAUSE: Final = re.compile(r"[，；：,;:]+[”’」』)\"]*")
 _LONGEST: Final = {"zh": 80, "en": 300}
 _SHORTEST: Final = {"zh": 30, "en": 90}
 _LEAST_WORD: Final = 3
+_NAME, _DEATH = "name", "death"
+_NUMBER_ZH: Final = "[零〇一二三四五六七八九十百千万两几半廿卅0-9]{1,12}"
+_NUMBERS_EN: Final = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|score|half|"
+    r"[0-9][0-9,]{0,11})\b"
+)
+Comparison = Literal["differ", "more", "same", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a sentence speaks of: the words of each kind of thing, and its numbers."""
+
+    words: Mapping[str, frozenset[str]]
+    numbers: frozenset[str] = frozenset()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Those that it has words of."""
+        return frozenset(self.words)
+
+    def compared(self, book: Said) -> Comparison:
+        """What a statement says beside what a sentence of the book says.
+
+        differ: both have words of one kind, or numbers, that the other has not; or the book tells a death. more: only one
+        of them has. same: both have the same. none: they share no kind. A name differs by words that are in no list.
+        """
+        if self.numbers and book.numbers and self.numbers != book.numbers:
+            return "differ"
+        shared = [(self.words[kind], book.words[kind]) for kind in self.words.keys() & book.words.keys()]
+        if _NAME in self.words.keys() & book.words.keys() or any(one - other and other - one for one, other in shared):
+            return "differ"
+        if _DEATH in book.words.keys() - self.words.keys():
+            return "differ"
+        return "more" if any(one != other for one, other in shared) else "same" if shared else "none"
 
 
 class Reader:
@@ -60,16 +97,21 @@ class Reader:
             forms[stem(form)] |= {form, stem(form)}
         return {word: frozenset(forms[word]) for word in wanted}
 
-    def kinds(self, text: str) -> frozenset[str]:
-        """The kinds of things that it speaks of."""
+    def said(self, text: str) -> Said:
+        """The kinds of things that it speaks of, with their words, and its numbers."""
+        words: defaultdict[str, set[str]] = defaultdict(set)
         if self.language == "zh":
-            return frozenset(
-                kind
-                for end, (start, kind, counted) in _kinds_zh().iter(text)
-                if not counted or _NUMBER_BEFORE.search(text, max(0, end + start - _BEFORE), end + start)
-            )
-        known = _kinds_en()
-        return frozenset(kind for word in set(_WORD_EN.findall(text.lower())) for kind in known.get(word, ()))
+            for end, (start, kind, counted) in _kinds_zh().iter(text):
+                if not counted or _NUMBER_BEFORE.search(text, max(0, end + start - _BEFORE), end + start):
+                    words[kind].add(text[end + start : end + 1])
+            numbers = _counted_zh().findall(text)
+        else:
+            known, lower = _kinds_en(), text.lower()
+            for word in set(_WORD_EN.findall(lower)):
+                for kind in known.get(word, ()):
+                    words[kind].add(word)
+            numbers = _NUMBERS_EN.findall(lower)
+        return Said({kind: frozenset(each) for kind, each in words.items()}, frozenset(numbers))
 
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
         """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""
@@ -134,6 +176,14 @@ def _kinds_zh() -> ahocorasick.Automaton:
         automaton.add_word(word, value)
     automaton.make_automaton()
     return automaton
+
+
+@cache
+def _counted_zh() -> re.Pattern[str]:
+    """A number before one of the words that count behind a number only."""
+    words = (each for kind, group in _groups("zh").items() if kind.endswith(_COUNTED) for each in group)
+    units = "|".join(sorted(map(re.escape, set(words)), key=lambda word: (-len(word), word)))
+    return re.compile(rf"{_NUMBER_ZH}(?={units})")
 
 
 @cache

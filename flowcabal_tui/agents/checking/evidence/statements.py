@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.checking.evidence.reading import Reader, Said
 from flowcabal_tui.agents.names.names import NameHit
 from flowcabal_tui.domain.ids import EntityId
 
@@ -26,7 +26,12 @@ class Statement:
     words: frozenset[str]
     beside: frozenset[str]
     """Words of the statements before and after it in the paragraph, without its own."""
-    kinds: frozenset[str]
+    said: Said
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of things that it speaks of."""
+        return self.said.kinds
 
 
 def statements_of(draft: str, names: Sequence[NameHit], reader: Reader) -> tuple[Statement, ...]:
@@ -46,8 +51,8 @@ def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: Rea
     found = []
     for place, unit in enumerate(units):
         beside = around(own, place) - own[place]
-        kinds = reader.kinds(paragraph[unit.start - at : unit.end - at])
-        found.append(Statement(unit.start, unit.end, _subjects(named, place), own[place], beside, kinds))
+        said = reader.said(paragraph[unit.start - at : unit.end - at])
+        found.append(Statement(unit.start, unit.end, _subjects(named, place), own[place], beside, said))
     return found
 
 
