@@ -132,9 +132,12 @@ def test_what_only_a_reader_of_all_can_say_is_left_open() -> None:
     assert joined(parts[:1], ("summary",)).summary == "甲"
 
 
-async def evaluate(reply: Callable[[ModelRequest], Any], draft: str, window: int | None = WINDOW) -> Any:
+async def evaluate(
+    reply: Callable[[ModelRequest], Any], draft: str, window: int | None = WINDOW, rules: str = "点灯要付钱。"
+) -> Any:
     model, fake = paid(as_checker(reply), window)
-    monitor = Monitor(FakeBook([("渡口", "林远怕火。他从不点灯。"), ("灯", "")], (LIN,)), lambda: model, FakeTokens())
+    book = FakeBook([("渡口", "林远怕火。他从不点灯。"), ("灯", "")], (LIN,), meta=(("world-rules", rules),))
+    monitor = Monitor(book, lambda: model, FakeTokens())
     node, params = Node(id=NodeId("draft")), PromptParams(angles=ANGLES)
     return await monitor.evaluate(node, params, draft, ChapterId("c2"), Generation(1), 1), fake
 
@@ -166,6 +169,9 @@ async def test_an_angle_of_which_one_part_was_not_read_did_not_pass() -> None:
 
 
 @pytest.mark.parametrize("window", [None, 200_000])
-async def test_in_a_large_window_a_draft_is_one_question_for_each_checker(window: int | None) -> None:
-    _evaluation, fake = await evaluate(lambda _request: {"findings": []}, ZH, window)
-    assert len(fake.requests) == 2 and all(inside(each, "draft") == ZH for each in fake.requests)
+@pytest.mark.parametrize(("rules", "questions"), [("点灯要付钱。", 2), ("", 1)])
+async def test_in_a_large_window_a_draft_is_one_question_and_what_was_planned_another(
+    window: int | None, rules: str, questions: int
+) -> None:
+    _evaluation, fake = await evaluate(lambda _request: {"findings": []}, ZH, window, rules)
+    assert len(fake.requests) == questions and all(inside(each, "draft") == ZH for each in fake.requests)

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
 from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
-TEXT = "清晨，林远到了白鹭渡。老周正在补船，见他来，放下了锤子。"
+TEXT = "清晨，林远到了白鹭渡。老周有五只船，正在补船，见他来，放下了锤子。"
 HOSTED = Endpoint(model="writer", base_url="https://models.example/v1")
 NODE = Node(id=NodeId("polish"), name="润色")
 KINDS = ("entities", "relations", "facts", "promises", "moments", "sequels", "findings")
@@ -24,7 +24,9 @@ async def questions(endpoint: Endpoint) -> list[ModelRequest]:
     """Those of a check of the second chapter, and of its reading when it is kept."""
     people = (person("林远"), person("老周"))
     book = FakeBook(
-        [("旧事", "林远离了家。老周在白鹭渡。"), ("渡口", TEXT)], people, meta=(("rules", "渡船逢五才开。"),)
+        [("旧事", "林远离了家。老周在白鹭渡，三只船都破了，没有人补船。"), ("渡口", TEXT)],
+        people,
+        meta=(("world-rules", "渡船逢五才开。"),),
     )
     model = FakeModel(as_checker(lambda request: dict[str, Any].fromkeys(KINDS, [])), endpoint)
     paid = PaidOnce(model, FakeAnswers())

@@ -17,8 +17,8 @@ TEXTS = {
         "老周道：“是了。”林远道：“是了。”\n\n两人在灯下坐到天明，说了半夜的话。",
     ),
     "en": (
-        "“Go,” said Tom Webb. “Wait,” said Tom Webb. He had a scar on his left cheek.\n\nTom Webb walked thirty miles to the "
-        "ferry, and his black hair was wet.",
+        "“Go,” said Tom Webb. “Wait,” said Tom Webb. He had a scar on his left cheek.\n\nTom Webb walked thirty miles "
+        "to the ferry, and his black hair was wet.",
         "“It rains,” said Nora Marsh. “Let it,” said Nora Marsh.\n\nShe looked at the river and thought of old times.",
         "“Yes,” said Tom Webb. “Yes,” said Nora Marsh.\n\nThey sat by the lamp until the morning and talked.",
     ),

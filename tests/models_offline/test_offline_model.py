@@ -10,7 +10,7 @@ from contextlib import aclosing
 import pytest
 from pydantic import BaseModel
 
-from flowcabal_tui.agents.checking import monitor
+from flowcabal_tui.agents.checking.feedback import feedback
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Finished, Message, ModelRequest, TextDelta
@@ -209,8 +209,8 @@ async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
     quotes = (Quotation(text.rstrip(".。"), "", 0, 0, "1") for text in (found.draft_quote, found.source_quote))
     finding = CheckFinding("character_state", found.subtype, found.explanation, *quotes, found.confidence)
     checks = (AngleCheck("character_state", "found", findings=(finding,)),)
-    feedback = monitor.feedback(Evaluation("retry", "", found.confidence, checks))
-    second = await desk.node(node, outputs, feedback)
+    told = feedback(Evaluation("retry", "", found.confidence, checks))
+    second = await desk.node(node, outputs, told)
     assert wrong in first
     assert second == first.replace(wrong, right)
     assert await check(desk, second) == []

@@ -96,7 +96,7 @@ async def test_a_full_budget_gives_way_and_is_never_passed() -> None:
 
 
 async def test_five_findings_of_a_text_are_told_and_long_ones_stay_within_bounds() -> None:
-    many = [found(word, "looks", f"{word} as before") for word in "The lamp died As an AI".split()]
+    many = [found(word, "looks", f"{word} as before") for word in ("The", "lamp", "died", "As", "an", "AI")]
     (part,) = read_parts((await told(DRAFT, Given(budget=9_000), *many)).user_suffix)
     assert part.whole.count("as before") == 5
     long = [found(word, "looks", "very long " * 400) for word in ("The", "lamp", "died")]

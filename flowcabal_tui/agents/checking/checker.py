@@ -184,8 +184,10 @@ async def material_of(
     """What was noted, and statements with what the chapters say of the same, within `budget` tokens with the tags."""
     notes = await notes_for(angles, goal.book, goal.text, counter, min(_MOST_NOTES, budget // 2))
     here = [each for each in goal.evidence if goal.start <= each.draft < goal.start + len(goal.text)]
-    of_people = set(angles) <= set(GROUPS[0])
-    fitting = [each for each in here if bool(each.kinds and each.kinds <= _OF_THE_WORLD) != of_people]
+    fitting = here
+    if any(set(angles) <= set(group) for group in GROUPS):
+        of_people = set(angles) <= set(GROUPS[0])
+        fitting = [each for each in here if bool(each.kinds and each.kinds <= _OF_THE_WORLD) != of_people]
     if not notes and not fitting:
         fitting = here  # there is no plan beside it
     room = budget - counter.count(fenced_sources(notes).text)
@@ -196,6 +198,18 @@ def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
     """The angles by the checkers that look from them: each is one call."""
     groups = (tuple(angle for angle in group if angle in angles) for group in GROUPS)
     return tuple(group for group in groups if group)
+
+
+async def questions_of(angles: Sequence[Angle], goal: Draft, counter: TokenCounter) -> tuple[tuple[Angle, ...], ...]:
+    """The angles by question: one for all where nothing but the book's own words stands beside the passages.
+
+    What is planned, noted or derived must not be held against what is told of people (docs/decisions/0014).
+    """
+    groups = grouped(angles)
+    noted = [
+        each for group in groups[1:] for each in await notes_for(group, goal.book, goal.text, counter, _MOST_NOTES)
+    ]
+    return groups if any(not each.uri.startswith("manuscript/") for each in noted) else (tuple(angles),)
 
 
 def _correction(unfounded: Sequence[Claim], missing: Sequence[str]) -> str:

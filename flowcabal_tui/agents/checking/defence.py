@@ -33,7 +33,7 @@ _AROUND: Final = {"zh": 60, "en": 200}
 """Characters of the book before and after the words in doubt."""
 _BETWEEN: Final = 2
 """Sentences between the two places that speak of the same, at most."""
-AGREEMENTS: Final = 3
+AGREEMENTS: Final = 4
 """So often strong doubts are judged again before they are shown as sure; weak ones once before they are shown."""
 
 
@@ -72,7 +72,8 @@ class Defence:
         findings = {each.signature: _finding(each, said[each.signature]) for each in doubts}
         explained = [each for each in doubts if _explains(said[each.signature], texts)]
         open_ = [each for each in doubts if (reading := said[each.signature]) and reading.verdict == "contradiction"]
-        again = [each for each in doubts if each in open_ or (each in explained and not each.strong)]
+        unasked = [each for each in doubts if said[each.signature] is None]
+        again = [each for each in doubts if each in open_ or (each in (*explained, *unasked) and not each.strong)]
         seen, agreed = await self._seen_again(goal, again, [each for each in open_ if each.strong], findings)
         gone = [
             each

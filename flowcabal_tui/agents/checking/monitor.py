@@ -11,8 +11,8 @@ from flowcabal_tui.agents.checking.checker import (
     GROUPS,
     NAMES_TOKENS,
     Checker,
-    grouped,
     part_of,
+    questions_of,
     sources_at_most,
 )
 from flowcabal_tui.agents.checking.defence import DOUBTS_TOKENS, SURE, Defence, Settled
@@ -141,7 +141,7 @@ class Monitor:
                 words[angle] = self._prompts.part(f"monitor.{angle}")
             except SettingsError as error:
                 checks.append(_failed(angle, error))
-        groups = grouped(tuple(words))
+        groups = await questions_of(tuple(words), goal, self._counter) if words else ()
         tokens = sources_at_most(self._counter.count(text), book.view.language)
         judged: list[Judgement] = []
         for together in groups:  # in turn: the draft of the second is read from the provider's cache

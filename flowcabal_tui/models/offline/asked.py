@@ -17,6 +17,7 @@ from flowcabal_tui.models.offline.words import Words, words_of
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
 _NOTE: Final = re.compile(r"- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?")
+_FOUND: Final = "<findings "
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
 ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
 PARAGRAPH: Final = '<paragraph n="'
@@ -104,8 +105,11 @@ class Asked:
 
     @cached_property
     def seed(self) -> int:
-        """Changes with every word of the prompt."""
-        return int(digest(self.prompt)[:16], 16)
+        """Changes with every word of the prompt but for what rules found, which this model does not mend."""
+        before, tag, rest = self.prompt.partition(_FOUND)
+        if tag:
+            before = before.rstrip("\n").rpartition("\n\n")[0]  # the order before the part
+        return int(digest(before + rest.partition("</findings>")[2] if tag else before)[:16], 16)
 
     @cached_property
     def chinese(self) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from flowcabal_tui.agents.checking.checker import GROUPS, material_of, part_of, sources_at_most
+from flowcabal_tui.agents.checking.checker import material_of, part_of, questions_of, sources_at_most
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.checking.judged import Draft
 from flowcabal_tui.agents.checking.rules.finding import Level
@@ -21,6 +21,7 @@ from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.workflow import ANGLES
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
 from flowcabal_tui.project.bench.context_bench import COUNTED_AS
@@ -87,8 +88,9 @@ async def _sources(draft: str, book: Book) -> list[SourceText]:
         "", "", draft, book, frozenset(), evidence=evidence, statements=statements_in(draft, book.view.language)
     )
     tokens, found = sources_at_most(counter.count(draft), book.view.language), list[SourceText]()
-    for group in GROUPS:
-        notes, pairs = await material_of(group, goal, counter, part_of(group, len(GROUPS), tokens))
+    groups = await questions_of(ANGLES, goal, counter)
+    for group in groups:
+        notes, pairs = await material_of(group, goal, counter, part_of(group, len(groups), tokens))
         found += [*notes, *(each.source for each in pairs.passages)]
     return found
 

@@ -48,14 +48,14 @@ _NUMBERS: Final = {
 }
 _NO_NUMBER: Final = frozenset(("a", "one", "一"))
 _KIN: Final = {
-    "zh": "父亲:叔叔 母亲:姨母 儿子:侄儿 女儿:侄女 哥哥:父亲 弟弟:儿子 姐姐:母亲 妹妹:女儿 妻子:妹妹 丈夫:哥哥 祖父:舅舅 祖母:姑母 "
-    "叔叔:父亲 伯父:父亲 舅舅:哥哥 姑母:母亲 姨母:母亲 侄儿:儿子 侄女:女儿",
+    "zh": "父亲:叔叔 母亲:姨母 儿子:侄儿 女儿:侄女 哥哥:父亲 弟弟:儿子 姐姐:母亲 妹妹:女儿 妻子:妹妹 丈夫:哥哥 "
+    "祖父:舅舅 祖母:姑母 叔叔:父亲 伯父:父亲 舅舅:哥哥 姑母:母亲 姨母:母亲 侄儿:儿子 侄女:女儿",
     "en": "father:uncle mother:aunt son:nephew daughter:niece brother:son sister:daughter wife:sister husband:brother "
     "uncle:father aunt:mother nephew:brother niece:sister grandfather:uncle grandmother:aunt cousin:brother",
 }
 _ATTRIBUTES: Final = {
-    "zh": "黑:白 白:黑 红:绿 绿:红 蓝:黄 黄:蓝 灰:红 左:右 右:左 东:西 西:东 南:北 北:南 高:矮 矮:高 长:短 短:长 胖:瘦 瘦:胖 "
-    "大:小 小:大",
+    "zh": "黑:白 白:黑 红:绿 绿:红 蓝:黄 黄:蓝 灰:红 左:右 右:左 东:西 西:东 南:北 北:南 高:矮 矮:高 长:短 短:长 "
+    "胖:瘦 瘦:胖 大:小 小:大",
     "en": "black:white white:black red:green green:red blue:brown brown:blue grey:red gray:red fair:dark dark:fair "
     "golden:black yellow:blue left:right right:left east:west west:east north:south south:north tall:short "
     "short:tall long:short large:small small:large stout:lean lean:stout",

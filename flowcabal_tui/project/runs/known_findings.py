@@ -8,6 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.feedback import finding_lines
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView, RulesPort
+from flowcabal_tui.agents.sentences import sentence_at
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
@@ -26,8 +27,8 @@ _MOST_TOKENS: Final = 1_200
 _ORDER: Final = {
     "zh": "“按规则查出的问题”是程序核对本章计划和文稿时查出的：确是差错的，这一次就改正，哪怕要改动其中的事实；"
     "有意为之的保持原样；其余内容不要因此改动。",
-    "en": "“Found by rule” lists what a check by rule found in the plan and the draft of this chapter. Put right now what "
-    "is a mistake, even where that changes a fact; leave what is meant; change nothing else for it.",
+    "en": "“Found by rule” lists what a check by rule found in the plan and the draft of this chapter. Put right now "
+    "what is a mistake, even where that changes a fact; leave what is meant; change nothing else for it.",
 }
 
 
@@ -79,10 +80,20 @@ class KnownFindings:
     async def _found(self, view: MemoryView, part: Part, node: Node) -> list[CheckFinding]:
         """The surest first. A plan is no prose: of it only what does not agree with the book counts."""
         checks = await self._rules.check(view, part.whole, f"draft/{node.id}", part.label)
-        found = [each for check in checks for each in check.findings if each.confidence >= _SURE]
+        found = [_in_sentence(each, part.whole) for check in checks for each in check.findings]
+        found = [each for each in found if each.confidence >= _SURE]
         if part.key == "plan":
             found = [each for each in found if each.source.text and each.rule != "repeated"]
         return sorted(found, key=lambda each: (-each.confidence, each.draft.start))
+
+
+def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
+    """A rule quotes few words, which may stand there more than once."""
+    span = sentence_at(text, finding.draft.start)
+    if span.end < finding.draft.end:
+        return finding
+    quoted = replace(finding.draft, text=text[span.start : span.end], start=span.start, end=span.end)
+    return replace(finding, draft=quoted)
 
 
 def _with(made: Injection, told: str, tokens: int, count: int) -> Injection:

@@ -34,6 +34,9 @@ _NUMBERS_EN: Final = re.compile(
     r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|score|half|"
     r"[0-9][0-9,]{0,11})\b"
 )
+_MARKS_ZH: Final = re.compile("[左右东西南北没无未不]")
+_MARKS_EN: Final = re.compile(r"\b(?:left|right|north|south|east|west|not?|never|nor|neither|none|nothing|without)\b")
+"""Words of no kind by which two sentences with the same words of a kind differ."""
 Comparison = Literal["differ", "more", "same", "none"]
 
 
@@ -43,6 +46,8 @@ class Said:
 
     words: Mapping[str, frozenset[str]]
     numbers: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
+    """Sides, and words that deny."""
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -52,17 +57,21 @@ class Said:
     def compared(self, book: Said) -> Comparison:
         """What a statement says beside what a sentence of the book says.
 
-        differ: both have words of one kind, or numbers, that the other has not; or the book tells a death. more: only one
-        of them has. same: both have the same. none: they share no kind. A name differs by words that are in no list.
+        differ: both have words of one kind, numbers, sides or denials that the other lacks; or the book tells a death.
+        more: only one of them has. same: both have the same. none: they share no kind. Names differ by words that no
+        list has.
         """
         if self.numbers and book.numbers and self.numbers != book.numbers:
             return "differ"
-        shared = [(self.words[kind], book.words[kind]) for kind in self.words.keys() & book.words.keys()]
-        if _NAME in self.words.keys() & book.words.keys() or any(one - other and other - one for one, other in shared):
+        kinds = self.words.keys() & book.words.keys()
+        if _DEATH in book.words.keys() - self.words.keys() or _NAME in kinds:
             return "differ"
-        if _DEATH in book.words.keys() - self.words.keys():
+        if not kinds:
+            return "none"
+        said = [(self.marks, book.marks), *((self.words[kind], book.words[kind]) for kind in kinds)]
+        if any(one - other and other - one for one, other in said):
             return "differ"
-        return "more" if any(one != other for one, other in shared) else "same" if shared else "none"
+        return "same" if all(one == other for one, other in said) else "more"
 
 
 class Reader:
@@ -104,14 +113,15 @@ class Reader:
             for end, (start, kind, counted) in _kinds_zh().iter(text):
                 if not counted or _NUMBER_BEFORE.search(text, max(0, end + start - _BEFORE), end + start):
                     words[kind].add(text[end + start : end + 1])
-            numbers = _counted_zh().findall(text)
+            numbers, marks = _counted_zh().findall(text), _MARKS_ZH.findall(text)
         else:
             known, lower = _kinds_en(), text.lower()
             for word in set(_WORD_EN.findall(lower)):
                 for kind in known.get(word, ()):
                     words[kind].add(word)
-            numbers = _NUMBERS_EN.findall(lower)
-        return Said({kind: frozenset(each) for kind, each in words.items()}, frozenset(numbers))
+            numbers, marks = _NUMBERS_EN.findall(lower), _MARKS_EN.findall(lower)
+        sets = {kind: frozenset(each) for kind, each in words.items()}
+        return Said(sets, frozenset(numbers), frozenset(marks))
 
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
         """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""
