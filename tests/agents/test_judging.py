@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.checking.defence import AGREEMENTS, SURE
+from flowcabal_tui.agents.checking.defence import AGAIN, AGREEMENTS, SURE
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.paid import PaidOnce
@@ -85,7 +85,8 @@ async def test_a_contradiction_that_no_reading_explains_and_that_is_seen_again_i
     assert found.confidence >= SURE and found.question == "哪边脸？"
     assert (found.draft.text, found.source.text) == ("右颊", SCAR)
     assert WRONG[found.draft.start : found.draft.end] == "右颊" and found.source.uri == "manuscript/c3"
-    assert judge.purposes == ["monitor.check", "monitor.defence", *["monitor.check"] * AGREEMENTS]
+    before, after = ["monitor.check"] * (1 + AGAIN), ["monitor.check"] * (AGREEMENTS - AGAIN)
+    assert judge.purposes == [*before, "monitor.defence", *after]
 
 
 @pytest.mark.parametrize("verdict", ["changed", "somebody_else", "speech_or_belief", "unsure"])
@@ -121,14 +122,14 @@ async def test_what_is_not_seen_again_or_has_an_innocent_reading_is_less_than_su
     innocent = Judge(reading={"verdict": "changed", "reading_quote": "在灯下发亮"})
     (explained,) = findings(await checks(innocent))
     assert wavering.confidence < SURE and explained.confidence <= 0.5
-    assert innocent.purposes == ["monitor.check", "monitor.defence"]
+    assert innocent.purposes == [*["monitor.check"] * (1 + AGAIN), "monitor.defence"]
 
 
-@pytest.mark.parametrize(("again", "left"), [("compatible", 0), ("contradiction", 1)])
-async def test_a_weak_doubt_goes_where_it_is_not_seen_again(again: str, left: int) -> None:
+@pytest.mark.parametrize(("seen", "left"), [(1, 0), (2, 0), (3, 1)])
+async def test_a_weak_doubt_goes_where_it_is_not_seen_again_each_time(seen: int, left: int) -> None:
     class Weak(Judge):
         def __call__(self, request: ModelRequest) -> Any:
-            self.verdict = again if "monitor.defence" in self.purposes else "contradiction"
+            self.verdict = "contradiction" if self.purposes.count("monitor.check") < seen else "compatible"
             return super().__call__(request)
 
     said = f"苏九道：“{WRONG}”"  # what somebody says is never sure
@@ -140,7 +141,7 @@ async def test_a_weak_doubt_goes_where_it_is_not_seen_again(again: str, left: in
 async def test_the_second_question_shows_the_pairs_the_other_way_round_with_what_is_between() -> None:
     judge = Judge()
     await checks(judge)
-    text = judge.asked[1].messages[1].content
+    text = judge.asked[judge.purposes.index("monitor.defence")].messages[1].content
     doubt = text.partition("<doubts>")[2]
     assert doubt.index("<book ") < doubt.index("<statement ") and FILLER[:10] in doubt  # the sentences around it
     assert text.partition("</draft>")[0] == judge.asked[0].messages[1].content.partition("</draft>")[0]

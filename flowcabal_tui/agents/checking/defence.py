@@ -1,4 +1,4 @@
-"""The second question: is there a reading in which both are true? And a third, whether it is seen again otherwise."""
+"""Whether a doubt is seen again otherwise; and then whether there is a reading in which both are true."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ _AROUND: Final = {"zh": 60, "en": 200}
 """Characters of the book before and after the words in doubt."""
 _BETWEEN: Final = 2
 """Sentences between the two places that speak of the same, at most."""
-AGREEMENTS: Final = 4
-"""So often strong doubts are judged again before they are shown as sure; weak ones once before they are shown."""
+AGAIN: Final = 2
+"""So often every doubt is judged again before it is defended; a weak one that is not seen each time is dropped."""
+AGREEMENTS: Final = 3
+"""So often a doubt is judged again in all before it is shown as sure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of doubts: findings, and how many could not be asked about or had no readable answer."""
+    """What became of doubts: findings, how many had no readable second answer, and how many were dropped."""
 
     findings: tuple[CheckFinding, ...] = ()
     unasked: int = 0
-    explained: int = 0
+    dropped: int = 0
     problem: str = ""
 
 
@@ -59,7 +61,8 @@ class Defence:
 
     async def settle(self, goal: Draft, doubts: Sequence[Doubt]) -> Settled:
         """The findings of a draft with their classes, quotations and confidence. Never raises for a failing model."""
-        asked, tags = await self._asked(goal, doubts)
+        seen, agreed = await self._seen_again(goal, doubts, range(AGAIN))
+        asked, tags = await self._asked(goal, seen)
         readings: dict[int, Reading] = {}
         problem = ""
         try:
@@ -67,27 +70,18 @@ class Defence:
                 readings = await self._readings(goal, tags, {angle for each in asked for angle in each.angles})
         except FlowCabalError as error:
             problem = " ".join(part for part in (error.title, error.detail) if part)
+        said = {each.signature: readings.get(number) for number, each in enumerate(asked)}
         texts = VerbatimText("\n".join([goal.text, *tags.values()]))
-        said = {each.signature: readings.get(asked.index(each)) if each in asked else None for each in doubts}
-        findings = {each.signature: _finding(each, said[each.signature]) for each in doubts}
-        explained = [each for each in doubts if _explains(said[each.signature], texts)]
-        open_ = [each for each in doubts if (reading := said[each.signature]) and reading.verdict == "contradiction"]
-        unasked = [each for each in doubts if said[each.signature] is None]
-        again = [each for each in doubts if each in open_ or (each in (*explained, *unasked) and not each.strong)]
-        seen, agreed = await self._seen_again(goal, again, [each for each in open_ if each.strong], findings)
-        gone = [
-            each
-            for each in again
-            if not each.strong and (each not in seen or (each.pair is None and each in explained))
-        ]
+        gone = [each for each in seen if each.is_own and _explains(said.get(each.signature), texts)]
+        findings = {each.signature: _finding(each, said.get(each.signature)) for each in seen if each not in gone}
+        open_ = [each for each in agreed if (it := said.get(each.signature)) and it.verdict == "contradiction"]
+        surest = [each for each in open_ if findings[each.signature].confidence >= SURE]
+        _seen, sure = await self._seen_again(goal, surest, range(AGAIN, AGREEMENTS))
+        sure_ones = {each.signature for each in sure}
         return Settled(
-            tuple(
-                findings[each.signature] if each in agreed else _doubtful(findings[each.signature])
-                for each in doubts
-                if each not in gone
-            ),
-            len(doubts) - len(readings),
-            len(gone),
+            tuple(each if doubt in sure_ones else _doubtful(each) for doubt, each in findings.items()),
+            len(seen) - len(readings),
+            len(doubts) - len(findings),
             problem,
         )
 
@@ -149,33 +143,27 @@ class Defence:
         return {numbers[said]: each for each in answer.readings if (said := each.doubt.strip().lower()) in numbers}
 
     async def _seen_again(
-        self,
-        goal: Draft,
-        doubts: Sequence[Doubt],
-        strong: Sequence[Doubt],
-        findings: Mapping[tuple[str, str], CheckFinding],
-    ) -> tuple[list[Doubt], list[Doubt]]:
-        """Those whose pair is called a contradiction when it is judged again, and the strong ones that always are.
+        self, goal: Draft, doubts: Sequence[Doubt], times: range
+    ) -> tuple[Sequence[Doubt], Sequence[Doubt]]:
+        """Without the weak ones that are not called contradictions each time; and the strong ones that always are.
 
-        Each time in another order. A doubt without a pair, and all where the model fails, count as seen and not as
-        sure; a sure one is one of which the model is sure.
+        Each time in another order. A doubt without a pair counts as seen; where the model fails all do, and none as
+        always.
         """
-        seen, sure = list(doubts), [each for each in strong if findings[each.signature].confidence >= SURE]
-        for time in range(AGREEMENTS):
-            asked = [each for each in (sure if time else seen) if each.pair is not None]
-            pairs = tuple(each.pair for each in asked if each.pair is not None)
+        seen, agreed = list(doubts), [each for each in doubts if each.strong]
+        for time in times:
+            pairs = tuple(each.pair for each in seen if each.pair and (not each.strong or each in agreed))
             if not pairs:
                 break
             shown = Pairs(pairs[::-1] if time % 2 == 0 else (*pairs[1::2], *pairs[::2]))
             try:
                 clashing, _missing = judged_pairs([await self._judged_again(goal, shown, time)], shown)
             except FlowCabalError:
-                return seen, [each for each in sure if each.pair is None]
+                return seen, [each for each in agreed if each.pair is None]
             keys = {each.key for each in clashing}
-            gone = [each for each in asked if each.pair is not None and each.pair.key not in keys]
-            seen = seen if time else [each for each in seen if each not in gone]
-            sure = [each for each in sure if each not in gone]
-        return seen, sure
+            agreed = [each for each in agreed if each.pair is None or each.pair.key in keys]
+            seen = [each for each in seen if each.strong or each.pair is None or each.pair.key in keys]
+        return seen, agreed
 
     async def _judged_again(self, goal: Draft, pairs: Pairs, time: int) -> Claims:
         checker = Checker(self._words, self._model, self._prompts, self._counter)

@@ -61,6 +61,11 @@ class Doubt:
     strong: bool = False
 
     @property
+    def is_own(self) -> bool:
+        """Is it a weak one that the model found itself, which cannot be judged again as a pair?"""
+        return self.pair is None and not self.strong
+
+    @property
     def signature(self) -> tuple[str, str]:
         return self.draft.text, self.source.text
 

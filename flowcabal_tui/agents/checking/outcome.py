@@ -83,8 +83,8 @@ def _second(judgement: Judgement, settled: Settled) -> list[str]:
             settled.unasked,
         )
         parts.append(said.format(n=settled.unasked))
-    if settled.explained:
-        parts.append(_("{n} doubts have an innocent reading.").format(n=settled.explained))
+    if settled.dropped:
+        parts.append(_("{n} doubts were dropped when they were judged again.").format(n=settled.dropped))
     return parts
 
 
