@@ -7,7 +7,9 @@ when it was cut off before it had done anything (None: it is simply done again).
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
@@ -207,6 +209,14 @@ async def _contradicted(project: Project) -> None:
     await project.memory.settled()
 
 
+async def _unchecked(project: Project) -> None:
+    """As `_contradicted`, but nothing was checked or answered yet: the book's own checks follow each save."""
+    await _contradicted(project)
+    with closing(sqlite3.connect(project.info.path / ".flowcabal" / "project.db")) as database, database:
+        for table in ("proposal", "checked", "result"):
+            database.execute(f"DELETE FROM {table}")
+
+
 async def _check(project: Project) -> None:
     await project.carry_out(CheckChapters(model=True))
 
@@ -218,7 +228,7 @@ async def _checked(project: Project) -> None:
 
 async def _finding(project: Project) -> ProposalId:
     page = await project.findings.findings(FindingWish(folded=True))
-    return next(row.proposal.id for row in page.rows if row.proposal.origin.name == "dead-acts")
+    return next(row.proposal.id for row in page.rows if row.proposal.origin.maker == "dead-acts")
 
 
 async def _change(project: Project) -> None:
@@ -258,7 +268,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("undo of a merge", _undo, prepare=_merge),
     Operation("undelete", _undelete, prepare=_delete),
     Operation("outside edit", _take_outside, prepare=_edit_outside),
-    Operation("check", _check, prepare=_contradicted),
+    Operation("check", _check, prepare=_unchecked, again=_check),
     Operation("change", _change, prepare=_checked),
     Operation("intend", _intend, prepare=_checked),
     Operation("mend", _mend, prepare=_checked),

@@ -262,7 +262,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
             "findings": await _findings(project),
-            "facts": [(one.text, bool(one.since), bool(one.until)) for one in (await project.story.story()).facts],
+            "facts": [(one.text, bool(one.since), bool(one.until)) for one in (await project.story.all()).facts],
         }
         if wrong is not None:
             await _look(project, folder, wrong)

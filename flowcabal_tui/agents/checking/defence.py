@@ -35,7 +35,7 @@ _BETWEEN: Final = 2
 """Sentences between the two places that speak of the same, at most."""
 AGAIN: Final = 2
 """So often every doubt is judged again before it is defended; a weak one that is not seen each time is dropped."""
-AGREEMENTS: Final = 3
+AGREEMENTS: Final = 4
 """So often a doubt is judged again in all before it is shown as sure."""
 
 
