@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.agents.checking.monitor import feedback
+from flowcabal_tui.agents.checking.feedback import feedback
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
 from flowcabal_tui.domain.ids import CommandId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
