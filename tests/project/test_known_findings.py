@@ -43,7 +43,13 @@ class Rules:
         self._found = found
 
     async def check(self, _view: Any, text: str, _uri: str, _title: str) -> tuple[AngleCheck, ...]:
-        return (AngleCheck("rules", "found", "", tuple(each for each in self._found if each.draft.text in text)),)
+        found = tuple(_placed(each, text) for each in self._found if each.draft.text in text)
+        return (AngleCheck("rules", "found", "", found),)
+
+
+def _placed(finding: CheckFinding, text: str) -> CheckFinding:
+    start = text.index(finding.draft.text)
+    return replace(finding, draft=replace(finding.draft, start=start, end=start + len(finding.draft.text)))
 
 
 def found(words: str, rule: RuleName, against: str = "", confidence: float = 0.7) -> CheckFinding:
@@ -62,7 +68,7 @@ async def test_findings_of_the_draft_come_last_with_the_order_to_mend_them() -> 
     made = await told(DRAFT, Given(), found("As an AI language model", "leftovers"))
     (part,) = read_parts(made.user_suffix)
     assert (part.key, [item.title for item in part.items]) == ("findings", ["Draft"])
-    assert "As an AI language model" in part.whole and "not part of the story" in part.whole
+    assert "“As an AI language model, I cannot go on.”" in part.whole and "not part of the story" in part.whole
     assert "said on the screen" not in made.user_suffix
     assert made.user_suffix.startswith("What the book says.\n\n") and made.stable == plain.stable
     assert "even where that changes a fact" in without_parts(made.user_suffix)

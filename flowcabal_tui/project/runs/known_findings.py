@@ -90,7 +90,7 @@ class KnownFindings:
 def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
     """A rule quotes few words, which may stand there more than once."""
     span = sentence_at(text, finding.draft.start)
-    if span.end < finding.draft.end:
+    if span.end < finding.draft.end or finding.draft.text not in text[span.start : span.end]:
         return finding
     quoted = replace(finding.draft, text=text[span.start : span.end], start=span.start, end=span.end)
     return replace(finding, draft=quoted)
