@@ -123,6 +123,10 @@ class Reader:
         sets = {kind: frozenset(each) for kind, each in words.items()}
         return Said(sets, frozenset(numbers), frozenset(marks))
 
+    def kinds(self, text: str) -> frozenset[str]:
+        """The kinds of things that it speaks of."""
+        return self.said(text).kinds
+
     def units(self, text: str, start: int = 0) -> tuple[Span, ...]:
         """Sentences, long ones in clauses, short ones joined within a paragraph; offsets count from `start`."""
         least, found = _SHORTEST[self.language], list[Span]()
