@@ -51,7 +51,7 @@ async def test_profiles_stand_by_kind_with_their_one_line() -> None:
         await pilot.pause()
         rows = [row.strip() for row in shown(app)]
         assert "Characters (1)" in rows[0]
-        assert "沈月 · 失去左手的刀客" in rows[1]
+        assert "沈月  失去左手的刀客" in rows[1]
         assert "Chapters (1)" in rows[2]
 
 
