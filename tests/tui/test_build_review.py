@@ -259,7 +259,7 @@ async def test_several_are_listed_and_one_is_purged(tmp_path):
     async with workspace(made, tmp_path, (80, 24)) as pilot:
         await press(pilot, "V")
         assert isinstance(pilot.app.screen, BuildsScreen)
-        assert [row.rpartition(" · ")[2] for row in rows(pilot)] == ["build-3", "build-1", "build-2"]
+        assert [row.rpartition(" ")[2] for row in rows(pilot)] == ["build-3", "build-1", "build-2"]
         await press(pilot, "G", "D", "y")
         assert made.sent[-1] == Purge(build="build-2")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -81,9 +82,10 @@ async def test_names_stand_by_how_often_they_are_mentioned_and_tell_from_where_t
     async with opened(names(FakeWorkbench())) as pilot:
         assert listed(pilot) == ["hero", "ferryman", "voice"]
         row = next(row for row in shown(pilot.app) if "Mara" in row)
-        assert row.split()[:4] == ["?", "2", "1-3", "Mara"]
+        assert row.split()[:2] == ["?", "Mara"]
+        assert re.search(r"Mara.* 2 +1-3", row)
         assert "mentioned 2 times · chapters 1 to 3" in screen(pilot)
-        assert "? Mar  unconfirmed" in screen(pilot)
+        assert re.search(r"\? Mar +unconfirmed", screen(pilot))
 
 
 async def test_the_list_follows_what_is_typed_in_names_and_aliases():
@@ -122,7 +124,7 @@ async def test_a_proposed_name_is_confirmed_or_rejected_by_one_key():
         assert len(workbench.sent) == 1
         await press(pilot, "tab", "x")
         assert (put(workbench).aliases, put(workbench).rejected) == ((), ("Mar",))
-        assert "x Mar  rejected" in screen(pilot)
+        assert re.search("x Mar +rejected", screen(pilot))
 
 
 async def test_the_name_under_the_cursor_is_judged():
@@ -232,9 +234,9 @@ async def test_marked_names_are_made_one_and_what_is_said_of_all_moves():
 async def test_a_mark_is_shown_and_taken_away():
     async with opened(names(FakeWorkbench())) as pilot:
         await press(pilot, "space")
-        assert any("?*" in row and "Mara" in row for row in shown(pilot.app))
+        assert any("? * Mara" in row for row in shown(pilot.app))
         await press(pilot, "up", "space")
-        assert not any("?*" in row for row in shown(pilot.app))
+        assert not any("? * Mara" in row for row in shown(pilot.app))
         await press(pilot, "asterisk", "asterisk")
         assert pilot.app.screen.chosen == (pilot.app.screen.entity,)
 

@@ -217,7 +217,7 @@ async def test_versions_are_compared_and_one_is_restored() -> None:
         await pilot.pause()
         assert isinstance(app.screen, VersionsScreen)
         screen = "\n".join(shown(app))
-        assert "version 2 · 2026-03-14 09:26 · from a model · kept" in screen
+        assert "v2 2026-03-14 09:26 from a model kept" in screen
         assert "[-Old-]{+New+}" in screen
         await pilot.press("d", "R")
         await pilot.pause()

@@ -126,7 +126,7 @@ async def test_the_timeline_has_both_orders_and_tells_where_the_telling_looks_ba
     async with opened(records(FakeWorkbench(), "timeline")) as pilot:
         assert listed(pilot) == ["m2", "m1", "m3"]
         row = next(row for row in shown(pilot.app) if "The siege" in row)
-        assert row.split()[:2] == ["1", "2<"]
+        assert row.split()[:3] == ["1", "2", "<"]
         assert "looks back" in row
         await press(pilot, "t")
         assert listed(pilot) == ["m1", "m2", "m3"]

@@ -7,7 +7,6 @@ import warnings
 from dataclasses import replace
 
 import pytest
-from rich.cells import cell_len
 from textual.widgets import Input
 
 from flowcabal_tui.domain.errors import ProjectError
@@ -23,7 +22,7 @@ from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.runs.words import run_words
+from flowcabal_tui.tui.runs.words import run_cells
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
 from flowcabal_tui.tui.shared.hint_line import HINTS, HintLine
@@ -165,9 +164,10 @@ async def test_a_pane_that_was_chosen_beside_others_is_the_one_left_when_the_scr
 def test_the_list_of_runs_stands_in_columns_of_cells_in_chinese_too():
     use_language("zh")
     row = replace(FakeWorkbench("zh").run_rows[0], error="")
-    rows = [run_words(replace(row, state=state), 3) for state in ("done", "waiting", "interrupted")]
-    assert "完成" in rows[0]
-    assert len({cell_len(words) for words in rows}) == 1
+    rows = [run_cells(replace(row, state=state), 3) for state in ("done", "waiting", "interrupted")]
+    assert [cells[0][:2] for cells in rows] == ["● ", "? ", "◒ "], "each state has its sign"
+    assert "完成" in rows[0][0]
+    assert len({cells[1:] for cells in rows}) == 1
 
 
 async def test_an_empty_text_is_measured_in_the_language_of_the_book(tmp_path):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.run import RunSummary, RunWish
-from flowcabal_tui.tui.runs.words import run_words
+from flowcabal_tui.tui.runs.words import run_cells
+from flowcabal_tui.tui.shared.choose import Choices
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -25,13 +26,13 @@ class RunPages:
         self.found: dict[str, RunSummary] = {}
         self._oldest: RunSummary | None = None
 
-    async def more(self) -> tuple[tuple[str, str], ...]:
-        """The next page, each run with its words; () at the end."""
+    async def more(self) -> Choices:
+        """The next page, each run with its cells; () at the end."""
         before = self._oldest.id if self._oldest is not None else None
         page = [as_waiting(run) for run in await self._workbench.runs.summaries(PAGE, RunWish(before=before))]
         self.found |= {str(run.id): run for run in page}
         self._oldest = page[-1] if page else self._oldest
-        return tuple((str(run.id), run_words(run, self._positions.get(run.chapter))) for run in page)
+        return tuple((str(run.id), run_cells(run, self._positions.get(run.chapter))) for run in page)
 
 
 def as_waiting(run: RunSummary) -> RunSummary:

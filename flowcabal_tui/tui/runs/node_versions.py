@@ -25,7 +25,8 @@ from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.shared.words import author_role, one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import past_typed
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -74,6 +75,17 @@ class NodeVersionAccess:
     async def edit(self, version: NodeVersion, text: str) -> None:
         """Makes a text by hand a version, and the node's current output."""
         await self.workbench.carry_out(EditOutput(self.workflow, self.node, text, self.chapter, version.digest))
+
+
+_COLUMNS: Final = (
+    Column(most=1, least=1),
+    Column(most=2, least=2),
+    Column(is_number=True),
+    Column(rank=2, role="secondary"),
+    Column(rank=1, fill=True),
+    Column(rank=3, is_number=True, role="secondary"),
+    Column(rank=1, role="key"),
+)
 
 
 class NodeVersionsScreen(ModalScreen[None]):
@@ -151,24 +163,28 @@ class NodeVersionsScreen(ModalScreen[None]):
     async def _load(self, *, newest: bool = False) -> None:
         """Reads the versions again; the cursor stays, or goes to the newest."""
         self._listed = await self._controller.versions()
-        rows = [Option(self._row(each), id=str(each.number)) for each in self._listed]
-        self.query_one(PickList).refill(rows, str(self._listed[0].number) if newest and self._listed else None)
+        self.query_one(PickList).refill(self._rows(), str(self._listed[0].number) if newest and self._listed else None)
         await self._show()
 
-    def _row(self, version: NodeVersion) -> str:
+    def _rows(self) -> list[Option]:
+        columns = Columns(*_COLUMNS)
+        return [Option(self._row(columns, each), id=str(each.number)) for each in self._listed]
+
+    def _row(self, columns: Columns, version: NodeVersion) -> ColumnRow:
         signs = ("→" if version.current else " ") + ("■" if version.frozen else " ")
-        sign = ("+" if version.number == self._marked else " ") + signs
         tokens = version.usage.output_tokens
-        parts = [
-            _("version {n}").format(n=version.number),
+        by_model = version.author == "model"
+        marks = (version.current, _("stands")), (version.frozen, _("frozen")), (version.chosen, _("chosen by you"))
+        return columns.row(
+            Cell("+" if version.number == self._marked else "", "added"),
+            Cell(signs, "key"),
+            f"v{version.number}",
             f"{version.at:%m-%d %H:%M}",
-            _(AUTHORS[version.author]) if version.author != "model" else one_line(version.model) or _("a model"),
+            Cell((one_line(version.model) or _("a model")) if by_model else _(AUTHORS[version.author]),
+                 author_role(version.author)),
             _("{n} tokens").format(n=f"{tokens:,}") if tokens else "",
-            _("stands") if version.current else "",
-            _("frozen") if version.frozen else "",
-            _("chosen by you") if version.chosen else "",
-        ]
-        return sign + " " + " · ".join(part for part in parts if part)
+            "  ".join(words for has, words in marks if has),
+        )  # fmt: skip
 
     @property
     def version(self) -> NodeVersion | None:
@@ -239,7 +255,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         version = self.version
         if version is not None:
             self._marked = None if self._marked == version.number else version.number
-            self.query_one(PickList).refill([Option(self._row(each), id=str(each.number)) for each in self._listed])
+            self.query_one(PickList).refill(self._rows())
 
     async def _and_load(self, work: Any, *, newest: bool = False) -> None:
         await work

@@ -15,7 +15,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.words import RUN_STATES, spend_lines
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.cells import padded
+from flowcabal_tui.tui.widgets.rail_graph import state_sign
 
 OVER = ("done", "frozen", "failed", "blocked", "skipped", "cancelled")
 """States of a node that has ended."""
@@ -57,11 +57,11 @@ def _names(nodes: Collection[NodeId]) -> str:
     return shown if more <= 0 else _("{names} and {n} more").format(names=shown, n=more)
 
 
-def run_words(run: RunSummary, position: int | None) -> str:
-    """A run as a row: when, state, chapter, workflow and its error, in columns of cells."""
+def run_cells(run: RunSummary, position: int | None) -> tuple[str, ...]:
+    """A run as cells: sign, state, chapter, when, workflow and its error."""
     chapter = _("chapter {n}").format(n=position) if position is not None else ""
-    state = padded(_(RUN_STATES[run.state]), 16)
-    return f"{run.started_at:%m-%d %H:%M}  {state}{padded(chapter, 12)}{run.workflow}  {run.error}".rstrip()
+    sign = state_sign(run.state, plain=False)
+    return f"{sign} {_(RUN_STATES[run.state])}", chapter, f"{run.started_at:%m-%d %H:%M}", run.workflow, run.error
 
 
 def level_rows(levels: Sequence[Sequence[NodeId]], titles: Mapping[NodeId, str]) -> tuple[tuple[str, str], ...]:

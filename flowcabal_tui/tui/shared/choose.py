@@ -18,9 +18,13 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 
-Choices = tuple[tuple[str, str], ...]
+Choices = tuple[tuple[str, str | tuple[str, ...]], ...]
+"""(id, words or the cells of a row; a row of cells is cut from its end)."""
 _NEAR: Final = 5
+CELLS: Final = 6
+"""The most cells of a row."""
 
 
 class ChooseScreen(ModalScreen[str | None]):
@@ -32,6 +36,7 @@ class ChooseScreen(ModalScreen[str | None]):
         """`choices` are (id, words); `more` gives further ones when the cursor nears the end, or ()."""
         super().__init__()
         self._title_words, self._choices, self._more = title, choices, more
+        self._columns = Columns(Column(), *(Column(rank=rank, least=6, role="secondary") for rank in range(1, CELLS)))
 
     def compose(self) -> ComposeResult:
         """The lines, the first under the cursor."""
@@ -43,7 +48,7 @@ class ChooseScreen(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Words of projects and models are cleaned."""
         lines = self.query_one(PickList)
-        lines.add_options([Option(clean(words), id=key) for key, words in self._choices])
+        lines.add_options(self._rows(self._choices))
         lines.action_first()
 
     @on(OptionList.OptionHighlighted)
@@ -62,7 +67,15 @@ class ChooseScreen(ModalScreen[str | None]):
             raise
         if choices:
             self._more = more
-            self.query_one(PickList).add_options([Option(clean(words), id=key) for key, words in choices])
+            self.query_one(PickList).add_options(self._rows(choices))
+
+    def _rows(self, choices: Choices) -> list[Option]:
+        rows = []
+        for key, words in choices:
+            is_row = isinstance(words, tuple)
+            row = self._columns.row(*map(clean, words)) if is_row and len(words) <= CELLS else clean(str(words))
+            rows.append(Option(row, id=key))
+        return rows
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:

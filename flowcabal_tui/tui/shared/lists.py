@@ -10,11 +10,12 @@ from rich.text import Span, Text
 from textual.binding import Binding, BindingType
 from textual.color import Color
 from textual.strip import Strip
-from textual.widgets import OptionList, Tree
+from textual.widgets import OptionList, Static, Tree
 from textual.widgets.option_list import Option
 from textual.widgets.tree import TreeNode
 
 from flowcabal_tui.locale import mark
+from flowcabal_tui.tui.widgets.column_rows import Columns
 
 Leaf = TypeVar("Leaf")
 _REVERSED: Final = Style(reverse=True)
@@ -76,6 +77,16 @@ class PickList(OptionList):
                 self.highlighted = row
                 return True
         return False
+
+
+class ColumnHead(Static):
+    """The heads of the columns of a list, above it; as wide as its rows."""
+
+    DEFAULT_CSS = "ColumnHead { height: 1; width: 1fr; color: $text-muted; }"
+
+    def show(self, columns: Columns) -> None:
+        """The heads of these columns."""
+        self.update(columns.head(), layout=False)
 
 
 class PickTree(Tree[Leaf]):

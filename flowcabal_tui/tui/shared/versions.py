@@ -20,7 +20,8 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.words import length_words, one_line
+from flowcabal_tui.tui.shared.words import author_role, length_words, one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -64,7 +65,13 @@ class VersionsScreen(ModalScreen[str | None]):
         """The versions above; below, what leads from the chosen one to the newest."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         names = PickList()
-        names.add_options([Option(self._row(item), id=str(item.version)) for item in self._versions])
+        columns = Columns(
+            Column(is_number=True),
+            Column(role="secondary"),
+            Column(rank=1),
+            Column(rank=2, fill=True, role="secondary"),
+        )
+        names.add_options([Option(self._row(columns, item), id=str(item.version)) for item in self._versions])
         yield names
         yield Static(markup=False, classes="told")
         yield DiffView()
@@ -77,11 +84,9 @@ class VersionsScreen(ModalScreen[str | None]):
         names.focus()
         names.highlighted = min(1, len(self._versions) - 1)
 
-    def _row(self, version: ChapterVersion) -> str:
-        note = one_line(version.note)
-        when = f"{version.at:%Y-%m-%d %H:%M}"
-        parts = [_("version {n}").format(n=version.version), when, _(AUTHORS[version.author]), note]
-        return " · ".join(part for part in parts if part)
+    def _row(self, columns: Columns, version: ChapterVersion) -> ColumnRow:
+        author = Cell(_(AUTHORS[version.author]), author_role(version.author))
+        return columns.row(f"v{version.version}", f"{version.at:%Y-%m-%d %H:%M}", author, one_line(version.note))
 
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:

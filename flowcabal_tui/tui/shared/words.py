@@ -10,6 +10,7 @@ from flowcabal_tui.domain.run import Evaluation, NodeState
 from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.tui.widgets.roles import Role
 
 STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
     "pending": mark("pending"),
@@ -51,6 +52,11 @@ FINISHES: Final[dict[Finish, str]] = {
     "length": mark("cut off: the model reached its length limit"),
     "content_filter": mark("cut off: the provider's filter ended it"),
 }
+
+
+def author_role(author: str) -> Role:
+    """The role in which the author of a text is shown."""
+    return "model" if author == "model" else "stale" if author == "outside" else "hand"
 
 
 def one_line(text: str, limit: int = 400) -> str:

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
@@ -32,8 +32,8 @@ from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
 _ALL: Final = "all"
 _TABS: Final = (
@@ -118,7 +118,9 @@ class EntitiesScreen(FilteredPage):
         yield PaneTabs(_TABS)
         yield Input(placeholder=_("/ a part of a name"), classes="filter", select_on_focus=False)
         with Horizontal():
-            yield PickList(id="list")
+            with Vertical(classes="names"):
+                yield ColumnHead()
+                yield PickList(id="list")
             with Vertical(classes="about"):
                 yield Static(markup=False, classes="told")
                 yield PickList(id="names")
@@ -136,7 +138,9 @@ class EntitiesScreen(FilteredPage):
     def refill(self, cursor: str | None = None) -> None:
         """Of the kind that is chosen."""
         if self.cast is not None:
-            rows = [Option(self._row(each, self.cast), id=each.id) for each in self._found(self.cast)]
+            columns = _columns()
+            rows = [Option(self._row(columns, each, self.cast), id=each.id) for each in self._found(self.cast)]
+            self.query_one(ColumnHead).show(columns)
             self.listing.refill(rows, cursor)
             self.tell()
 
@@ -147,13 +151,17 @@ class EntitiesScreen(FilteredPage):
             if self._kind_shown in (_ALL, each.kind) and cast.fits(wanted, "", (each.id,)):
                 yield each
 
-    def _row(self, entity: Entity, cast: Cast) -> EndedRow:
+    def _row(self, columns: Columns, entity: Entity, cast: Cast) -> ColumnRow:
         others = " = ".join(one_line(name, 30) for name in entity.names)
         seen = cast.seen.get(entity.id)
-        count, places = (f"{seen.mentions:,}", f"{seen.first}-{seen.last}") if seen else ("-", "-")
-        kind = f"  {_(ENTITY_KINDS[entity.kind])}" if self._kind_shown == _ALL else ""
-        signs = ("?" if entity.proposed else " ") + ("*" if entity.id in self._marked else " ")
-        return EndedRow(f"{signs}{count:>6} {places:>9}  ", others, kind)
+        return columns.row(
+            Cell("?" if entity.proposed else "", "waiting"),
+            Cell("*" if entity.id in self._marked else "", "focus"),
+            others,
+            _(ENTITY_KINDS[entity.kind]) if self._kind_shown == _ALL else "",
+            f"{seen.mentions:,}" if seen else "—",
+            f"{seen.first}-{seen.last}" if seen else "—",
+        )
 
     def tell(self) -> None:
         """Its names that wait come first."""
@@ -167,8 +175,8 @@ class EntitiesScreen(FilteredPage):
             groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
             self._name_rows = [(state, name) for state, names in groups for name in names]
         words = {"alias": "", "proposed": _("unconfirmed"), "rejected": _("rejected")}
-        rows = [Option(EndedRow(f"{_SIGNS[state]} ", one_line(name, 60), f"  {words[state]}"))
-                for state, name in self._name_rows]  # fmt: skip
+        columns = Columns(Column(most=1, least=1), Column(fill=True), Column(rank=1, role="secondary"))
+        rows = [Option(columns.row(_SIGNS[state], one_line(name, 60), words[state])) for state, name in self._name_rows]
         self.query_one("#names", PickList).set_options(rows)
         self.query_one("#names", PickList).action_first()
 
@@ -308,3 +316,14 @@ class EntitiesScreen(FilteredPage):
         if await self.confirm(_("Merge two names?"), words):
             await self.access.merge(entity, kept, cast)
             await self._done(kept.id)
+
+
+def _columns() -> Columns:
+    return Columns(
+        Column(most=1, least=1),
+        Column(most=1, least=1),
+        Column(_("name"), fill=True, least=12),
+        Column(rank=3, role="secondary"),
+        Column(_("mentions"), rank=2, is_number=True, role="secondary"),
+        Column(_("chapters"), rank=1, is_number=True, role="secondary"),
+    )

@@ -9,11 +9,10 @@ from flowcabal_tui.domain.findings import FindingRow
 from flowcabal_tui.domain.proposals import Finding, Proposal
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.finding_words import age, finding_title, sureness
-from flowcabal_tui.project.proposal_words import STATES
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.proposal_list import ProposalList
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.story.proposal_list import START, ProposalList
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 
 
 class FindingList(ProposalList):
@@ -41,14 +40,25 @@ class FindingList(ProposalList):
         self._rows |= {row.proposal.id: row for row in rows}
         self.add_rows([row.proposal for row in rows])
 
-    def _row(self, proposal: Proposal) -> EndedRow:
+    def _new_columns(self) -> Columns:
+        return Columns(
+            *START,
+            Column(least=10, most=28),
+            Column(rank=2, fill=True, least=12, role="quoted"),
+            Column(rank=3, role="secondary"),
+            Column(rank=1),
+            Column(rank=4, role="secondary"),
+            Column(rank=5, role="secondary"),
+        )
+
+    def _row(self, proposal: Proposal) -> ColumnRow:
         row, after = self._rows[proposal.id], proposal.difference.after
-        words = f"{finding_title(proposal)}  “{one_line(proposal.quotation, 200)}”"
-        parts = [sureness(after)] if isinstance(after, Finding) else []
-        if proposal.state != "waiting":
-            parts.append(_(STATES[proposal.state]))
-        if self._now is not None:
-            parts.append(age(row.at, self._now))
-        if row.folded:
-            parts.append(_("+{n} folded").format(n=row.folded))
-        return EndedRow(self._start(proposal), words, "  " + " · ".join(parts))
+        return self._columns.row(
+            *self._start(proposal),
+            finding_title(proposal),
+            f"“{one_line(proposal.quotation, 200)}”",
+            sureness(after) if isinstance(after, Finding) else "",
+            self._state(proposal, "waiting"),
+            age(row.at, self._now) if self._now is not None else "",
+            _("+{n} folded").format(n=row.folded) if row.folded else "",
+        )

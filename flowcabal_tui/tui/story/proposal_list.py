@@ -18,24 +18,28 @@ from flowcabal_tui.project.proposal_words import KINDS, STATES, said
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.roles import Role
 
 PAGE: Final = 100
 _NEAR: Final = 20
 """Rows before the last one at which further ones are read."""
-_SIGNS: Final[dict[ProposalState, str]] = {
-    "waiting": "?",
-    "applied": " ",
-    "confirmed": "=",
-    "corrected": "~",
-    "dropped": "x",
-    "resolved": "-",
-    "withdrawn": "-",
-    "later": ".",
-    "intended": "=",
-    "useless": "x",
-    "changed": "~",
+_SIGNS: Final[dict[ProposalState, tuple[str, Role]]] = {
+    "waiting": ("?", "waiting"),
+    "applied": ("", "text"),
+    "confirmed": ("=", "done"),
+    "corrected": ("~", "hand"),
+    "dropped": ("x", "secondary"),
+    "resolved": ("-", "done"),
+    "withdrawn": ("-", "secondary"),
+    "later": (".", "secondary"),
+    "intended": ("=", "hand"),
+    "useless": ("x", "secondary"),
+    "changed": ("~", "stale"),
 }
+"""State -> its sign and its role; what is in use says nothing."""
+START: Final = (Column(most=1, least=1), Column(most=1, least=1), Column(is_number=True, role="secondary"))
+"""State, mark and chapter, before the words of a row."""
 
 
 class ProposalList(PickList):
@@ -54,6 +58,7 @@ class ProposalList(PickList):
         self._total_rows = 0
         self._asked_from = 0
         self._people = Cast((), (), Story(), ())
+        self._columns = Columns()
 
     @property
     def proposal(self) -> Proposal | None:
@@ -81,6 +86,7 @@ class ProposalList(PickList):
         self._people, self._total_rows, self._asked_from = cast, total, len(rows)
         self._listed = {each.id: each for each in rows}
         self._marks = {identity: None for identity in self._marks if identity in self._listed}
+        self._columns = self._new_columns()
         self.refill([Option(self._row(each), id=each.id) for each in rows], cursor)
 
     def add_rows(self, rows: Sequence[Proposal]) -> None:
@@ -124,13 +130,28 @@ class ProposalList(PickList):
                 self._marks[each.id] = None
             self.replace_option_prompt(each.id, self._row(each))
 
-    def _start(self, proposal: Proposal) -> str:
+    def _new_columns(self) -> Columns:
+        return Columns(
+            *START,
+            Column(fill=True, least=16),
+            Column(rank=2, least=6, role="secondary"),
+            Column(rank=1, least=6),
+        )
+
+    def _start(self, proposal: Proposal) -> tuple[Cell, ...]:
         """The state, the mark and the chapter of a row."""
         position = self._people.position(proposal.place.chapter) if proposal.place else 0
-        mark = "*" if proposal.id in self._marks else " "
-        return f"{_SIGNS[proposal.state]}{mark}{position or '-':>4}  "
+        sign, role = _SIGNS[proposal.state]
+        marked = Cell("*" if proposal.id in self._marks else "", "focus")
+        return Cell(sign, role), marked, Cell(f"{position}" if position else "—")
 
-    def _row(self, proposal: Proposal) -> EndedRow:
+    def _state(self, proposal: Proposal, unsaid: ProposalState) -> Cell:
+        """The word for a state, but for one that most rows have."""
+        words = "" if proposal.state == unsaid else _(STATES[proposal.state])
+        return Cell(words, _SIGNS[proposal.state][1])
+
+    def _row(self, proposal: Proposal) -> ColumnRow:
         words = one_line(said(proposal, self._people.name), 200)
-        state = "" if proposal.state == "applied" else f" · {_(STATES[proposal.state])}"
-        return EndedRow(self._start(proposal), words, f"  {_(KINDS[proposal.kind])}{state}")
+        return self._columns.row(
+            *self._start(proposal), words, _(KINDS[proposal.kind]), self._state(proposal, "applied")
+        )

@@ -14,6 +14,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.orders import Turn, placed_moments
 from flowcabal_tui.tui.story.words import (
     PROMISE_STATES,
+    PromiseState,
     due_words,
     fact_lines,
     moment_lines,
@@ -23,9 +24,17 @@ from flowcabal_tui.tui.story.words import (
     standing_words,
     urgency,
 )
-from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.roles import Role
 
 RecordList = Literal["promises", "timeline", "facts"]
+_PROMISE_ROLES: Final[dict[PromiseState, Role]] = {
+    "overdue": "failed",
+    "due": "waiting",
+    "open": "text",
+    "paid": "done",
+    "dropped": "secondary",
+}
 _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
 
 
@@ -40,12 +49,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row: its start and end are always in view, its middle is cut where there is no room."""
+    """One record as a row of its list."""
 
     record: StoryRecord
-    start: str
-    middle: str
-    end: str
+    row: ColumnRow
 
 
 def lines(listed: RecordList, cast: Cast, wish: Wish) -> list[Line]:
@@ -71,14 +78,20 @@ def about(record: StoryRecord, cast: Cast) -> Iterator[str]:
 def _promises(cast: Cast, wish: Wish) -> list[Line]:
     found = [each for each in cast.story.promises if cast.fits(wish.words, each.text, each.about)]
     found.sort(key=lambda each: urgency(each, cast))
-    states = [standing(each, cast) for each in found]
-    widest = max((cell_width(standing_words(each)) for each in states), default=0)
+    columns = Columns(
+        Column(most=1, least=1),
+        Column(_("state"), rank=1, least=20),
+        Column(_("promise"), fill=True, least=20),
+        Column(_("due"), rank=2, role="secondary"),
+        Column(_("silent"), rank=3, is_number=True, role="secondary"),
+    )
     rows = []
-    for promise, state in zip(found, states, strict=True):
-        start = f"{PROMISE_STATES[state.state][0]} {padded(standing_words(state), widest)}  "
-        silent = _("silent {n}").format(n=state.silent) if state.silent else ""
-        parts = (due_words(promise) or _chapter(promise, cast), silent)
-        rows.append(Line(promise, start, one_line(promise.text), "".join(f" · {part}" for part in parts if part)))
+    for promise, state in ((each, standing(each, cast)) for each in found):
+        sign, role = PROMISE_STATES[state.state][0], _PROMISE_ROLES[state.state]
+        due = due_words(promise) or _chapter(promise, cast)
+        silent = f"{state.silent}" if state.silent else ""
+        row = columns.row(Cell(sign, role), Cell(standing_words(state), role), one_line(promise.text), due, silent)
+        rows.append(Line(promise, row))
     return rows
 
 
@@ -90,30 +103,43 @@ def _moments(cast: Cast, wish: Wish) -> list[Line]:
     placed = placed_moments(cast.story, cast)
     if wish.as_told:
         placed = tuple(sorted(placed, key=lambda each: each.told))
+    columns = Columns(
+        Column(_("happens"), is_number=True),
+        Column(_("told"), is_number=True, role="secondary"),
+        Column(most=1, least=1),
+        Column(_("when"), rank=1, most=30, role="secondary"),
+        Column(_("what"), fill=True, least=20),
+        Column(_("chapter"), rank=2, is_number=True, role="secondary"),
+        Column(rank=3, role="secondary"),
+    )
     rows = []
     for each in placed:
         if cast.fits(wish.words, f"{each.moment.when} {each.moment.text}", each.moment.about):
-            when, text = crop(one_line(each.moment.when), 30), one_line(each.moment.text)
-            words = _("{when}: {text}").format(when=when, text=text) if when else text
-            told = _("chapter {n}").format(n=cast.position(each.moment.chapter))
-            start = f"{each.happens:>4} {each.told:>4}{_TURNS[each.turn]} "
-            rows.append(Line(each.moment, start, words, f" · {told}{_turned(each.turn)}"))
+            when, text = one_line(each.moment.when), one_line(each.moment.text)
+            turn, at = _TURNS[each.turn], f"{cast.position(each.moment.chapter)}"
+            row = columns.row(f"{each.happens}", f"{each.told}", turn, when, text, at, _turned(each.turn))
+            rows.append(Line(each.moment, row))
     return rows
 
 
 def _turned(turn: Turn) -> str:
-    return {"": "", "back": " · " + _("looks back"), "ahead": " · " + _("looks ahead")}[turn]
+    return {"": "", "back": _("looks back"), "ahead": _("looks ahead")}[turn]
 
 
 def _facts(cast: Cast, wish: Wish) -> list[Line]:
+    columns = Columns(
+        Column(most=1, least=1),
+        Column(fill=True, least=20),
+        Column(rank=1, role="secondary"),
+        Column(rank=2, role="secondary"),
+    )
     rows = []
     for fact in cast.story.facts:
         held = wish.position is None or cast.holds(fact, wish.position)
         if held and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
             names = cast.names(_some(fact.about))
-            end = " · ".join(part for part in (names, short_period(fact, cast)) if part)
-            sign = "S " if fact.secret else "  "
-            rows.append(Line(fact, sign, one_line(fact.text), f" · {end}" if end else ""))
+            sign = Cell("S" if fact.secret else "", "key")
+            rows.append(Line(fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))
     return rows
 
 

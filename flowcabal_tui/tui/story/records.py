@@ -17,7 +17,7 @@ from flowcabal_tui.domain.story import Fact, Moment, Promise, StoryRecord
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
@@ -34,7 +34,6 @@ from flowcabal_tui.tui.story.record_forms import (
 from flowcabal_tui.tui.story.record_rows import RecordList, Wish, about, lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
 _TABS: Final = (
     ("1", "promises", mark("Promises")),
@@ -118,6 +117,7 @@ class RecordsScreen(FilteredPage):
         yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
         yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))
         yield Static(markup=False, classes="head")
+        yield ColumnHead()
         yield PickList(id="list")
         yield Static(markup=False, classes="told")
         yield HintLine()
@@ -139,7 +139,10 @@ class RecordsScreen(FilteredPage):
         words = self.query_one(Input).value.strip()
         found = lines(self._list_shown, cast, Wish(words, position, self._as_told))
         self._listed = {each.record.id: each.record for each in found}
-        rows = [Option(EndedRow(each.start, each.middle, each.end), id=each.record.id) for each in found]
+        rows = [Option(each.row, id=each.record.id) for each in found]
+        self.query_one(ColumnHead).display = bool(found) and self._list_shown != "facts"
+        if found:
+            self.query_one(ColumnHead).show(found[0].row.columns)
         self.listing.refill(rows, cursor)
         chapter = cast.at(self._position)
         title = cast.chapter(chapter.id if chapter else None)

@@ -96,7 +96,7 @@ class ColumnRow(Visual):
     """One row of a list in columns; as text, its cells with blanks between them."""
 
     def __init__(self, columns: Columns, cells: tuple[Cell, ...], indent: int) -> None:
-        self._columns, self._cells, self._indent = columns, cells, indent
+        self.columns, self._cells, self._indent = columns, cells, indent
 
     def __str__(self) -> str:
         return " ".join(cell.words for cell in self._cells if cell.words)
@@ -112,7 +112,7 @@ class ColumnRow(Visual):
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The row; words that do not fit are cut in their middle."""
         pieces: list[tuple[str, str]] = []
-        for column, cell, cells in zip(self._columns.columns, self._cells, self._columns.widths(width), strict=True):
+        for column, cell, cells in zip(self.columns.columns, self._cells, self.columns.widths(width), strict=True):
             if cells:
                 words = self._words(column, cell, cells, self._indent if not pieces else 0)
                 look = role_style(cell.role or column.role)

@@ -35,6 +35,8 @@ STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
     "stale": ("◌", "~"),
     "retrying": ("◔", "%"),
     "cancelled": ("□", "x"),
+    "paused": ("◑", "^"),
+    "interrupted": ("◒", "/"),
     "round": ("▸", ":"),
 }
 """State (a round of a loop has none) -> its sign, and its sign in ASCII; an unknown state shows its first letter."""
@@ -43,7 +45,7 @@ STATE_SIGNS: Final[dict[str, tuple[str, str]]] = {
 STATE_ROLES: Final[dict[str, Role]] = {
     "running": "focus", "retrying": "focus", "waiting": "waiting", "done": "done", "failed": "failed",
     "blocked": "failed", "frozen": "key", "stale": "stale", "cancelled": "secondary", "skipped": "secondary",
-    "pending": "secondary", "ready": "secondary",
+    "pending": "secondary", "ready": "secondary", "paused": "focus", "interrupted": "stale",
 }  # fmt: skip
 """State -> the role whose colour it has."""
 

@@ -19,10 +19,15 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.roles import Role
 from flowcabal_tui.tui.workflows.build_access import BuildAccess
 
+_ROLES: Final[dict[BuildState, Role]] = {
+    "building": "focus", "asks": "waiting", "finished": "waiting", "interrupted": "stale", "accepted": "done",
+}  # fmt: skip
 _ORDER: Final[tuple[BuildState, ...]] = (
     "asks", "finished", "building", "interrupted", "stopped", "accepted", "rejected",
 )  # fmt: skip
@@ -73,7 +78,8 @@ class BuildsScreen(ModalScreen[str | None]):
         found = await self._access.rows()
         rows = sorted(found, key=_rank)
         self._listed = {row.id: row for row in rows}
-        self.query_one(PickList).refill([Option(_row(row), id=row.id) for row in rows])
+        columns = _columns()
+        self.query_one(PickList).refill([Option(_row(columns, row), id=row.id) for row in rows])
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:
@@ -103,6 +109,13 @@ def _rank(row: BuildRow) -> tuple[int, int]:
     return _ORDER.index(row.state), -int(row.id.rpartition("-")[2])
 
 
-def _row(row: BuildRow) -> str:
+def _columns() -> Columns:
+    return Columns(
+        Column(), Column(rank=1, most=24), Column(rank=2, fill=True, least=12), Column(rank=3, role="secondary")
+    )
+
+
+def _row(columns: Columns, row: BuildRow) -> ColumnRow:
+    state = Cell(_(STATES[row.state]), _ROLES.get(row.state, "secondary"))
     about = row.saved or row.workflow or _("new")
-    return f"{_(STATES[row.state])} · {about} · {one_line(row.wish, 200) or _('by the form')} · {row.id}"
+    return columns.row(state, about, one_line(row.wish, 200) or _("by the form"), row.id)

@@ -19,6 +19,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
@@ -75,13 +76,17 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         names.highlighted = min(1, len(self._versions) - 1)
 
     def _rows(self) -> list[Option]:
-        return [Option(self._row(item), id=item.reference) for item in self._versions]
+        columns = Columns(
+            Column(is_number=True),
+            Column(role="secondary"),
+            Column(rank=1, fill=True),
+            Column(rank=2, role="secondary"),
+        )
+        return [Option(self._row(columns, item), id=item.reference) for item in self._versions]
 
-    def _row(self, version: WorkflowVersion) -> str:
+    def _row(self, columns: Columns, version: WorkflowVersion) -> ColumnRow:
         nodes = ngettext("{n} node", "{n} nodes", version.nodes).format(n=version.nodes)
-        number = _("version {n}").format(n=version.version)
-        parts = (number, f"{version.at:%Y-%m-%d %H:%M}", one_line(version.name), nodes)
-        return " · ".join(part for part in parts if part)
+        return columns.row(f"v{version.version}", f"{version.at:%Y-%m-%d %H:%M}", one_line(version.name), nodes)
 
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
