@@ -120,9 +120,9 @@ def _contrast_table() -> Iterator[str]:
 
 
 def _state_table() -> Iterator[str]:
+    words = {str(state): _(said) for state, said in STATES.items()}
     for state, (sign, plain) in STATE_SIGNS.items():
-        words = _(STATES[state]) if state in STATES else state
-        yield f"| {words} | `{sign}` | `{plain}` | {STATE_ROLES.get(state, 'text')} |\n"
+        yield f"| {words.get(state, state)} | `{sign}` | `{plain}` | {STATE_ROLES.get(state, 'text')} |\n"
 
 
 if __name__ == "__main__":
