@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,7 +62,7 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         assert isinstance(pilot.app.screen, KeptScreen)
         rows = [row.strip() for row in shown(pilot.app)]
         assert rows[0] == "Kept for chapter 1, Rain"
-        assert rows[1].startswith("+ draft, attempt 2 · 11112222 · ") and rows[1].endswith("version 2")
+        assert rows[1].startswith("+ ") and "draft, attempt 2" in rows[1] and "v2" in rows[1].split()
         assert "The newer text." in screen_text(pilot)
         await press(pilot, "U", "j", "d")
         assert workbench.sent == [DeleteOutput(OLD)], "what is in cannot be brought back"
@@ -83,9 +84,9 @@ async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_
         await press(pilot, "b")
         rows = [row.strip() for row in shown(pilot.app)]
         assert rows[0] == "Kept in the whole book"
-        assert rows[1].startswith("+ Chapter · draft, attempt 2 · 99990000")
-        assert rows[2].startswith("+ Outline · draft, attempt 2 · 55556666")
-        assert rows[3].startswith("+ Chapter 1 Rain · draft, attempt 2 · 11112222")
+        assert re.match(r"\+ Chapter +draft, attempt 2 ", rows[1])
+        assert re.match(r"\+ Outline +draft, attempt 2 ", rows[2])
+        assert re.match(r"\+ Chapter 1 Rain +draft, attempt 2 ", rows[3])
         await press(pilot, "g", "j", "d")
         assert workbench.sent == [DeleteOutput(outline.id)]
         await press(pilot, "b")
@@ -166,7 +167,7 @@ async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> N
         await press(pilot, "Q")
         page = screen_text(pilot)
         for name in ("The whole work", "Chapters 1-3", "Mara, 2 The Ferry", "Outline", "2 The Ferry"):
-            assert f"knowledge server · {name}" in page
+            assert re.search(f"knowledge server +{name}", page)
         assert "~ Chapters 1-3 · changed" in page
         assert not any(uri.split("@")[0] in page for uri in subjects)
 

@@ -24,6 +24,7 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import counted, length_words, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
@@ -43,6 +44,17 @@ class BrowserPlace:
     chapter: ChapterId
     start: int = -1
     end: int = -1
+
+
+_COLUMNS: Final = (
+    Column(most=1, least=1),
+    Column(is_number=True, role="secondary"),
+    Column(fill=True, least=16),
+    Column(rank=1, is_number=True),
+    Column(rank=3, is_number=True, role="secondary"),
+    Column(rank=4, is_number=True, role="secondary"),
+    Column(rank=2, least=8),
+)
 
 
 class BrowserScreen(ModalScreen[BrowserPlace | None]):
@@ -105,6 +117,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._book_name, self._chinese, self._controller = name, language.startswith("zh"), controller
         self._first = current
         self._seen: Overview | None = None
+        self._columns = Columns(*_COLUMNS)
         self._scenes: dict[ChapterId, tuple[ChapterScene, ...]] = {}
         self._folded: set[str] = set()
 
@@ -142,6 +155,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             return
         first, self._first = self._first, None
         self.query_one(".head", Static).update("\n".join(self._head(self._seen)))
+        self._columns = Columns(*_COLUMNS)
         rows = list(self._rows(self._seen))
         self.query_one(PickList).refill(rows, cursor or (_key(first) if first else self._nearest(rows)))
 
@@ -189,16 +203,12 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         sign = "[+]" if volume in self._folded else "[-]"
         length = counted(sum(standing.chapter.length for standing in standings), chinese=self._chinese)
         chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
-        row = EndedRow(f"{sign} ", one_line(volume), f" · {chapters} · {length}", is_bold=True)
+        row = EndedRow(f"{sign} ", one_line(volume), f"  {chapters}, {length}", is_bold=True)
         return Option(row, id=f"volume/{standings[0].chapter.id}")
 
-    def _chapter_row(self, standing: ChapterStanding, goal: int) -> EndedRow:
+    def _chapter_row(self, standing: ChapterStanding, goal: int) -> ColumnRow:
         chapter = standing.chapter
-        parts = [f"{chapter.length:,}" if chapter.version else _("empty")]
-        if goal and chapter.version:
-            parts.append(f"{chapter.length / goal:.0%}")
-        if chapter.version > 1:
-            parts.append(_("version {n}").format(n=chapter.version))
+        parts = []
         if standing.is_unsaved:
             parts.append(_("* unsaved text"))
         if standing.changed_outside:
@@ -211,7 +221,15 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             parts.append(_("summaries out of date"))
         sign = "v" if chapter.id in self._scenes else ">" if chapter.version else " "
         title = one_line(chapter.title) or _("untitled")
-        return EndedRow(f"  {sign} {chapter.position:>4} ", title, " · " + " · ".join(parts))
+        return self._columns.row(
+            sign,
+            f"{chapter.position}",
+            title,
+            f"{chapter.length:,}" if chapter.version else "—",
+            f"{chapter.length / goal:.0%}" if goal and chapter.version else "",
+            f"v{chapter.version}" if chapter.version > 1 else "",
+            Cell(_(", ").join(parts), "stale" if parts else None),
+        )
 
     # The cursor
 
@@ -386,7 +404,7 @@ def _scene_row(scene: ChapterScene) -> EndedRow:
     """Number, title, first words, length."""
     opening = one_line(scene.text, 120)
     words = f"{one_line(scene.title)} | {opening}" if scene.title else opening
-    return EndedRow(f"       {scene.number:>3} ", words, f" · {length_words(scene.text)}")
+    return EndedRow(f"       {scene.number:>3} ", words, f"  {length_words(scene.text)}")
 
 
 def _key(chapter: ChapterId, scene: ChapterScene | None = None, number: int = 0) -> str:

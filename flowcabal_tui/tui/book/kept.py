@@ -20,8 +20,8 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ class KeptScreen(ModalScreen[None]):
         self._kept = {str(each.id): each for each, _words in rows}
         self._words = {str(each.id): words for each, words in rows}
         self.query_one(".head", Static).update(one_line(self._controller.title(self._whole)))
+        columns = _columns()
         self.query_one(PickList).refill(
-            Option(_row(each, self._words[key]), id=key) for key, each in self._kept.items()
+            [Option(_row(columns, each, self._words[key]), id=key) for key, each in self._kept.items()]
         )
         if not self._kept:
             none = _("Nothing is kept yet.") if self._whole else _("Nothing of this chapter is kept yet.")
@@ -137,11 +138,21 @@ class KeptScreen(ModalScreen[None]):
             self._then(self._controller.purge(kept))
 
 
-def _row(kept: Curated, words: str) -> EndedRow:
-    when = f"{kept.at:%Y-%m-%d %H:%M}"
+def _columns() -> Columns:
+    return Columns(
+        Column(most=1, least=1),
+        Column(fill=True, least=12),
+        Column(rank=1),
+        Column(rank=2, role="secondary"),
+        Column(rank=3, is_number=True, role="secondary"),
+        Column(rank=4, role="secondary"),
+    )
+
+
+def _row(columns: Columns, kept: Curated, words: str) -> ColumnRow:
     origin = _("{node}, attempt {n}").format(node=one_line(kept.node), n=kept.attempt) if kept.node else ""
-    parts = [f"{kept.id[:8]}", when, *([_("version {n}").format(n=kept.version)] if kept.version else [])]
-    if kept.deleted:
-        parts.append(_("keep undone"))
-    name = " · ".join(filter(None, (one_line(words), origin or _("by hand"))))
-    return EndedRow("x " if kept.deleted else "+ ", name, "".join(f" · {part}" for part in parts))
+    sign = Cell("x", "removed") if kept.deleted else Cell("+", "done")
+    name = Cell(one_line(words), "removed" if kept.deleted else None)
+    by = Cell(origin or _("by hand"), "model" if origin else "hand")
+    state = _("keep undone") if kept.deleted else f"{kept.at:%Y-%m-%d %H:%M}"
+    return columns.row(sign, name, by, state, f"v{kept.version}" if kept.version else "", f"{kept.id[:8]}")

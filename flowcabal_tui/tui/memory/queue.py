@@ -22,9 +22,11 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
+from flowcabal_tui.tui.widgets.roles import Role
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.memory.queue_controller import QueueController
@@ -40,6 +42,16 @@ _ORDER: Final[tuple[Freshness, ...]] = ("running", "failed", "stale", "waiting",
 _SIGNS: Final[Mapping[Freshness, str]] = {
     "running": ">", "failed": "!", "stale": "~", "waiting": ".", "cancelled": "x", "fresh": "+",
 }  # fmt: skip
+
+_ROLES: Final[Mapping[Freshness, Role]] = {
+    "running": "focus", "failed": "failed", "stale": "stale", "waiting": "secondary", "fresh": "done",
+}  # fmt: skip
+_COLUMNS: Final = (
+    Column(most=1, least=1),
+    Column(most=24),
+    Column(least=12, rank=1),
+    Column(rank=2, fill=True, role="secondary"),
+)
 
 
 class QueueScreen(ModalScreen[None]):
@@ -149,6 +161,7 @@ class QueueScreen(ModalScreen[None]):
             yield Option(row, id=key)
 
     def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
+        columns = Columns(*_COLUMNS)
         for state in _ORDER:
             of_state = [task for task in tasks if task.state == state]
             if not of_state:
@@ -159,10 +172,9 @@ class QueueScreen(ModalScreen[None]):
             yield Option(Text(words, style="bold"), disabled=True)
             for task in of_state[:_SHOWN]:
                 self._listed[str(task.id)] = task
-                yield Option(self._row(task), id=str(task.id))
+                yield Option(self._row(columns, task), id=str(task.id))
 
-    def _row(self, task: BackgroundTask) -> HangingRow:
-        words = f"{_(TASKS[task.kind])} · {one_line(self._subject(task))}"
+    def _row(self, columns: Columns, task: BackgroundTask) -> ColumnRow:
         parts = []
         if task.tries:
             parts.append(_("attempts: {n}").format(n=task.tries))
@@ -171,7 +183,8 @@ class QueueScreen(ModalScreen[None]):
             parts.append(_("again in {n} s").format(n=round(left)))
         if task.error:
             parts.append(one_line(task.error))
-        return HangingRow(f"{_SIGNS[task.state]} ", words, "".join(f" · {part}" for part in parts))
+        sign = Cell(_SIGNS[task.state], _ROLES.get(task.state))
+        return columns.row(sign, _(TASKS[task.kind]), one_line(self._subject(task)), _(", ").join(parts))
 
     def _subject(self, task: BackgroundTask) -> str:
         """The chapter, or what it is about, by name; `<profile>@<chapter>` names both."""
