@@ -18,7 +18,8 @@ from flowcabal_tui.tui.story.proposal_list import _SIGNS as PROPOSAL_SIGNS
 from flowcabal_tui.tui.story.words import PROMISE_STATES
 from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, STATE_SIGNS
 from flowcabal_tui.tui.widgets.roles import ROLES
-from tests.snapshots.test_whole import opened, typed
+from tests.snapshots.test_whole import SOUGHT, opened, typed, workbench
+from tests.tui.waiting import answered
 
 CHAIN = " · "
 LISTS = {
@@ -32,11 +33,10 @@ LISTS = {
     "timeline": ("9", "2"),
     "facts": ("9", "3"),
     "manuscript": ("M", "g", "j", "l"),
-    "search": ("F", "a"),
+    "search": ("F",),
     "findings": ("L",),
     "proposals": ("A",),
     "background": ("Q", "f"),
-    "builds": ("V",),
     "outline": ("O",),
 }
 """Keys that lead to each list from the workspace."""
@@ -77,7 +77,12 @@ def test_every_state_of_a_promise_but_the_usual_one_has_a_sign() -> None:
 async def test_rows_are_columns_and_chain_nothing(name: str, language: str) -> None:
     app = opened(language)
     async with app.run_test(size=(140, 40)) as pilot:
-        await typed(*LISTS[name])(pilot)
+        await typed()(pilot)
+        workbench(pilot).findings.fill()
+        workbench(pilot).proposal_list.fill()
+        for key in (*LISTS[name], *(SOUGHT[language] if name == "search" else ())):
+            await pilot.press(key)
+            await answered(pilot)
         found = list(rows(pilot))
         assert found, "a list has rows"
         for row in found:

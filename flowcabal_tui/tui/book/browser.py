@@ -19,12 +19,13 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import ChapterStanding, Overview
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.tui.book.browser_rows import COLUMNS, chapter_row, scene_row
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.words import counted, length_words, one_line
+from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
-from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.column_rows import ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
@@ -44,17 +45,6 @@ class BrowserPlace:
     chapter: ChapterId
     start: int = -1
     end: int = -1
-
-
-_COLUMNS: Final = (
-    Column(most=1, least=1),
-    Column(is_number=True, role="secondary"),
-    Column(fill=True, least=16),
-    Column(rank=1, is_number=True),
-    Column(rank=3, is_number=True, role="secondary"),
-    Column(rank=4, is_number=True, role="secondary"),
-    Column(rank=2, least=8),
-)
 
 
 class BrowserScreen(ModalScreen[BrowserPlace | None]):
@@ -117,7 +107,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._book_name, self._chinese, self._controller = name, language.startswith("zh"), controller
         self._first = current
         self._seen: Overview | None = None
-        self._columns = Columns(*_COLUMNS)
+        self._columns = Columns(*COLUMNS)
         self._scenes: dict[ChapterId, tuple[ChapterScene, ...]] = {}
         self._folded: set[str] = set()
 
@@ -155,7 +145,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             return
         first, self._first = self._first, None
         self.query_one(".head", Static).update("\n".join(self._head(self._seen)))
-        self._columns = Columns(*_COLUMNS)
+        self._columns = Columns(*COLUMNS)
         rows = list(self._rows(self._seen))
         self.query_one(PickList).refill(rows, cursor or (_key(first) if first else self._nearest(rows)))
 
@@ -195,9 +185,9 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 continue
             for standing in standings:
                 chapter = standing.chapter
-                yield Option(self._chapter_row(standing, seen.goals.chapter), id=_key(chapter.id))
+                yield Option(self._row(standing, seen.goals.chapter), id=_key(chapter.id))
                 for scene in self._scenes.get(chapter.id, ()):
-                    yield Option(_scene_row(scene), id=_key(chapter.id, scene))
+                    yield Option(scene_row(scene), id=_key(chapter.id, scene))
 
     def _volume_row(self, volume: str, standings: Sequence[ChapterStanding]) -> Option:
         sign = "[+]" if volume in self._folded else "[-]"
@@ -206,30 +196,8 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         row = EndedRow(f"{sign} ", one_line(volume), f"  {chapters}, {length}", is_bold=True)
         return Option(row, id=f"volume/{standings[0].chapter.id}")
 
-    def _chapter_row(self, standing: ChapterStanding, goal: int) -> ColumnRow:
-        chapter = standing.chapter
-        parts = []
-        if standing.is_unsaved:
-            parts.append(_("* unsaved text"))
-        if standing.changed_outside:
-            parts.append(_("changed outside"))
-        if standing.failed:
-            parts.append(_("memory failed"))
-        elif standing.left:
-            parts.append(_("updating memory"))
-        elif standing.is_stale:
-            parts.append(_("summaries out of date"))
-        sign = "v" if chapter.id in self._scenes else ">" if chapter.version else " "
-        title = one_line(chapter.title) or _("untitled")
-        return self._columns.row(
-            sign,
-            f"{chapter.position}",
-            title,
-            f"{chapter.length:,}" if chapter.version else "—",
-            f"{chapter.length / goal:.0%}" if goal and chapter.version else "",
-            f"v{chapter.version}" if chapter.version > 1 else "",
-            Cell(_(", ").join(parts), "stale" if parts else None),
-        )
+    def _row(self, standing: ChapterStanding, goal: int) -> ColumnRow:
+        return chapter_row(self._columns, standing, goal, unfolded=standing.chapter.id in self._scenes)
 
     # The cursor
 
@@ -398,13 +366,6 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self.notify(_("There is no scene after it."), markup=False)
         else:
             self._then(self._controller.join_scene(chapter, scene.number + 1))
-
-
-def _scene_row(scene: ChapterScene) -> EndedRow:
-    """Number, title, first words, length."""
-    opening = one_line(scene.text, 120)
-    words = f"{one_line(scene.title)} | {opening}" if scene.title else opening
-    return EndedRow(f"       {scene.number:>3} ", words, f"  {length_words(scene.text)}")
 
 
 def _key(chapter: ChapterId, scene: ChapterScene | None = None, number: int = 0) -> str:
