@@ -28,11 +28,12 @@ from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names
 from flowcabal_tui.tui.story.mentions import MentionsScreen
+from flowcabal_tui.tui.story.name_rows import name_columns, name_row
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.story.words import ENTITY_KINDS, entity_lines
-from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
 
 _ALL: Final = "all"
@@ -138,7 +139,7 @@ class EntitiesScreen(FilteredPage):
     def refill(self, cursor: str | None = None) -> None:
         """Of the kind that is chosen."""
         if self.cast is not None:
-            columns = _columns()
+            columns = name_columns()
             rows = [Option(self._row(columns, each, self.cast), id=each.id) for each in self._found(self.cast)]
             self.query_one(ColumnHead).show(columns)
             self.listing.refill(rows, cursor)
@@ -152,16 +153,7 @@ class EntitiesScreen(FilteredPage):
                 yield each
 
     def _row(self, columns: Columns, entity: Entity, cast: Cast) -> ColumnRow:
-        others = " = ".join(one_line(name, 30) for name in entity.names)
-        seen = cast.seen.get(entity.id)
-        return columns.row(
-            Cell("?" if entity.proposed else "", "waiting"),
-            Cell("*" if entity.id in self._marked else "", "focus"),
-            others,
-            _(ENTITY_KINDS[entity.kind]) if self._kind_shown == _ALL else "",
-            f"{seen.mentions:,}" if seen else "—",
-            f"{seen.first}-{seen.last}" if seen else "—",
-        )
+        return name_row(columns, entity, cast, marked=entity.id in self._marked, shows_kind=self._kind_shown == _ALL)
 
     def tell(self) -> None:
         """Its names that wait come first."""
@@ -316,14 +308,3 @@ class EntitiesScreen(FilteredPage):
         if await self.confirm(_("Merge two names?"), words):
             await self.access.merge(entity, kept, cast)
             await self._done(kept.id)
-
-
-def _columns() -> Columns:
-    return Columns(
-        Column(most=1, least=1),
-        Column(most=1, least=1),
-        Column(_("name"), fill=True, least=12),
-        Column(rank=3, role="secondary"),
-        Column(_("mentions"), rank=2, is_number=True, role="secondary"),
-        Column(_("chapters"), rank=1, is_number=True, role="secondary"),
-    )
