@@ -39,6 +39,7 @@ from flowcabal_tui.store.migrations.m010_comparisons import STATEMENTS as TENTH
 from flowcabal_tui.store.migrations.m011_comments import STATEMENTS as ELEVENTH
 from flowcabal_tui.store.migrations.m012_locks_and_passes import STATEMENTS as TWELFTH
 from flowcabal_tui.store.migrations.m013_proposed_rewrites import STATEMENTS as THIRTEENTH
+from flowcabal_tui.store.migrations.m014_changes import STATEMENTS as FOURTEENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -85,6 +86,7 @@ async def test_released_migrations_are_never_changed():
         ELEVENTH,
         TWELFTH,
         THIRTEENTH,
+        FOURTEENTH,
     )
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
@@ -286,4 +288,5 @@ RELEASED = [
     "e428642d7a2e662150fe47bdd96f7ff2",
     "3dba7bc8838285249509175c535f1acb",
     "64bbd23b37433777a160de47666e22d7",
+    "256bc626422613fa8ed3152549d4877e",
 ]
