@@ -20,6 +20,7 @@ from flowcabal_tui.domain.comparison import (
     Taken,
     Verdict,
 )
+from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Quote, Spend
 from flowcabal_tui.domain.text import digest
@@ -51,8 +52,11 @@ class FakeComparisonAccess:
         self.changes: tuple[SeamHunk, ...] | None = None
         self.after_asking: tuple[SeamHunk, ...] = ()
         self.target = TARGET
+        self.grows_to: Comparison | None = None
 
     async def comparison(self) -> Comparison:
+        if len(self.shown.candidates) < 2:
+            raise RunError("only one text")
         return self.shown
 
     async def draft(self, _comparison: Comparison) -> ChoiceDraft:
@@ -77,6 +81,8 @@ class FakeComparisonAccess:
 
     async def more(self, count: int) -> None:
         self.asked.append(f"more {count}")
+        if self.grows_to is not None:
+            self.shown = self.grows_to
 
     async def quote_sift(self) -> Quote:
         self.asked.append("quote sift")

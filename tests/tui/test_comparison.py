@@ -11,7 +11,8 @@ import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.agents.comparing.seams import SeamHunk
-from flowcabal_tui.domain.comparison import ChoiceDraft, Taken, Verdict
+from flowcabal_tui.domain.comparison import ChoiceDraft, ComparisonTarget, Taken, Verdict
+from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.tui.decisions.choice import edited, known, result_of, with_taken
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
@@ -31,13 +32,21 @@ A, B, C = (each.digest for each in SHOWN.candidates)
 async def compared(
     access: FakeComparisonAccess, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[Pilot[Any], ComparisonScreen]]:
-    """The screen over an empty app."""
+    """The screen over an empty app, when the candidates are read."""
+    async with begun(access, size) as (pilot, screen):
+        await until(pilot, lambda: screen.comparison is not None)
+        await settled(pilot)
+        yield pilot, screen
+
+
+@asynccontextmanager
+async def begun(
+    access: FakeComparisonAccess, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[Pilot[Any], ComparisonScreen]]:
     app: Host = Host()
     screen = ComparisonScreen(access)  # type: ignore[arg-type]  # a fake plays the access
     async with app.run_test(size=size) as pilot:
         await app.push_screen(screen)
-        await until(pilot, lambda: screen.comparison is not None)
-        await settled(pilot)
         yield pilot, screen
 
 
@@ -143,6 +152,20 @@ async def test_what_costs_money_is_asked_with_its_price() -> None:
         assert isinstance(pilot.app.screen, PromptLine)
         await pressed(pilot, "backspace", "3", "enter", "y")
         assert access.asked[2:] == ["quote 3", "more 3"]
+
+
+async def test_a_node_with_one_text_can_be_asked_for_others() -> None:
+    access = FakeComparisonAccess(replace(SHOWN, candidates=SHOWN.candidates[:1]))
+    access.target, access.grows_to = ComparisonTarget(workflow="chapter", node=NodeId("draft")), SHOWN
+    async with begun(access) as (pilot, screen):
+        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
+        await pressed(pilot, "enter", "y")
+        assert access.asked == ["quote 1", "more 1"]
+        assert screen.comparison is SHOWN
+    access = FakeComparisonAccess(replace(SHOWN, candidates=SHOWN.candidates[:1]))
+    async with begun(access) as (pilot, screen):
+        await until(pilot, lambda: screen not in pilot.app.screen_stack)
+        assert access.asked == [], "a question has its candidates"
 
 
 async def test_changes_at_the_seams_are_accepted_one_by_one() -> None:

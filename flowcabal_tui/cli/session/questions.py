@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.services.book import BookService
+from flowcabal_tui.project.services.comparisons import ComparisonService
 from flowcabal_tui.project.services.conversations import ConversationService
 from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
@@ -44,6 +45,10 @@ _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     "runs": (
         RunService,
         "runs run_details run_workflow node questions replay version_trace quote preview_context totals",
+    ),
+    "comparisons": (
+        ComparisonService,
+        "comparison comparisons find_comparison outcomes quote_candidates quote_sifting quote_seams seam_changes",
     ),
     "conversations": (ConversationService, "conversations conversation turns ask_quote"),
 }

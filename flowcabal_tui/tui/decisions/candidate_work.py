@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from textual.screen import Screen
 
@@ -54,16 +54,16 @@ class CandidateWork:
             return
         await self._access.sift(model=way == "model")
 
-    async def more(self) -> bool:
-        """Has further candidates written; True when a run will ask again instead."""
+    async def more(self) -> Literal["", "written", "asks"]:
+        """Has further candidates written; "asks" when a run will ask again, "" when the writer would rather not."""
         title = _("How many further candidates? 1 to {n}").format(n=MORE)
         answer = (await self._screen.app.push_screen_wait(PromptLine(title, value="1")) or "").strip()
         if not (answer.isascii() and answer.isdecimal() and 1 <= int(answer) <= MORE):
-            return False
+            return ""
         count = int(answer)
         title = ngettext("Write {n} further candidate?", "Write {n} further candidates?", count).format(n=count)
         if not await self._agreed(title, await self._access.quote_more(count)):
-            return False
+            return ""
         self._tell(_("further candidates are being written"))
         try:
             run = await self._access.more(count)
@@ -71,7 +71,7 @@ class CandidateWork:
             self._tell("")
         if run is not None:
             self._screen.notify(_("The run asks again when they are written: F8."), markup=False)
-        return run is not None
+        return "written" if run is None else "asks"
 
     async def smoothed(self, text: str, taken: Sequence[Taken]) -> tuple[SeamHunk, ...]:
         """The changes at the seams that the writer accepts."""

@@ -105,10 +105,11 @@ class ComparisonScreen(Screen[None]):
         """The candidates as they are now; the choice is read once."""
         try:
             comparison = await self._access.comparison()
-        except FlowCabalError:
-            if self._comparison is None and self.app.screen is self:
-                self.dismiss(None)
-            raise
+        except FlowCabalError as error:
+            if self._comparison is not None:
+                raise
+            await self._begin_with_more(error)
+            return
         if self._comparison is None:
             self._draft = await self._access.draft(comparison)
         self._comparison, self._draft = comparison, known(comparison, self._draft)
@@ -116,6 +117,19 @@ class ComparisonScreen(Screen[None]):
         if self.is_attached:
             self._show_result()
             self._refresh_columns(focus=not self.is_typing)
+
+    async def _begin_with_more(self, error: FlowCabalError) -> None:
+        """A node that has written one text can write others; else there is nothing to compare."""
+        self.notify(str(error), markup=False)
+        try:
+            written = not self._access.target.question and await self._agents.more() == "written"
+        except FlowCabalError:
+            self.dismiss(None)
+            raise
+        if written:
+            await self.reload()
+        else:
+            self.dismiss(None)
 
     def note_progress(self, done: int, total: int) -> None:
         """A check of the facts goes on, or has ended."""
@@ -394,7 +408,7 @@ class ComparisonScreen(Screen[None]):
         self.work(self._more())
 
     async def _more(self) -> None:
-        if await self._agents.more():
+        if await self._agents.more() == "asks":
             self.dismiss(None)
         else:
             await self.reload()

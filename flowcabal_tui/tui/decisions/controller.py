@@ -139,8 +139,11 @@ class DecisionController:
         elif view.node is None or view.run is None:
             self._screen.notify(_("Choose a node that has written something: `2`."), markup=False)
         else:
-            workflow = await self._workbench.runs.run_workflow(view.run)
-            self._compare(ComparisonTarget(workflow=workflow.id, node=view.node, chapter=view.chapter))
+            workflow = (await self._workbench.runs.run_workflow(view.run)).id
+            before = await self._workbench.comparisons.comparisons(workflow, view.node)
+            known = [each.target for each in before if each.target.chapter == view.chapter]
+            here = ComparisonTarget(workflow=workflow, node=view.node, chapter=view.chapter)
+            self._compare(known[0] if known else here)
 
     def _compare(self, target: ComparisonTarget) -> None:
         self._screen.app.push_screen(ComparisonScreen(ComparisonAccess(self._workbench, target)))
