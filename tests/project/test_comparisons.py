@@ -362,6 +362,13 @@ async def test_candidates_that_failed_are_asked_for_again_and_the_others_are_not
     assert await stands(desk) == TEXTS[0]
 
 
+async def test_a_model_that_writes_the_same_again_is_named(desk: Desk, server: FaultServer) -> None:
+    server.clear()
+    server.push({"content": TEXTS[0]})
+    with pytest.raises(RunError, match="nothing else"):
+        await desk.project.carry_out(WriteCandidates(await draft(desk), 1))
+
+
 async def test_a_purge_of_the_chapter_takes_its_comparisons(desk: Desk, folder: Path) -> None:
     shown, target = await three(desk), await draft(desk)
     await desk.project.drafts.put_draft(shown.draft_key, "{}")

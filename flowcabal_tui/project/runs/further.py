@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.domain.comparison import MOST, ComparisonTarget
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.ids import NodeId, RunId
+from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.run import Quote, RunRequest, Spend
 from flowcabal_tui.domain.versions import StandingOutput
 from flowcabal_tui.domain.workflow import PromptParams
@@ -48,6 +48,7 @@ class FurtherCandidates:
                 await self._manager.cancel(question.run, None)
             return await self._manager.start(requests[0])
         before = (await self._store.standings.all(name_of(target.workflow), target.chapter)).get(target.node)
+        known = await self._texts(target)
         runs = [await self._manager.start(each) for each in requests]
         await asyncio.gather(*(self._manager.ended(run) for run in runs))
         await self._restore(target, before)
@@ -58,7 +59,18 @@ class FurtherCandidates:
                 (await self._store.runs.summary(failed[0])).error,
                 _("Those that were written are there; ask for the others again."),
             )
+        if await self._texts(target) == known:
+            raise RunError(
+                _("The model wrote nothing else: each text is one that is there."),
+                "",
+                _("Raise the temperature, or change the prompt."),
+            )
         return None
+
+    async def _texts(self, target: ComparisonTarget) -> frozenset[Digest]:
+        """The digests of all that the node has written for the chapter."""
+        versions = await self._versions.of(name_of(target.workflow), target.node, target.chapter)
+        return frozenset(version.digest for version in versions)
 
     async def _restore(self, target: ComparisonTarget, before: StandingOutput | None) -> None:
         """The step keeps the output that it had: a candidate is no choice."""
