@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 
 from flowcabal_tui.domain.comments import Comment, CommentId, CommentKind, CommentWish
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId, RewriteState
 from flowcabal_tui.domain.revision import (
     PASSES,
     WHOLE,
@@ -17,6 +19,8 @@ from flowcabal_tui.domain.revision import (
     Tick,
     progress,
 )
+from flowcabal_tui.domain.run import Quote, Spend
+from flowcabal_tui.protocol.book import RewriteSelection
 from flowcabal_tui.protocol.revision import (
     AddComment,
     EditComments,
@@ -70,6 +74,8 @@ class FakeRevision:
         self.locked: dict[ChapterId, ChapterLock] = {}
         self.pass_rows: tuple[RevisionPass, ...] = PASSES
         self.ticks: list[Tick] = []
+        self.rewrites: list[ProposedRewrite] = []
+        self.price: Decimal | None = Decimal(0)
         self.found: dict[tuple[ChapterId, str], int] = {}
 
     def fill(self) -> None:
@@ -82,6 +88,27 @@ class FakeRevision:
 
     async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
         return tuple(row for row in self.rows if wish.fits(row))
+
+    async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
+        return tuple(row for row in self.rewrites if row.state == "waiting")
+
+    async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
+        spend = Spend(1, 900, 300, self.price)
+        return Quote((), (), spend, spend, currency="USD")
+
+    def propose(self, asked: RewriteSelection) -> ProposedRewrite:
+        """What a model makes of it: an exclamation mark behind each paragraph, and the instruction behind the last."""
+        lines = [f"{line}!" if line.strip() else line for line in asked.text.split("\n")]
+        after = "\n".join(lines) if len(lines) > 1 else f"{asked.text} ({asked.instruction})"
+        row = ProposedRewrite(
+            asked.chapter, asked.start, asked.text, after, "writer-1", asked.instruction, asked.findings,
+            id=RewriteId(len(self.rewrites) + 1),
+        )  # fmt: skip
+        self.rewrites.append(row)
+        return row
+
+    def decide(self, rewrite: RewriteId, state: RewriteState) -> None:
+        self.rewrites = [replace(row, state=state) if row.id == rewrite else row for row in self.rewrites]
 
     async def locks(self) -> dict[ChapterId, ChapterLock]:
         return dict(self.locked)

@@ -61,11 +61,13 @@ from flowcabal_tui.protocol.book import (
     AddChapter,
     BookChanged,
     DeleteOutput,
+    DropRewrite,
     EditChapter,
     OutputPersisted,
     PersistOutput,
     RewriteProposed,
     RewriteSelection,
+    TakeRewrite,
     WriteChapter,
 )
 from flowcabal_tui.protocol.findings import ChangeFromHere, DecideFindings, FindingsChanged
@@ -309,7 +311,15 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                 self.waiting = [item for item in self.waiting if item.id != question]
                 self._events.append(QuestionAnswered(question, decision))
             case RewriteSelection(chapter=chapter, start=start, end=end, text=text, instruction=wish):
-                self._events.append(RewriteProposed(known, chapter, start, end, text, f"{text} ({wish})"))
+                made = self.revision.propose(command)
+                self._events.append(
+                    RewriteProposed(known, chapter, start, end, text, made.after, made.model, wish, made.id)
+                )
+            case TakeRewrite(rewrite=rewrite):
+                self.revision.decide(rewrite, "accepted")
+                return "41"
+            case DropRewrite(rewrite=rewrite):
+                self.revision.decide(rewrite, "refused")
             case SaveWorkflow(workflow=document):
                 newest = max((item.version for item in self.documents if item.id == document.id), default=0)
                 saved = document.model_copy(update={"version": newest + 1})

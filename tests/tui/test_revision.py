@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.proposed_rewrite import with_changes
 from flowcabal_tui.domain.revision import PASSES, WHOLE
+from flowcabal_tui.protocol.book import (
+    AcceptRewrite,
+    BookChanged,
+    DropRewrite,
+    RevertChange,
+    RewriteSelection,
+    TakeRewrite,
+)
 from flowcabal_tui.protocol.revision import LockChapters, PutPasses, TickPass
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
@@ -15,12 +26,14 @@ from flowcabal_tui.tui.revision.revision import RevisionScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.test_names import opened, press, screen
-from tests.tui.test_workspace import workspace
+from tests.tui.test_workspace import told, workspace
 
 ONE, TWO, THREE = (books.chapter_id(n) for n in (1, 2, 3))
 STRUCTURE, CONTINUITY, PEOPLE, *_rest = PASSES
@@ -120,3 +133,77 @@ async def test_the_revision_is_one_key_away_and_enter_opens_the_chapter(tmp_path
         assert not isinstance(pilot.app.screen, RevisionScreen)
         await press(pilot, "U")
         assert "[2 Continuity]" in screen(pilot)
+
+
+async def test_findings_are_mended_by_paragraph_after_the_price_and_taken_back() -> None:
+    workbench = filled()
+    workbench.revision.price = Decimal("0.25")
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "3", "G", "w", "n")
+        assert not [each for each in workbench.sent if isinstance(each, RewriteSelection)], (
+            "the price was not agreed to"
+        )
+        await press(pilot, "w")
+        assert "0.25 USD" in screen(pilot)
+        await press(pilot, "y")
+        (asked,) = [each for each in workbench.sent if isinstance(each, RewriteSelection)]
+        assert asked.text == books.EN.texts[2] and len(asked.findings) == 6 and not asked.instruction
+        assert isinstance(pilot.app.screen, RewriteScreen)
+        count = len(workbench.revision.rewrites[0].changes)
+        await press(pilot, "space", "a")
+        assert workbench.sent[-1] == TakeRewrite(1, tuple(range(1, count)))
+        await press(pilot, "u")
+        assert workbench.sent[-1] == RevertChange(41)
+
+
+async def test_a_rewrite_waits_until_it_is_decided() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "W", *"colder", "enter", "escape")
+        assert isinstance(pilot.app.screen, RevisionScreen)
+        assert [row.state for row in workbench.revision.rewrites] == ["waiting"]
+        await press(pilot, "R", "enter")
+        assert isinstance(pilot.app.screen, RewriteScreen) and "colder" in screen(pilot)
+        await press(pilot, "asterisk", "a")
+        assert isinstance(pilot.app.screen, RewriteScreen), "nothing is accepted"
+        await press(pilot, "x")
+        assert workbench.sent[-1] == DropRewrite(1)
+        await press(pilot, "R")
+        assert isinstance(pilot.app.screen, RevisionScreen), "none waits"
+
+
+async def test_a_selection_of_several_paragraphs_is_accepted_by_paragraph_in_the_editor(tmp_path: Path) -> None:
+    workbench = filled()
+    workbench.revision.locked.clear()
+    workbench.revision.price = Decimal("0.25")
+    async with workspace(workbench, tmp_path) as pilot:
+        await press(pilot, "1", "g", "enter", "f2")
+        pane = pilot.app.screen.query_one(ManuscriptPane)
+        text = pane.text
+        pane.query_one(ProseArea).select_span(0, len(text))
+        await press(pilot, "ctrl+r", *"more", "enter")
+        assert "0.25 USD" in screen(pilot)
+        await press(pilot, "y")
+        assert isinstance(pilot.app.screen, RewriteScreen)
+        await press(pilot, "space", "a")
+        row = workbench.revision.rewrites[0]
+        wanted = with_changes(text, row.changes, range(1, len(row.changes)))
+        assert pane.text == wanted and pane.is_unsaved
+        assert [each.rewrite for each in workbench.sent if isinstance(each, AcceptRewrite)] == [1]
+        await press(pilot, "ctrl+z")
+        assert pane.text == text, "one undo"
+
+
+async def test_a_refused_proposal_waits_no_more_and_a_locked_chapter_is_not_edited(tmp_path: Path) -> None:
+    workbench = filled()
+    workbench.revision.locked.clear()
+    async with workspace(workbench, tmp_path) as pilot:
+        await press(pilot, "1", "g", "enter", "f2", "ctrl+r", *"more", "enter")
+        pane = pilot.app.screen.query_one(ManuscriptPane)
+        assert pane.face == "proposal"
+        await press(pilot, "r")
+        assert workbench.sent[-1] == DropRewrite(1)
+        workbench.revision.fill()
+        await told(pilot, workbench, BookChanged(ONE))
+        await press(pilot, "f2")
+        assert pane.face == "read" and "locked" in screen(pilot)

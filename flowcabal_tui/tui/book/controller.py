@@ -15,6 +15,7 @@ from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.report import report_lines
@@ -23,6 +24,7 @@ from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
     BookChanged,
+    DropRewrite,
     EditChapter,
     ImportManuscript,
     OutputDeleted,
@@ -35,11 +37,13 @@ from flowcabal_tui.protocol.book import (
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.drafts import ChapterDrafts
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.manuscript_words import Proposal, ProposalAccepted
+from flowcabal_tui.tui.book.manuscript_words import Proposal, ProposalAccepted, ProposalRefused
 from flowcabal_tui.tui.book.reading import ReadingController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import OutsideScreen, UnsavedAnswer, UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
+from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -69,6 +73,7 @@ class BookController:
         self.reading = ReadingController(screen, workbench)
         self.chapters: tuple[Chapter, ...] = ()
         self._proposed: RewriteProposed | None = None
+        self._asked: set[tuple[ChapterId, int, str]] = set()
         self.drafts = ChapterDrafts(screen, workbench, self._list)
 
     @property
@@ -107,14 +112,16 @@ class BookController:
         chapter = self.chapter
         if chapter is None:
             return
-        text, versions, draft, outside = await asyncio.gather(
+        text, versions, draft, outside, locks = await asyncio.gather(
             self._workbench.book.chapter_text(chapter.id),
             self._workbench.book.chapter_versions(chapter.id),
             self._workbench.drafts.of(chapter.id),
             self._workbench.book.outside_text(chapter.id),
+            self._workbench.revision.locks(),
         )
         pane = self._screen.query_one(ManuscriptPane)
-        pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None)
+        is_locked = chapter.id in locks and locks[chapter.id].locked
+        pane.show(chapter, text, versions, draft=draft, is_changed_outside=outside is not None, is_locked=is_locked)
 
     @on_request(ManuscriptPane.VersionRequested)
     async def show_version(self, chapter: ChapterId, version: int) -> None:
@@ -281,26 +288,59 @@ class BookController:
 
     @on_request(ManuscriptPane.RewriteRequested)
     async def rewrite(self, chapter: ChapterId, start: int, end: int, text: str, instruction: str) -> None:
-        """Asks the writer's model for another version of a passage."""
+        """Asks the writer's model for another version of a passage, with its price first."""
+        asked = RewriteSelection(chapter, start, end, text, instruction)
+        await self.drafts.write()
+        if not await agrees_to_spend(self._screen.app, await self._workbench.revision.quote_rewrite(asked)):
+            return
         self._screen.notify(_("The passage is being rewritten ..."), markup=False)
-        await self._workbench.carry_out(RewriteSelection(chapter, start, end, text, instruction))
+        self._asked.add((chapter, start, text))
+        await self._workbench.carry_out(asked)
 
     @on_event
     def propose(self, proposal: RewriteProposed) -> None:
-        """Shows a rewritten passage as a diff, if its chapter is open."""
-        if proposal.chapter == self._view.chapter:
-            self._proposed = proposal
-            self._screen.query_one(ManuscriptPane).propose(
-                proposal.start, proposal.end, proposal.before, proposal.after
-            )
+        """Shows a rewritten passage that was asked for here, if its chapter is open."""
+        asked = (proposal.chapter, proposal.start, proposal.before)
+        if asked in self._asked:
+            self._asked.discard(asked)
+            attempt(self._screen, self._propose(proposal))
+
+    async def _propose(self, proposal: RewriteProposed) -> None:
+        """Paragraph by paragraph, where it changes several; else as one difference."""
         self._view.show_pane("manuscript")
+        if proposal.chapter != self._view.chapter:
+            return
+        self._proposed, pane = proposal, self._screen.query_one(ManuscriptPane)
+        made = ProposedRewrite(
+            proposal.chapter, proposal.start, proposal.before, proposal.after, proposal.model, proposal.instruction
+        )
+        changes = made.changes
+        if len(changes) < 2:
+            pane.propose(proposal.start, proposal.end, proposal.before, proposal.after)
+            return
+        title = self.chapter.title if self.chapter else ""
+        accepted = await self._screen.app.push_screen_wait(RewriteScreen(title, made))
+        if accepted:
+            after = with_changes(proposal.before, changes, accepted)
+            pane.propose(proposal.start, proposal.end, proposal.before, after)
+            pane.action_accept()
+        elif accepted is not None:
+            await self.refused()
+
+    @on_request(ProposalRefused)
+    async def refused(self) -> None:
+        """The rewrite that was shown waits no more."""
+        if (made := self._proposed) is not None and made.rewrite:
+            self._proposed = None
+            await self._workbench.carry_out(DropRewrite(made.rewrite))
 
     @on_request(ProposalAccepted)
     async def accepted(self, proposal: Proposal, text: str) -> None:
         """Records the model and the instruction behind the passage that went into `text`."""
         if (made := self._proposed) is not None:
             place = (made.chapter, text, proposal.start, proposal.end)
-            await self._workbench.carry_out(AcceptRewrite(*place, proposal.after, made.model, made.instruction))
+            words = (proposal.after, made.model, made.instruction, made.rewrite)
+            await self._workbench.carry_out(AcceptRewrite(*place, *words))
 
     @on_key("book.import")
     async def import_book(self, path: Path | None = None) -> None:

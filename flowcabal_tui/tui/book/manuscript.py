@@ -24,9 +24,11 @@ from flowcabal_tui.tui.book.manuscript_words import (
     Face,
     Proposal,
     ProposalAccepted,
+    ProposalRefused,
     head_words,
     paragraph_at,
     paragraph_with,
+    told_locked,
 )
 from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
 from flowcabal_tui.tui.book.writing_line import WritingLine
@@ -153,10 +155,9 @@ class ManuscriptPane(Vertical):
 
     def show(
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
-        *, is_changed_outside: bool = False,
+        *, is_changed_outside: bool = False, is_locked: bool = False,
     ) -> None:  # fmt: skip
         """Shows a chapter; unsaved text of the same chapter stays, whatever was saved meanwhile."""
-        self.is_changed_outside = is_changed_outside
         known, same = self._known, self._chapter is not None and self._chapter.id == chapter.id
         if same and known is not None:
             if self.is_unsaved:
@@ -166,6 +167,7 @@ class ManuscriptPane(Vertical):
             self._close_chapter()
             known = OpenText(chapter, text, versions, draft)
         self._known, self._chapter, self.is_unsaved = known, chapter, known.is_unsaved
+        known.is_locked, self.is_changed_outside = is_locked, is_changed_outside
         if self.face == "edit" and not self.is_unsaved and self.query_one(ProseArea).text != known.saved:
             self.query_one(ProseArea).load_text(known.saved)
         self._refresh_reading(follow_start=not same)
@@ -191,7 +193,7 @@ class ManuscriptPane(Vertical):
 
     def edit(self) -> None:
         """Opens the editor at about the place that was being read."""
-        if self.face == "edit" or self._need_chapter() is None:
+        if self.face == "edit" or self._need_chapter() is None or told_locked(self, self._known):
             return
         text, reader, area = self.text, self.query_one("#read", StreamView), self.query_one(ProseArea)
         place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))
@@ -420,6 +422,7 @@ class ManuscriptPane(Vertical):
     def action_reject(self) -> None:
         """Leave the text as it is."""
         self._proposal = None
+        self.post_message(ProposalRefused())
         self._turn_to("read")
         self._refresh_reading(follow_start=False)
 

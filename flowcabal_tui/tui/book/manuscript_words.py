@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
+from textual.widget import Widget
 
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.open_text import OpenText
@@ -72,6 +73,19 @@ class ProposalAccepted(Request):
     text: str
 
 
+def told_locked(pane: Widget, known: OpenText | None) -> bool:
+    """Is the chapter locked? Then a notice says so."""
+    if known is None or not known.is_locked:
+        return False
+    pane.notify(_("The chapter is locked: `L` in the revision (U) unlocks it."), markup=False)
+    return True
+
+
+@dataclass
+class ProposalRefused(Request):
+    """The proposal that was shown is refused."""
+
+
 def head_words(
     known: OpenText,
     text: str,
@@ -88,6 +102,8 @@ def head_words(
     parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
     if face != "edit" and text:
         parts.append(length_words(text, book_language))
+    if known.is_locked:
+        parts.append(_("locked"))
     if is_unsaved:
         parts.append(_("* unsaved, Ctrl+s saves"))
     lines = [" · ".join(parts)]

@@ -22,6 +22,7 @@ class OpenText:
         self.typed: str | None = None
         self.base: int | None = chapter.version
         self._posted: str | None = None
+        self.is_locked = False
         if draft is not None and clean(draft.text) != self.saved:
             self.typed, self.base = clean(draft.text), draft.base
 

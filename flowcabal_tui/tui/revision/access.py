@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.comments import Comment, CommentWish
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
 from flowcabal_tui.domain.revision import ChapterLock, PassId, PassProgress, RevisionPass
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.book import RewriteSelection
 from flowcabal_tui.tui.story.access import StoryAccess
 
 if TYPE_CHECKING:
@@ -33,6 +36,14 @@ class RevisionAccess(StoryAccess):
     async def pass_progress(self, of: PassId) -> PassProgress:
         """How far a pass is."""
         return await self._revision.pass_progress(of)
+
+    async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
+        """Those that wait."""
+        return await self._revision.proposed_rewrites()
+
+    async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
+        """What a rewrite would cost."""
+        return await self._revision.quote_rewrite(asked)
 
     async def locks(self) -> Mapping[ChapterId, ChapterLock]:
         """Of the chapters that are or were locked."""

@@ -20,6 +20,7 @@ from flowcabal_tui.protocol.revision import LockChapters, TickPass
 from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
+from flowcabal_tui.tui.revision.rewriting import Rewriting
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -54,7 +55,9 @@ class RevisionScreen(StoryPage):
         mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space ticks a "
              "chapter as done, and on the checklist (Tab) an item. A chapter whose text was changed after its tick "
              "says so. `f` lists its findings of this pass, `c` its comments, Enter opens it. `L` locks a chapter: "
-             "nothing writes it until you unlock it; `d` compares it with the state in which it was last locked."),
+             "nothing writes it until you unlock it; `d` compares it with the state in which it was last locked. `w` "
+             "has the findings of the pass mended by your model, `W` has the chapter rewritten as you say; you accept "
+             "or refuse each paragraph, and `u` takes the accepted ones back. `R` lists rewrites that wait."),
     )  # fmt: skip
     DEFAULT_CSS = """
     RevisionScreen { background: $background; }
@@ -73,6 +76,14 @@ class RevisionScreen(StoryPage):
                 tooltip=mark("Protect it from every change, or unlock it.")),
         Binding("d", "compare", mark("Compare"), id="revision.compare",
                 tooltip=mark("What changed since the chapter was locked last.")),
+        Binding("w", "rewrite(False)", mark("Rewrite"), id="revision.rewrite",
+                tooltip=mark("Have the findings of this pass mended in this chapter; first shows the price.")),
+        Binding("W", "rewrite(True)", mark("Rewrite as you say"), show=False, id="revision.rewrite-so",
+                tooltip=mark("Have the chapter rewritten with an instruction; first shows the price.")),
+        Binding("R", "rewrites", mark("Proposed rewrites"), show=False, id="revision.rewrites",
+                tooltip=mark("Rewrites that wait for your word.")),
+        Binding("u", "undo", mark("Undo"), show=False, id="revision.undo",
+                tooltip=mark("Take back the rewrite that was accepted last.")),
         Binding("P", "passes", mark("Passes"), id="revision.passes",
                 tooltip=mark("Add, change, move or remove passes.")),
         *(Binding(str(n), f"choose({n})", mark("Pass"), show=False, id=f"revision.pass-{n}")
@@ -89,6 +100,7 @@ class RevisionScreen(StoryPage):
         """The cursor is at `chapter`; `shown` is the pass in view (None: the first)."""
         super().__init__(access)
         self._now, self._first_chapter, self.shown = now, chapter, shown
+        self._rewriting = Rewriting(self, access)
         self._passes: tuple[RevisionPass, ...] = ()
         self._told = PassProgress(())
         self._locks: Mapping[ChapterId, ChapterLock] = {}
@@ -253,6 +265,21 @@ class RevisionScreen(StoryPage):
     async def _carry_out(self, command: Command) -> None:
         await self.access.carry_out(command)
         await self.reload()
+
+    def action_rewrite(self, asks: bool) -> None:
+        """Have the findings of the pass mended, or (`asks`) the chapter rewritten with an instruction."""
+        if (chapter := self.chapter) is not None and self.cast is not None:
+            checks = None if asks else self.current.checks
+            self.work(self._rewriting.rewrite(chapter, self.cast.chapter(chapter), checks))
+
+    def action_rewrites(self) -> None:
+        """Rewrites that wait."""
+        if self.cast is not None:
+            self.work(self._rewriting.choose(self.cast))
+
+    def action_undo(self) -> None:
+        """Take back the rewrite that was accepted last."""
+        self.work(self._rewriting.undo())
 
     def action_compare(self) -> None:
         """What changed since the chapter was locked last."""

@@ -1,12 +1,15 @@
-"""Changes of the book after which the agents' model reads again: asked for first where that costs money."""
+"""What costs money is asked for first: changes after which the agents' model reads again, and rewrites."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from textual.app import App
 from textual.screen import Screen
 
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
@@ -28,4 +31,12 @@ async def may_spend(screen: Screen[Any], workbench: Project, title: str, words: 
     if not agents_cost(workbench):
         return True
     answer: bool = await screen.app.push_screen_wait(ConfirmScreen(title, words or reading_again()))
+    return answer
+
+
+async def agrees_to_spend(app: App[Any], quote: Quote) -> bool:
+    """The writer's answer to a quote; True without a question where nothing is spent."""
+    if quote.is_free:
+        return True
+    answer: bool = await app.push_screen_wait(ConfirmScreen(_("Rewrite it?"), "\n".join(spend_lines(quote))))
     return answer
