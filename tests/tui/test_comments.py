@@ -91,6 +91,7 @@ async def test_hostile_words_are_shown_and_obeyed_by_nobody() -> None:
 
 async def test_the_selection_gets_a_comment_and_so_does_the_paragraph_in_view(tmp_path: Path) -> None:
     workbench = filled()
+    workbench.revision.locked.clear()
     async with workspace(workbench, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "ctrl+n", *"Why", "ctrl+s")
         first = books.EN.texts[0].split("\n")[0].strip()
