@@ -93,15 +93,15 @@ async def test_the_selection_gets_a_comment_and_so_does_the_paragraph_in_view(tm
     workbench = filled()
     workbench.revision.locked.clear()
     async with workspace(workbench, tmp_path) as pilot:
-        await press(pilot, "1", "g", "enter", "ctrl+n", *"Why", "ctrl+s")
+        await press(pilot, "1", "g", "enter", "ctrl+underscore", *"Why", "ctrl+s")
         first = books.EN.texts[0].split("\n")[0].strip()
         assert workbench.sent[-1] == AddComment(ONE, "Why", "note", first, books.EN.texts[0].index(first))
         await press(pilot, "f2")
         pilot.app.screen.query_one(ManuscriptPane).query_one(ProseArea).select_span(4, 9)
-        await press(pilot, "ctrl+n", *"So", "ctrl+s")
+        await press(pilot, "ctrl+underscore", *"So", "ctrl+s")
         words = books.EN.texts[0][4:9]
         start = 4 + len(words) - len(words.lstrip())
         assert workbench.sent[-1] == AddComment(ONE, "So", "note", words.strip(), start)
         assert pilot.app.screen.query_one(ManuscriptPane).face == "edit"
-        await press(pilot, "escape", "H")
+        await press(pilot, "escape", "semicolon")
         assert isinstance(pilot.app.screen, CommentsScreen)

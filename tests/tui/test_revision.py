@@ -127,11 +127,11 @@ async def test_passes_are_added_changed_moved_and_removed() -> None:
 async def test_the_revision_is_one_key_away_and_enter_opens_the_chapter(tmp_path: Path) -> None:
     workbench = filled()
     async with workspace(workbench, tmp_path) as pilot:
-        await press(pilot, "U")
+        await press(pilot, "H")
         assert isinstance(pilot.app.screen, RevisionScreen)
         await press(pilot, "2", "g", "enter")
         assert not isinstance(pilot.app.screen, RevisionScreen)
-        await press(pilot, "U")
+        await press(pilot, "H")
         assert "[2 Continuity]" in screen(pilot)
 
 

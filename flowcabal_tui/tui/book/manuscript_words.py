@@ -77,7 +77,7 @@ def told_locked(pane: Widget, known: OpenText | None) -> bool:
     """Is the chapter locked? Then a notice says so."""
     if known is None or not known.is_locked:
         return False
-    pane.notify(_("The chapter is locked: `L` in the revision (U) unlocks it."), markup=False)
+    pane.notify(_("The chapter is locked: `L` in the revision (H) unlocks it."), markup=False)
     return True
 
 

@@ -137,7 +137,7 @@ class CommentsScreen(FilteredPage):
         """The comment under the cursor."""
         told, comment = self.query_one(".told", Static), self.comment
         if comment is None or self.cast is None:
-            told.update(_("Nothing is listed here. In the manuscript, Ctrl+n comments on the selected passage."))
+            told.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
             self.query_one(Passages).show(None, None)
             return
         who = one_line(comment.author) or _("you")

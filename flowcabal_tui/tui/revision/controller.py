@@ -79,7 +79,7 @@ class RevisionController:
         if noted is not None:
             await self._save_drafts()
             await self._workbench.carry_out(AddComment(chapter, noted.words, noted.kind, words, start))
-            self._screen.notify(_("The comment was added: H lists all."), markup=False)
+            self._screen.notify(_("The comment was added: `;` lists all."), markup=False)
 
     def _passage(self) -> tuple[str, int]:
         """The selected words with their place, else the paragraph at the cursor or the uppermost one in view."""

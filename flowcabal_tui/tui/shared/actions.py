@@ -78,11 +78,11 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("What agents propose about the book: confirm, correct or drop it."), "workspace"),
     Action("story.findings", "L", mark("Findings"),
            mark("What checks found: both passages, and your word by one key."), "workspace"),
-    Action("revision.open", "U", mark("Revision"),
+    Action("revision.open", "H", mark("Revision"),
            mark("Passes over the book: findings, comments, checklists, locked chapters."), "workspace"),
-    Action("revision.comments", "H", mark("Comments"),
+    Action("revision.comments", "semicolon", mark("Comments"),
            mark("What you or a reader noted at passages; resolve it, go there."), "workspace"),
-    Action("revision.comment", "ctrl+n", mark("Comment"),
+    Action("revision.comment", "ctrl+underscore", mark("Comment"),
            mark("Comment on the selected passage, or on the paragraph at the cursor."), "workspace", wins=True),
     Action("story.promises", "9", mark("Promises"), mark("Promises that were planted and are not yet paid."),
            "workspace"),
@@ -182,6 +182,7 @@ def bindings(where: Where) -> list[BindingType]:
 
 _SIGNS: Final[dict[str, str]] = {
     "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
+    "semicolon": ";", "underscore": "_",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 
