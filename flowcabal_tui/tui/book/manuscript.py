@@ -149,9 +149,8 @@ class ManuscriptPane(Vertical):
     @property
     def text(self) -> str:
         """The text that is shown, saved or not."""
-        if self.face == "edit":
-            return self.query_one(ProseArea).text
-        return self._known.text if self._known else ""
+        saved = self._known.text if self._known else ""
+        return self.query_one(ProseArea).text if self.face == "edit" else saved
 
     def show(
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
