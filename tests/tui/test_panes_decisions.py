@@ -74,9 +74,9 @@ async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size
         screen = screen_text(app)
         assert "Review · Draft · decision 1 of 1" in screen
         assert WORDS.reason[:40] in screen
-        assert "state of characters: 1 contradiction" in screen
-        assert "timeline: no contradiction found" in screen
-        assert "rules of the world: not checked" in screen
+        assert "≠ 1 state of characters" in screen
+        assert "● timeline" in screen
+        assert "○ rules of the world (" in screen
         assert f"“{WORDS.draft_quote}”" in screen
         assert f"“{WORDS.source_quote}”" in screen
         assert "attempt 2 of 2" in screen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flowcabal_tui.domain.run import Attempt, Question
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.decisions.question_kinds import attempt_words, made_from
+from flowcabal_tui.tui.shared.words import changed_words
 
 
 class Attempts:
@@ -48,4 +49,7 @@ class Attempts:
 
     def words(self, *, unsent: bool) -> str:
         """Says which attempt is shown; "" for none."""
-        return attempt_words(self.shown, self.numbers, unsent=unsent) if self.shown is not None else ""
+        if self.shown is None:
+            return ""
+        changed = changed_words(self.earlier.text, self.shown.text) if self.earlier is not None else ""
+        return "  ".join(filter(None, (changed, attempt_words(self.shown, self.numbers, unsent=unsent))))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from flowcabal_tui.domain.run import CheckFinding, Evaluation, Quotation
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.project.words import ANGLES
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -67,8 +70,8 @@ class FindingView(Vertical):
         """Shows the checks of an attempt, and its first finding."""
         checks = evaluation.checks if evaluation else ()
         self._findings, self._place = evaluation.findings if evaluation else (), 0
-        words = " · ".join(one_line(check_words(check)) for check in checks) or _("no check asked for")
-        self.query_one(".checks", Static).update(words)
+        said = Content("  ").join(map(_check_content, checks)) if checks else Content(_("no check asked for"))
+        self.query_one(".checks", Static).update(said)
         self._refresh_finding()
 
     def next_finding(self) -> None:
@@ -113,13 +116,39 @@ class FindingView(Vertical):
         if finding is None:
             return
         number = _("finding {n} of {m}").format(n=self._place + 1, m=len(self._findings))
-        words = [number, *filter(None, [finding.rule]), one_line(finding.explanation)]
-        if finding.signature in self._intended:
-            words.append(_("noted as intended"))
-        self.query_one(".explained", Static).update(" · ".join(words))
-        self.query_one("#in-draft", Static).update(quoted(_("The draft says:"), finding.draft, 600))
-        book_says = quoted(_("The book says ({title}):"), finding.source, 600) if finding.source.text else ""
-        self.query_one("#in-source", Static).update(book_says)
+        sign = Content.styled(f"{role_sign('contradiction')} {number}  ", "bold $role-contradiction")
+        end = Content.styled(f"  {_('noted as intended')}", role_style("hand"))
+        words = Content.assemble(sign, (f"{finding.rule}  " if finding.rule else "", role_style("rule")),
+                                 (one_line(finding.explanation), "bold"))  # fmt: skip
+        self.query_one(".explained", Static).update(words + end if finding.signature in self._intended else words)
+        draft = _quoted_content(_("The draft says:"), finding.draft, "contradiction")
+        self.query_one("#in-draft", Static).update(draft)
+        book = _quoted_content(_("The book says ({title}):"), finding.source, "quoted")
+        self.query_one("#in-source", Static).update(book if finding.source.text else "")
+
+
+def _check_content(check: AngleCheck) -> Content:
+    """What one angle said: a sign and its name; the reason only where it could not say."""
+    sign, role = _CHECKS[check.outcome]
+    count = f" {len(check.findings)}" if check.findings else ""
+    why = f" ({one_line(check.detail)})" if check.outcome == "not checked" and check.detail else ""
+    look = role_style(role) if check.outcome != "passed" else "$role-done"
+    return Content.assemble((f"{sign}{count} ", look), (_(ANGLES[check.angle]) + why, role_style("secondary")))
+
+
+def _quoted_content(head: str, quotation: Quotation, role: Role) -> Content:
+    """A quotation under its head, with the mark of its role."""
+    first, _line, words = quoted(head, quotation, 600).partition("\n")
+    mark = (f"{role_sign('quoted')} ", f"$role-{role}")
+    return Content.assemble((f"{first}\n", role_style("secondary")), mark, (words, f"$role-{role}"))
+
+
+_CHECKS: Final[dict[str, tuple[str, Role]]] = {
+    "passed": ("●", "done"),
+    "found": ("≠", "contradiction"),
+    "not checked": ("○", "stale"),
+}
+"""Outcome of a check -> its sign and its role."""
 
 
 def quoted(head: str, quotation: Quotation, limit: int | None = None) -> str:

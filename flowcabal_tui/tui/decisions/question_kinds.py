@@ -16,12 +16,13 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 
 CSS: Final = """
-DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
+DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold; color: $primary; }
 DecisionsScreen > .reason { height: auto; max-height: 5; padding: 0 1; }
 DecisionsScreen > FindingView { border-bottom: solid $panel; }
 DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
 DecisionsScreen > ContentSwitcher { height: 1fr; }
 DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea { height: 1fr; padding: 0 1; }
+DecisionsScreen #text, DecisionsScreen #changes, DecisionsScreen #editor { max-width: 84; }
 DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
 DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
 DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }

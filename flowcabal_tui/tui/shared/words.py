@@ -10,6 +10,7 @@ from flowcabal_tui.domain.run import Evaluation, NodeState
 from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES, check_words
+from flowcabal_tui.tui.widgets.prose_diff import Change, prose_diff
 from flowcabal_tui.tui.widgets.roles import Role
 
 STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
@@ -59,6 +60,10 @@ def author_role(author: str) -> Role:
     return "model" if author == "model" else "stale" if author == "outside" else "hand"
 
 
+_COMPARED: Final = 60_000
+"""Characters of two texts together that are compared at once."""
+
+
 def one_line(text: str, limit: int = 400) -> str:
     """Foreign words in one row, cut after `limit` characters, harmless."""
     return " ".join(clean(text[: 4 * limit]).split())[:limit]
@@ -81,6 +86,19 @@ def counted(count: int, *, chinese: bool) -> str:
     if chinese:
         return ngettext("{count} character", "{count} characters", count).format(count=f"{count:,}")
     return ngettext("{count} word", "{count} words", count).format(count=f"{count:,}")
+
+
+def changed_words(old: str, new: str) -> str:
+    """How much was added and removed, such as `+12 -3 words`; "" for texts that are too long to be compared here."""
+    if len(old) + len(new) > _COMPARED:
+        return ""
+    runs = prose_diff(old, new)
+    added = sum(word_count(run.text, "zh") for run in runs if run.change == Change.INSERT)
+    removed = sum(word_count(run.text, "zh") for run in runs if run.change == Change.DELETE)
+    if not added and not removed:
+        return ""
+    words = _("+{added} -{removed} characters") if is_chinese(new) else _("+{added} -{removed} words")
+    return words.format(added=f"{added:,}", removed=f"{removed:,}")
 
 
 def verdict_words(evaluation: Evaluation) -> str:
