@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check mutants bench snapshots locale keys clean
+.PHONY: help demo test check mutants bench snapshots pictures locale keys clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,8 +41,12 @@ bench: $(VENV)/.dev  ## speed and memory on this machine
 snapshots: $(VENV)/.dev  ## accept how the screens look now
 	$(BIN)/python -m pytest tests/snapshots --snapshot-update
 
-keys: $(VENV)/.dev  ## write docs/keys.md
+pictures: $(VENV)/.dev  ## every screen in both languages, two sizes, light and dark, in the folder pictures
+	$(BIN)/python -m tests.pictures all pictures
+
+keys: $(VENV)/.dev  ## write docs/keys.md and docs/design-language.md
 	$(BIN)/python -m flowcabal_tui.tui.app.keys_page > docs/keys.md
+	$(BIN)/python -m flowcabal_tui.tui.app.design_page > docs/design-language.md
 
 locale: $(VENV)/.dev  ## collect the words, merge and compile the catalogues
 	$(BIN)/python -m tests.catalogues

@@ -1,5 +1,7 @@
 """Makes docs/images/*.svg with the program itself: `python -m tests.pictures [FOLDER [PROJECT]]`.
 
+`python -m tests.pictures all FOLDER` takes every screen in both languages, two sizes, light and dark.
+
 With a PROJECT, those of a long book instead: its last chapter was written by a run.
 """
 
@@ -30,6 +32,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.entry import ProjectAccess, Recent
+from flowcabal_tui.tui.app.themes import DEFAULT_THEME, LIGHT_THEME
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.search import SearchScreen
@@ -330,6 +333,52 @@ async def take_candidates(folder: Path, books: Path) -> None:
     use_language("en")
 
 
+SCREENS: Final = {
+    "workspace": ("4",),
+    "context": ("6",),
+    "profiles": ("7",),
+    "manuscript": ("3",),
+    "names": ("8",),
+    "promises": ("9",),
+    "timeline": ("0",),
+    "true": ("W",),
+    "findings": ("L",),
+    "proposals": ("A",),
+    "runs": ("f3",),
+    "background": ("Q",),
+    "whole-book": ("M",),
+    "search": ("F",),
+    "help": ("f1",),
+    "review": ("f8",),
+}
+"""Keys that lead from the workspace to each screen."""
+
+
+async def take_all(folder: Path, books: Path) -> None:
+    """Takes every screen of the demo after a run that waits: `<screen>-<language>-<width>-<theme>.svg`."""
+    for language in ("en", "zh"):
+        book = await create_demo(books / language, language)
+        for size in (WIDE, NARROW):
+            for theme in (DEFAULT_THEME, LIGHT_THEME):
+                ending = f"{language}-{size[0]}-{theme}"
+                async with studio(folder, language, size) as at:
+                    at.pilot.app.theme = theme
+                    await at.settle()
+                    at.save(f"home-{ending}")
+                async with studio(folder, language, size, book) as at:
+                    await at.open()
+                    at.pilot.app.theme = theme
+                    if not at.workspace.questions.count:
+                        await at.draft()
+                    for name, keys in SCREENS.items():
+                        await at.press(*keys)
+                        await at.settle()
+                        at.save(f"{name}-{ending}")
+                        if not at.shows(WorkspaceScreen):
+                            await at.press("escape")
+                            await at.settle()
+
+
 async def take_long(folder: Path, project: Path, sought: str) -> None:
     """Takes the pictures of a long book: search, the manuscript, where lines come from."""
     async with studio(folder, "en", MIDDLE, project) as at:
@@ -354,15 +403,19 @@ async def take_long(folder: Path, project: Path, sought: str) -> None:
 
 def main() -> None:
     """Takes the pictures in the folder that is given, else in docs/images."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
+    takes_all = sys.argv[1:2] == ["all"]
+    given = sys.argv[1 + takes_all :]
+    folder = Path(given[0]) if given else Path("pictures") if takes_all else IMAGES
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         for name in ("CONFIG", "STATE", "CACHE", "DATA"):
             os.environ[f"FLOWCABAL_{name}_DIR"] = f"{place}/{name.lower()}"
         os.environ.pop("SSH_CONNECTION", None)
         use_language("en")
-        if len(sys.argv) > 2:
-            book = shutil.copytree(sys.argv[2], Path(place) / "book", ignore=shutil.ignore_patterns("lock"))
+        if takes_all:
+            asyncio.run(take_all(folder, Path(place)))
+        elif len(given) > 1:
+            book = shutil.copytree(given[1], Path(place) / "book", ignore=shutil.ignore_patterns("lock"))
             asyncio.run(take_long(folder, book, SOUGHT))
         else:
             asyncio.run(take(folder, Path(place)))

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
@@ -21,7 +22,9 @@ from flowcabal_tui.tui.app.entry import Recent
 from flowcabal_tui.tui.shared.actions import bindings
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.roles import role_style
 
 
 class HomeList(PickList):
@@ -68,8 +71,11 @@ class HomeScreen(Screen[None]):
 
     def _lines(self) -> list[Option | None]:
         """Projects, a rule if there are any, and the five ways."""
+        columns = Columns(
+            Column(least=16), Column(rank=1, role="secondary"), Column(rank=2, fill=True, role="secondary")
+        )
         recent: list[Option | None] = [
-            Option(f"{clean(item.name)}   {_opened(item)}", id=f"recent-{number}")
+            Option(columns.row(Cell(clean(item.name), is_bold=True), *_opened(item)), id=f"recent-{number}")
             for number, item in enumerate(self._recent_projects)
         ]
         ways = (
@@ -80,7 +86,8 @@ class HomeScreen(Screen[None]):
             ("w", "wizard", _("First steps: language, model, sample")),
         )
         rule: list[Option | None] = [None] if recent else []
-        return recent + rule + [Option(f"{key}  {words}", id=what) for key, what, words in ways]
+        keyed = [(what, Content.assemble((key, role_style("key")), f"  {words}")) for key, what, words in ways]
+        return recent + rule + [Option(row, id=what) for what, row in keyed]
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
@@ -113,8 +120,9 @@ class HomeScreen(Screen[None]):
         self.post_message(self.Wanted("wizard"))
 
 
-def _opened(recent: Recent) -> str:
-    day = recent.opened_at.strftime("%Y-%m-%d  ") if recent.opened_at else ""
+def _opened(recent: Recent) -> tuple[str, str]:
+    """The day on which it was last open, and its folder."""
+    day = recent.opened_at.strftime("%Y-%m-%d") if recent.opened_at else ""
     home = str(Path.home())
     folder = str(recent.path)
-    return day + ("~" + folder[len(home) :] if folder.startswith(home + "/") else folder)
+    return day, "~" + folder[len(home) :] if folder.startswith(home + "/") else folder

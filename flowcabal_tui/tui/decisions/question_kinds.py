@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Container, Sequence
 from typing import Final
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 
 from flowcabal_tui.domain.run import Attempt, Question
 from flowcabal_tui.domain.text import clean
@@ -14,6 +15,7 @@ from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.shared.actions import shown_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
+from flowcabal_tui.tui.widgets.roles import role_style
 
 CSS: Final = """
 DecisionsScreen > .head { height: 1; padding: 0 1; text-style: bold; color: $primary; }
@@ -22,7 +24,6 @@ DecisionsScreen > FindingView { border-bottom: solid $panel; }
 DecisionsScreen > .attempt { height: 1; padding: 0 1; color: $text-muted; }
 DecisionsScreen > ContentSwitcher { height: 1fr; }
 DecisionsScreen StreamView, DecisionsScreen DiffView, DecisionsScreen ProseArea { height: 1fr; padding: 0 1; }
-DecisionsScreen #text, DecisionsScreen #changes, DecisionsScreen #editor { max-width: 84; }
 DecisionsScreen ProseArea, DecisionsScreen ProseArea:focus { border: none; }
 DecisionsScreen.-narrow FindingView Horizontal { layout: vertical; }
 DecisionsScreen.-narrow FindingView .quoted { width: 100%; max-height: 3; }
@@ -103,17 +104,20 @@ def idle_actions(question: Question, findings: int, attempts: int, *, is_editing
     return idle
 
 
-def keys_line(question: Question, off: Container[str]) -> str:
+def keys_line(question: Question, off: Container[str]) -> Content:
     """The keys of this question, without the actions that are `off`."""
     if has_candidates(question):
-        return _("a Compare the candidates  x Reject  J Next  Esc Back")
+        return Content(_("a Compare the candidates  x Reject  J Next  Esc Back"))
     hints = [
-        f"{binding.key_display or shown_key(binding.key.split(',')[0])} {_(binding.description)}"
+        Content.assemble(
+            (binding.key_display or shown_key(binding.key.split(",")[0]), role_style("key")),
+            (f" {_(binding.description)}", role_style("secondary")),
+        )
         for binding in KEYS
         if isinstance(binding, Binding) and binding.show
         and (action := binding.action.split("(")[0]) not in off and allows(question, action)
     ]  # fmt: skip
-    return "  ".join(hints)
+    return Content("  ").join(hints)
 
 
 def has_candidates(question: Question) -> bool:
