@@ -103,6 +103,15 @@ async def test_candidates_are_compared_on_a_screen_of_their_own() -> None:
         assert screen not in app.screen_stack, "the last question was answered on a screen above"
 
 
+async def test_candidates_that_all_say_the_same_are_short_answers() -> None:
+    same = tuple(replace(choice, text=TEXTS[0]) for choice in CANDIDATES.choices)
+    app, screen, clock = decisions(replace(CANDIDATES, choices=same))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, screen, clock)
+        await pilot.press("2")
+        assert app.posted(DecisionsScreen) == [DecisionsScreen.Decided(CANDIDATES.id, Decision("choose", 2))]
+
+
 async def test_a_gate_shows_exactly_what_would_be_done() -> None:
     app, screen, clock = decisions(GATE)
     async with app.run_test(size=(80, 24)) as pilot:

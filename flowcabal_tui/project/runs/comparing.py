@@ -23,7 +23,7 @@ from flowcabal_tui.domain.comparison import (
     in_order,
     results,
 )
-from flowcabal_tui.domain.errors import RunError, UnknownName
+from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import AngleCheck, Decision, DecisionKind
@@ -113,7 +113,8 @@ class Comparisons:
         """Waiting questions with candidates first, then comparisons that were opened, the newest first."""
         waiting = []
         for question in await self._store.runs.open_questions():
-            if question.kind == "choice" and sum(bool(choice.text) for choice in question.choices) >= FEWEST:
+            texts = {choice.text for choice in question.choices if choice.text}
+            if question.kind == "choice" and len(texts) >= FEWEST:
                 sources = await self.sources.of(ComparisonTarget(question.id))
                 identity = comparison_id(sources.target, sources.digests)
                 waiting.append(
@@ -164,7 +165,11 @@ class Comparisons:
             {name: (result, makers[name]) for name, result in said.items()},
             parts,
         )
-        await self._carry_out(sources, verdict, text)
+        try:
+            await self._carry_out(sources, verdict, text)
+        except FlowCabalError:
+            await self._store.comparisons.take_back(identity)
+            raise
         self._emit(ComparisonChanged(identity))
         return identity
 

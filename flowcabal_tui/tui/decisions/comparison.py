@@ -73,6 +73,7 @@ class ComparisonScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Reads the candidates and the choice as it was left."""
+        self.query("CandidateColumn, #result").set(display=False)
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:

@@ -121,8 +121,8 @@ def keys_line(question: Question, off: Container[str]) -> Content:
 
 
 def has_candidates(question: Question) -> bool:
-    """Are there candidates with texts to choose from?"""
-    return question.kind == "choice" and any(choice.text for choice in question.choices)
+    """Are there candidates with different texts to choose from?"""
+    return question.kind == "choice" and len({choice.text for choice in question.choices if choice.text}) > 1
 
 
 def heading(question: Question) -> str:
