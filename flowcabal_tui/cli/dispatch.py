@@ -166,6 +166,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import findings
 
         return {"findings": findings.findings, "check": findings.check}[command]
+    if command in ("proof", "scenes"):
+        from flowcabal_tui.cli import proofing
+
+        return {"proof": proofing.proof, "scenes": proofing.scenes}[command]
     if command == "impact":
         from flowcabal_tui.cli.impact import impact
 

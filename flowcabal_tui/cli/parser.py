@@ -18,7 +18,9 @@ from flowcabal_tui.cli.story_arguments import (
     findings_arguments,
     impact_arguments,
     outline_arguments,
+    proof_arguments,
     proposals_arguments,
+    scenes_arguments,
 )
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
@@ -64,6 +66,8 @@ COMMANDS = [
     "proposals",
     "findings",
     "check",
+    "proof",
+    "scenes",
     "impact",
     "comments",
     "lock",
@@ -105,7 +109,7 @@ TRUSTING = (
         "purge",
     ),
     *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
-    *("chapters", "workflows", "doctor", "session"),
+    *("scenes", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
 
@@ -429,6 +433,12 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     revised = _add(commands, "revise", _("rewrite paragraphs or a chapter, and accept the rewrite by paragraph"))
     _project(revised)
     revise_arguments(revised)
+    proofed = _add(commands, "proof", _("what rules mark in the text, without a model; 1: they mark something"))
+    _project(proofed)
+    proof_arguments(proofed)
+    scenes = _add(commands, "scenes", _("the scenes of a chapter; move, name, join or break one"))
+    _project(scenes)
+    scenes_arguments(scenes)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

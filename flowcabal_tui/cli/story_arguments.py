@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from flowcabal_tui.cli.argument_types import chapters_between, path, whole
+from flowcabal_tui.domain.proofing import PROOF_RULES
 from flowcabal_tui.domain.proposals import SHAPES
 from flowcabal_tui.locale import _
 
@@ -85,6 +86,27 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
     impact.add_argument("--take", nargs="+", default=[], metavar="ID", help=words)
     impact.add_argument("--limit", type=whole, default=100, metavar="N", help=_("list at most this many places"))
     impact.add_argument("--json", action="store_true")
+
+
+def proof_arguments(proof: argparse.ArgumentParser) -> None:
+    """Which chapters are proofed, by which rules."""
+    _chapters(proof)
+    words = _("only these rules, also those that are off; repeatable")
+    proof.add_argument("--rule", action="append", choices=PROOF_RULES, default=[], help=words)
+    proof.add_argument("--json", action="store_true")
+
+
+def scenes_arguments(scenes: argparse.ArgumentParser) -> None:
+    """The chapter, and which of its scenes is changed."""
+    scenes.add_argument("chapter", type=whole, metavar="N", help=_("the place of the chapter"))
+    one = scenes.add_mutually_exclusive_group()
+    one.add_argument("--move", type=whole, nargs=2, metavar=("S", "T"), help=_("scene S becomes number T"))
+    one.add_argument("--title", nargs=2, metavar=("S", _("TITLE")), help=_("the title of scene S; empty: none"))
+    one.add_argument("--join", type=whole, metavar="S", help=_("take the break before scene S away"))
+    one.add_argument("--at", type=int, metavar=_("OFFSET"), help=_("put a break before this character of the chapter"))
+    words = _("your own beats of scene S in the outline, from a file, or - for input")
+    one.add_argument("--beats", nargs=2, metavar=("S", _("FILE")), help=words)
+    scenes.add_argument("--json", action="store_true")
 
 
 def _chapters(command: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The beats of scenes: words below smaller headings inside of a chapter's part of the outline (decision 34)."""
+"""The beats of scenes: words below smaller headings inside of a chapter's part of the outline (decision 35)."""
 
 from __future__ import annotations
 

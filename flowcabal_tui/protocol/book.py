@@ -242,6 +242,15 @@ class EditScene(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class SwitchProofRule(Command):
+    """Silences a rule of proofing for this book, or lets it work again."""
+
+    type: ClassVar[str] = "proofing:rule"
+    rule: str
+    on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class WriteOutlinePart(Command):
     """Writes the words below one heading of the outline; every other character of the outline stays.
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from flowcabal_tui.domain.errors import ProjectNotFound
 from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.proofing import PROOF_RULES, ProofRule
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import PROJECT_FILE
@@ -129,6 +130,13 @@ class ChecksSettings(_Table):
     )
 
 
+class ProofingSettings(_Table):
+    """Rules that proof the text without a model."""
+
+    off: tuple[ProofRule, ...] = Field((), description=f"Rules that are silent here: {', '.join(PROOF_RULES)}.")
+    on: tuple[ProofRule, ...] = Field((), description="Rules that are off by themselves and work here: repeats.")
+
+
 class KnowledgeSettings(_Table):
     enabled: bool = Field(True, description="Whether a knowledge server is used.")
     url: str = Field("", description="An OpenViking server elsewhere; empty: one is started beside us.")
@@ -171,6 +179,7 @@ class ProjectSettings(_Table):
     budget: BudgetSettings = BudgetSettings()
     agents: AgentsSettings = AgentsSettings()
     checks: ChecksSettings = ChecksSettings()
+    proofing: ProofingSettings = ProofingSettings()
     knowledge: KnowledgeSettings = KnowledgeSettings()
     run: RunSettings = RunSettings()
     actions: ActionsSettings = ActionsSettings()

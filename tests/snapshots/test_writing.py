@@ -1,4 +1,4 @@
-"""Pictures of the writing view."""
+"""Pictures of the writing view and of proofing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from flowcabal_tui.locale import use_language
 from tests.snapshots.test_shell import SIZES, app, pressed
+from tests.tui.fakes import FakeWorkbench
 
 
 @pytest.fixture(autouse=True)
@@ -21,3 +22,13 @@ def at_home(monkeypatch):
 def test_writing_view_with_the_current_paragraph_in_focus(snap_compare, size, language):
     keys = ("1", "g", "enter", "ctrl+n", "ctrl+n", "down", "shift+right", "shift+right")
     assert snap_compare(app(language, opened=True), terminal_size=size, run_before=pressed(*keys))
+
+
+SLIPS = {"en": "She saw the the door, and definately knew,, he said.", "zh": "她迫不急待,慢慢的走了。。"}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_proof_of_a_chapter(snap_compare, size, language, monkeypatch):
+    monkeypatch.setattr(FakeWorkbench, "_text", lambda self, _chapter: SLIPS[self.words.language])
+    assert snap_compare(app(language, opened=True), terminal_size=size, run_before=pressed("1", "g", "enter", "H"))

@@ -9,9 +9,11 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.project.book.matching import Document, Page, best, places
+from flowcabal_tui.proofing.rules import proof, rules_for
 from tests.tui import fake_books as books
 
 
@@ -91,6 +93,22 @@ class FakeReading:
             found.append(ChapterScene(number, title, Span(start, start), span, text, beats=beats))
             start += len(text)
         return tuple(found)
+
+    async def proof(
+        self, chapters: Sequence[ChapterId] = (), rules: Sequence[ProofRule] = ()
+    ) -> tuple[ProofedChapter, ...]:
+        """By the real rules, in this process."""
+        found = []
+        for row in self.chapter_rows:
+            if not chapters or row.id in chapters:
+                text = self._text(row)
+                marks = proof(text, self.words.language, rules or rules_for(self.words.language)[:-1])
+                around = tuple((text[max(0, at.start - 24) : at.start], text[at.end : at.end + 24]) for at in marks)
+                found.append(ProofedChapter(row.id, row.position, row.title, row.version, marks, around))
+        return tuple(found)
+
+    async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
+        return proof(text, self.words.language, rules_for(self.words.language)[:-1])
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
         found = []

@@ -14,6 +14,7 @@ from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.project.book.overview import OverviewReader
 from flowcabal_tui.project.book.ports import MemoryPort
+from flowcabal_tui.project.book.proofing import Proofing
 from flowcabal_tui.project.book.scene_edits import SceneEdits
 from flowcabal_tui.system.files import Folder, Modes
 
@@ -39,5 +40,6 @@ class BookParts:
         self.edits = ChaptersEdit(store, emit, memory)
         self.outlining = Outlining(store, emit, memory.wake, base.current_settings)
         self.scenes = SceneEdits(store, base.current_settings, self.curation.write, self.outlining.write)
+        self.proofing = Proofing(base)
         self.overview = OverviewReader(store, base.current_settings, files.outside, base.clock)
         self.blame = Blame(store)

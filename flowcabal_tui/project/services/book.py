@@ -20,6 +20,7 @@ from flowcabal_tui.domain.memory import Curated, MetaName
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
@@ -45,6 +46,7 @@ from flowcabal_tui.protocol.book import (
     RevertChange,
     RewriteSelection,
     SplitChapter,
+    SwitchProofRule,
     WriteChapter,
     WriteMeta,
     WriteOutlinePart,
@@ -193,6 +195,22 @@ class BookService:
     async def forget(self, command: DeleteOutput) -> None:
         await self._parts.book.curation.forget(command)
         await self._parts.book.outlining.written()
+
+    # Proofing without a model
+
+    async def proof(
+        self, chapters: Sequence[ChapterId] = (), rules: Sequence[ProofRule] = ()
+    ) -> tuple[ProofedChapter, ...]:
+        """What rules mark in the newest texts of chapters (none: all); no rules: those that are on in this book."""
+        return await self._parts.book.proofing.proof(chapters, rules)
+
+    async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
+        """What the rules that are on mark in a text that is being written; nothing is compared with the book."""
+        return await self._parts.book.proofing.proof_text(text)
+
+    @handles(SwitchProofRule)
+    async def switch_proof_rule(self, command: SwitchProofRule) -> None:
+        await self._parts.book.proofing.switch(command.rule, on=command.on)
 
     # Outline and other texts of the writer
 

@@ -15,6 +15,7 @@ from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.proof import ProofScreen
 from flowcabal_tui.tui.book.replace import ReplaceScreen
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.conversation.chips import ChipPicker
@@ -87,6 +88,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Search"), SearchScreen),
     (mark("Replace"), ReplaceScreen),
     (mark("The manuscript as a whole"), BrowserScreen),
+    (mark("Proof"), ProofScreen),
     (mark("Kept outputs"), KeptScreen),
     (mark("Background work"), QueueScreen),
     (mark("Line origins"), BlameScreen),

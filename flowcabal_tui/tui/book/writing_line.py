@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from textual.reactive import var
 from textual.widgets import Static
 
-from flowcabal_tui.domain.lengths import TextLength
+from flowcabal_tui.domain.lengths import TextLength, text_length
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.locale import _
@@ -65,8 +65,10 @@ class WritingLine(Static):
         yield _("session {n}").format(n=f"{self._how_long(session):+,}")
         unsaved = area.length.count("plain", chinese=self._chinese) - chapter.length
         yield _("today {n}").format(n=self._of(self._written_before + unsaved, self._goals.day))
-        if area.selected_text:
-            yield _("selected {n}").format(n=f"{self._how_long(area.selected_length):,}")
+        if area.hint:
+            yield area.hint
+        elif area.selected_text:
+            yield _("selected {n}").format(n=f"{self._how_long(text_length(area.selected_text)):,}")
 
     def _how_long(self, length: TextLength) -> int:
         return length.count(self._goals.counting, chinese=self._chinese)

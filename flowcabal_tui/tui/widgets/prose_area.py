@@ -52,11 +52,15 @@ class RowFace(NamedTuple):
     is_empty_selected: bool = False
     exists: bool = True
     is_faded: bool = False
+    hints: tuple[tuple[int, int], ...] = ()
+    """Columns of words that something is to be said of."""
 
 
 class ProseArea(TextArea):
     """An editor of one text, given and returned as a whole, with offsets into it."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--hint"}
+    DEFAULT_CSS = "ProseArea > .prose--hint { text-style: underline; }"
     help = HelpData(
         mark("Editor"),
         mark("Type here. `ctrl+z` undoes, `ctrl+y` redoes, `f7` selects all; what you type is saved automatically."),
@@ -322,26 +326,7 @@ class ProseArea(TextArea):
         return self._theme.base_style if self._theme.base_style is not None else self.rich_style
 
     def _draw(self, face: RowFace) -> Strip:
-        theme = self._theme
-        base = self._base_style(face)
-        if not face.exists:
-            return Strip.blank(self.size.width, base)
-        line_style = theme.cursor_line_style if face.on_cursor_line else None
-        words = Text(face.words + (" " if face.is_last else ""), end="", no_wrap=True)
-        if line_style:
-            words.stylize(line_style)
-        if face.is_empty_selected and theme.selection_style:
-            words.plain = "▌"
-            words.stylize(Style(color=theme.selection_style.bgcolor))
-        elif face.selected and theme.selection_style:
-            words.stylize(theme.selection_style, *face.selected)
-        if face.cursor is not None and theme.cursor_style:
-            words.stylize(theme.cursor_style, face.cursor, face.cursor + 1)
-        words = expand_text_tabs_from_widths(words, list(face.tabs))
-        strip = Strip(words.render(self.app.console), cell_length=words.cell_len)
-        padding = line_style if face.on_cursor_line else theme.base_style
-        width = self.scrollable_content_region.size.width
-        return strip.extend_cell_length(width, padding).apply_style(base)
+        return _strip(self, face, self._base_style(face))
 
     # Reporting
 
@@ -386,6 +371,31 @@ class ProseArea(TextArea):
         """Paste what was copied in this program, cleaned as well."""
         if result := self._replace_via_keyboard(clean(self.app.clipboard), *self.selection):
             self.move_cursor(result.end_location)
+
+
+def _strip(area: ProseArea, face: RowFace, base: Style) -> Strip:
+    """One row, painted."""
+    theme = area._theme
+    if not face.exists:
+        return Strip.blank(area.size.width, base)
+    line_style = theme.cursor_line_style if face.on_cursor_line else None
+    words = Text(face.words + (" " if face.is_last else ""), end="", no_wrap=True)
+    if line_style:
+        words.stylize(line_style)
+    if face.is_empty_selected and theme.selection_style:
+        words.plain = "▌"
+        words.stylize(Style(color=theme.selection_style.bgcolor))
+    for first, last in face.hints:
+        words.stylize(area.get_component_rich_style("prose--hint", partial=True), first, last)
+    if face.selected and theme.selection_style and not face.is_empty_selected:
+        words.stylize(theme.selection_style, *face.selected)
+    if face.cursor is not None and theme.cursor_style:
+        words.stylize(theme.cursor_style, face.cursor, face.cursor + 1)
+    words = expand_text_tabs_from_widths(words, list(face.tabs))
+    strip = Strip(words.render(area.app.console), cell_length=words.cell_len)
+    padding = line_style if face.on_cursor_line else theme.base_style
+    width = area.scrollable_content_region.size.width
+    return strip.extend_cell_length(width, padding).apply_style(base)
 
 
 def _difference(old: RowFace, new: RowFace, y: int, width: int) -> Region:

@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import ClassVar, Final
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Offset
 from textual.reactive import var
+from textual.strip import Strip
 
-from flowcabal_tui.domain.lengths import TextLength, text_length
+from flowcabal_tui.domain.lengths import TextLength
+from flowcabal_tui.tui.widgets.hints import Hint, Hints
 from flowcabal_tui.tui.widgets.prose_area import ProseArea, RowFace
 from flowcabal_tui.tui.widgets.prose_document import ProseLines
 
+MARGIN_SIGN: Final = "<"
+"""In the last column of a row with a hint, which needs no colour to be seen."""
+
 
 class WritingArea(ProseArea):
-    """A `ProseArea` that can scroll like a typewriter and show only the cursor's paragraph in full colour."""
+    """A `ProseArea` that can scroll like a typewriter, show only the cursor's paragraph in full colour, and hints.
+
+    Hints belong to the words of their paragraph: they go when it is edited, and come back with the next ones.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--faded"}
     DEFAULT_CSS = "WritingArea > .prose--faded { color: $secondary; }"
 
     is_typewriter = var(False)
     fades_others = var(False)
-    edits = var(0)
-    """Counts edits, so that others can watch them."""
+    edits = var(0)  # counted, so that others can watch
+
+    _hints = Hints()
+
+    def show_hints(self, hints: Iterable[Hint]) -> None:
+        """Underlines spans of the text and marks their rows; each has words that say why."""
+        if (shown := Hints(self.document.lines, hints)) != self._hints:
+            self._hints = shown
+            self.refresh()
+
+    @property
+    def hint(self) -> str:
+        """What is said of the words at the cursor; "" where nothing is."""
+        row, column = self.cursor_location
+        return self._hints.words(self.document.get_line(row), column)
 
     @property
     def length(self) -> TextLength:
         """How long the text is; costs only what changed since it was last asked for."""
         assert isinstance(self.document, ProseLines)
         return self.document.length
-
-    @property
-    def selected_length(self) -> TextLength:
-        """How long the selection is."""
-        return text_length(self.selected_text)
 
     def watch_is_typewriter(self) -> None:
         """The text gets room below its end, or loses it, and the cursor comes to its place."""
@@ -67,10 +86,22 @@ class WritingArea(ProseArea):
 
     def _face(self, row: int) -> RowFace:
         face = super()._face(row)
-        if not self.fades_others or not face.exists:
+        if not face.exists or not (self.fades_others or self._hints):
             return face
-        line, _section = self.wrapped_document._offset_to_line_info[row]
-        return face._replace(is_faded=line != self.cursor_location[0])
+        line, section = self.wrapped_document._offset_to_line_info[row]
+        first = self.wrapped_document.get_offsets(line)[section - 1] if section else 0
+        return face._replace(
+            is_faded=self.fades_others and line != self.cursor_location[0],
+            hints=self._hints.spans(self.document.get_line(line), first, len(face.words)),
+        )
+
+    def _draw(self, face: RowFace) -> Strip:
+        strip = super()._draw(face)
+        width = self.scrollable_content_region.width
+        if not face.hints or cell_len(face.words) >= width:
+            return strip
+        style = self._base_style(face)
+        return Strip.join([strip.crop(0, width - 1), Strip([Segment(MARGIN_SIGN, style)], 1), strip.crop(width)])
 
     def _base_style(self, face: RowFace) -> Style:
         style = super()._base_style(face)

@@ -21,6 +21,7 @@ from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.tui.book.browser_controller import BrowserController
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.proof_controller import ProofController
 from flowcabal_tui.tui.book.search_controller import SearchController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.book.writing import WritingController
@@ -111,6 +112,7 @@ class WorkspaceScreen(Screen[None]):
         self.browser = BrowserController(
             self, workbench, view, self.book, self.upkeep, self.navigation.open_at, self.receipts.origin
         )
+        self.proof = ProofController(self, workbench, self.book, self.navigation.open_at)
         self.story = StoryController(self, workbench, view, self.navigation.open_at, now)
         self.revision = RevisionController(self, workbench, view, self.navigation.open_at, self.book.drafts.write, now)
         self.talk = ConversationController(
@@ -122,9 +124,9 @@ class WorkspaceScreen(Screen[None]):
         self.control = RunControl(self, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
         self._subscriptions.add(
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
-            self.book, self.book.drafts, self.book.reading, self.writing, self.browser, self.search, self.upkeep,
-            self.navigation, self.memory, self.background, self.models, self.story, self.revision, self.talk,
-            self.builds, self.library, EngineNotices(self),
+            self.book, self.book.drafts, self.book.reading, self.writing, self.proof, self.browser, self.search,
+            self.upkeep, self.navigation, self.memory, self.background, self.models, self.story, self.revision,
+            self.talk, self.builds, self.library, EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -157,6 +159,7 @@ class WorkspaceScreen(Screen[None]):
         self.output.book_language = self.query_one(ManuscriptPane).book_language = self._workbench.info.language
         self.query_one(BlockEditor).models = self._workbench.info.model_names
         self.questions.set_title()
+        self.proof.follow_editor()
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
         attempt(self, self._load(), group="load")
 

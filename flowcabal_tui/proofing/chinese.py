@@ -1,0 +1,93 @@
+"""Rules for Chinese: half-width and doubled punctuation, quotes, wrong characters, 的/地/得 by pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from flowcabal_tui.domain.proofing import ProofMark
+from flowcabal_tui.proofing.lists import words, wrong_words
+
+_HAN: Final = "\u4e00-\u9fff\u3400-\u4dbf"
+_FULL: Final = dict(zip(",.!?:;()", "，。！？：；（）", strict=True))
+_HALF_WIDTH: Final = re.compile(rf"(?<=[{_HAN}”’」』》）])[,.!?:;()](?![0-9A-Za-z.])|[()](?=[{_HAN}])")
+_DOUBLED: Final = re.compile(
+    r"。{2,}|，{2,}|、{2,}|；{2,}|：{2,}|？{4,}|！{4,}|[，、；：][。，、；：]|。[，、；：]|\.{3,}|(?<!…)…(?!…)|(?<!—)—(?!—)"
+)
+_DOUBLED_WORD: Final = re.compile(r"的的(?![确卡士])|被被|在在(?!所)|就就")
+_DE_BEFORE: Final = "慢慢|轻轻|悄悄|静静|默默|狠狠|紧紧|缓缓|匆匆|偷偷|呆呆|渐渐|牢牢|死死|远远|飞快|猛烈|拼命"
+_DE_AFTER: Final = re.compile(
+    "(?<=[跑走飞说做写唱吃睡笑哭气吓累疼痛急])的(?=很[快慢好高远久多]|太[快慢多]|飞快|直发抖|说不出话|喘不过气|不得了|要命|不行)"
+)
+_PAIRS: Final = {"”": "“", "’": "‘", "」": "「", "』": "『", "）": "（", "》": "《", "】": "【"}
+_OPENING: Final = frozenset(_PAIRS.values())
+_QUOTE: Final = re.compile("[" + "".join((*_PAIRS, *_OPENING)) + '"]')
+
+
+def half_width(text: str) -> Iterator[ProofMark]:
+    """Half-width punctuation beside Chinese."""
+    for found in _HALF_WIDTH.finditer(text):
+        yield ProofMark("half-width", *found.span(), found.group(), _FULL[found.group()])
+
+
+def doubled_marks(text: str) -> Iterator[ProofMark]:
+    """Marks that are doubled, one after another, or half of a pair (…… and —— have two characters)."""
+    for found in _DOUBLED.finditer(text):
+        said = found.group()
+        right = "……" if said[0] in "….。" and len(said) != 2 else "——" if said == "—" else said[-1]
+        yield ProofMark("doubled-marks", *found.span(), said, right)
+
+
+def doubled_words(text: str) -> Iterator[ProofMark]:
+    """Particles that were typed twice."""
+    for found in _DOUBLED_WORD.finditer(text):
+        yield ProofMark("doubled-words", *found.span(), found.group(), found.group()[0])
+
+
+def wrong_characters(text: str) -> Iterator[ProofMark]:
+    """The commonest wrong characters, as whole words of the list."""
+    for end, (wrong, right) in wrong_words("zh_wrong.tsv").iter(text):
+        yield ProofMark("wrong-words", end + 1 - len(wrong), end + 1, wrong, right)
+
+
+@lru_cache(maxsize=1)
+def _adverbs() -> re.Pattern[str]:
+    verbs = "|".join(sorted(words("zh_verbs.txt"), key=lambda word: (-len(word), word)))
+    return re.compile(f"(?<=[慢轻悄静默狠紧缓匆偷呆渐牢死远快烈命])的(?={verbs})")
+
+
+def particles(text: str) -> Iterator[ProofMark]:
+    """的 where 地 belongs between an adverb and a verb, or 得 between a verb and what it is like."""
+    for found in _adverbs().finditer(text):
+        if re.search(f"(?:{_DE_BEFORE})$", text[max(0, found.start() - 2) : found.start()]):
+            yield ProofMark("de", *found.span(), "的", "地")
+    for found in _DE_AFTER.finditer(text):
+        yield ProofMark("de", *found.span(), "的", "得")
+
+
+def quotes(text: str) -> Iterator[ProofMark]:
+    """Straight quotes, a closing mark that nothing opened, an opening one that nothing closes.
+
+    A speech of several paragraphs opens again in each of them.
+    """
+    waiting: list[tuple[str, int]] = []
+    for found in _QUOTE.finditer(text):
+        mark, at = found.group(), found.start()
+        begins = not text[text.rfind("\n", 0, at) + 1 : at].strip()
+        if mark == '"':
+            yield ProofMark("quotes", at, at + 1, mark)
+        elif mark in _OPENING:
+            if begins:
+                waiting.clear()
+            waiting.append((mark, at))
+        elif waiting and waiting[-1][0] == _PAIRS[mark]:
+            waiting.pop()
+        elif any(opened == _PAIRS[mark] for opened, _at in waiting):
+            while waiting.pop()[0] != _PAIRS[mark]:
+                pass
+        else:
+            yield ProofMark("quotes", at, at + 1, mark)
+    for mark, at in waiting[-1:]:
+        yield ProofMark("quotes", at, at + 1, mark)

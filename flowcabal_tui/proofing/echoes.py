@@ -1,0 +1,107 @@
+"""Words that come again soon, and phrases that come again in the book. Verse and formulae are left out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.proofing import ProofMark
+from flowcabal_tui.proofing.lists import words
+
+_WORD: Final = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+_LEAST_LETTERS: Final = 7
+_NEAR_WORDS: Final = 45
+_HAN_RUN: Final = re.compile("[\u4e00-\u9fff]{4,}")
+_HAN_WORD: Final = 4
+_NEAR_HAN: Final = 120
+_TIMES: Final = 3
+_CLAUSE: Final = re.compile("[，。；！？：、,.;!?\n ]+")
+_VERSE_CLAUSES: Final = (4, 5, 7)
+_VERSE_SHARE: Final = 0.7
+_SHINGLE_ZH: Final = 14
+_SHINGLE_EN: Final = 60
+_MOST_PLACES: Final = 3
+"""What is in more chapters is a formula of the book."""
+
+
+def english_echoes(text: str) -> Iterator[ProofMark]:
+    """The third use within 45 words of a long word that the chapter has nowhere else; names are left out."""
+    common = words("en_common.txt")
+    places: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    names = set()
+    for number, found in enumerate(_WORD.finditer(text)):
+        word = found.group()
+        if len(word) >= _LEAST_LETTERS and word.lower() not in common:
+            if word[0].isupper():
+                names.add(word.lower())
+            places[word.lower()].append((number, *found.span()))
+    for word, at in sorted(places.items()):
+        if word not in names and len(at) == _TIMES and at[-1][0] - at[0][0] <= _NEAR_WORDS:
+            _number, start, end = at[-1]
+            yield ProofMark("echoes", start, end, text[start:end])
+
+
+def chinese_echoes(text: str) -> Iterator[ProofMark]:
+    """The third use within 120 characters of four characters that the chapter has nowhere else; not in verse."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for run in _HAN_RUN.finditer(text):
+        for at in range(run.start(), run.end() - _HAN_WORD + 1):
+            places[text[at : at + _HAN_WORD]].append(at)
+    last = -_NEAR_HAN
+    close = sorted((at[-1], word) for word, at in places.items() if len(at) == _TIMES and at[-1] - at[0] <= _NEAR_HAN)
+    for at, word in close:
+        if at - last > _NEAR_HAN and not is_verse(_paragraph(text, at)):
+            last = at
+            yield ProofMark("echoes", at, at + len(word), word)
+
+
+def _paragraph(text: str, at: int) -> str:
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
+
+
+def is_verse(paragraph: str) -> bool:
+    """Are most clauses of a Chinese paragraph as long as lines of verse?"""
+    clauses = [clause.strip("“”‘’「」　") for clause in _CLAUSE.split(paragraph)]
+    lengths = Counter(len(clause) for clause in clauses if clause)
+    size, count = lengths.most_common(1)[0] if lengths else (0, 0)
+    return size in _VERSE_CLAUSES and count >= 3 and count / lengths.total() >= _VERSE_SHARE
+
+
+def repeats(text: str, others: Sequence[tuple[int, str]], *, chinese: bool) -> Iterator[ProofMark]:
+    """Long phrases of a text that other chapters (by position) have too, or that it has twice, as long as they go."""
+    size = _SHINGLE_ZH if chinese else _SHINGLE_EN
+    own: defaultdict[str, list[int]] = defaultdict(list)
+    for at in _starts(text, size, chinese=chinese):
+        own[text[at : at + size]].append(at)
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for position, other in others:
+        for at in _starts(other, size, chinese=chinese):
+            for here in own.get(other[at : at + size], ()):
+                if position not in found[here]:
+                    found[here].append(position)
+    for places in own.values():
+        for here in places[1:]:
+            found[here].append(0)
+    end = -1
+    for here in sorted(found):
+        if here <= end:
+            continue
+        end = here + size
+        while end - size + 1 in found:
+            end += 1
+        is_formula = len(found[here]) > _MOST_PLACES
+        if not is_formula and not is_verse(_paragraph(text, here)):
+            yield ProofMark("repeats", here, end, text[here:end], "", found[here][0])
+
+
+def _starts(text: str, size: int, *, chinese: bool) -> Iterator[int]:
+    """Where phrases begin: anywhere in Chinese, at words elsewhere; none crosses a line end."""
+    for line in re.finditer("[^\n]+", text):
+        first, last = line.start(), line.end() - size
+        if chinese:
+            yield from range(first, last + 1)
+        else:
+            yield from (word.start() for word in _WORD.finditer(text, first, line.end()) if word.start() <= last)

@@ -1,0 +1,67 @@
+"""Rules for English: doubled words and marks, quotes, common misspellings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.domain.proofing import ProofMark
+from flowcabal_tui.proofing.lists import wrong_words
+
+_DOUBLED: Final = re.compile(r",{2,}|;{2,}|:{2,}|(?<!\.)\.\.(?!\.)|,\.|\?{4,}|!{4,}|(?<=\w) [,;:!?.](?=\s)")
+_TWICE: Final = re.compile(r"\b([A-Za-z]+)[ \n]\1\b")
+_MAY_DOUBLE: Final = frozenset(
+    ("had", "that", "very", "no", "so", "ha", "bye", "hear", "now", "there", "come", "well", "oh", "yes", "far", "long")
+)
+_DOUBLE_QUOTE: Final = re.compile('[“”"]')
+
+
+def doubled_marks(text: str) -> Iterator[ProofMark]:
+    """Marks that are doubled, or after a blank."""
+    for found in _DOUBLED.finditer(text):
+        said = found.group()
+        yield ProofMark("doubled-marks", *found.span(), said, said[-1])
+
+
+def doubled_words(text: str) -> Iterator[ProofMark]:
+    """A word that was typed twice; not one that may well be said twice, and no name."""
+    for found in _TWICE.finditer(text):
+        if found[1].islower() and found[1] not in _MAY_DOUBLE:
+            yield ProofMark("doubled-words", *found.span(), found.group(), found[1])
+
+
+def misspellings(text: str) -> Iterator[ProofMark]:
+    """Common wrong spellings and phrases of the list, as whole words."""
+    for end, (wrong, right) in wrong_words("en_wrong.tsv").iter(text.lower()):
+        start = end + 1 - len(wrong)
+        before, after = text[start - 1 : start], text[end + 1 : end + 2]
+        is_of_course = wrong.endswith(" of") and text.startswith(" course", end + 1)
+        if not (before.isalnum() or after.isalnum() or before == "-" or is_of_course):
+            said = text[start : end + 1]
+            yield ProofMark("wrong-words", start, end + 1, said, right.capitalize() if said[:1].isupper() else right)
+
+
+def quotes(text: str) -> Iterator[ProofMark]:
+    """A closing quote that nothing opened, an opening one that the paragraph does not close, straight ones among curly.
+
+    A speech of several paragraphs opens again in each of them, and closes in the last.
+    """
+    curly = "“" in text
+    opened = -1
+    for found in _DOUBLE_QUOTE.finditer(text):
+        mark, at = found.group(), found.start()
+        if mark == '"':
+            if curly:
+                yield ProofMark("quotes", at, at + 1, mark)
+        elif mark == "“":
+            begins = not text[text.rfind("\n", 0, at) + 1 : at].strip()
+            if opened >= 0 and not begins:
+                yield ProofMark("quotes", at, at + 1, mark)
+            opened = at
+        elif opened < 0:
+            yield ProofMark("quotes", at, at + 1, mark)
+        else:
+            opened = -1
+    if opened >= 0:
+        yield ProofMark("quotes", opened, opened + 1, "“")

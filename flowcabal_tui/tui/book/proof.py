@@ -1,0 +1,165 @@
+"""What rules mark in the text, chapter by chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import var
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.proofing import ON_REQUEST, ProofedChapter, ProofMark
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.proof_words import proof_words
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.book.proof_controller import ProofController
+
+
+@dataclass(frozen=True, slots=True)
+class ProofPlace:
+    """A place that is to be opened in the editor."""
+
+    chapter: ChapterId
+    start: int
+    end: int
+
+
+class ProofScreen(ModalScreen[ProofPlace | None]):
+    """Gives back the place that is to be opened, or None."""
+
+    help = HelpData(
+        mark("Proof"),
+        mark("What rules mark in the text, without a model. Enter opens the words in the editor, `a` puts the "
+             "proposed words in, `T` silences the rule for this book, `o` shows the open chapter or all, `b` also "
+             "looks for phrases that come again over the book. flowcabal.toml lists silent rules under "
+             "[proofing]; empty the list to hear them again."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ProofScreen { background: $background; }
+    ProofScreen > .head { height: auto; max-height: 2; padding: 0 1; text-style: bold; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="proof.back"),
+        Binding("a", "apply", mark("Accept"), tooltip=mark("Put the proposed words in."), id="proof.accept"),
+        Binding("T", "silence", mark("Silence the rule"), id="proof.rule",
+                tooltip=mark("Switch the rule of this place off for this book.")),
+        Binding("o", "scope", mark("Chapter / all"), id="proof.chapter",
+                tooltip=mark("Only the open chapter, or all.")),
+        Binding("b", "repeats", mark("Repeated phrases"), id="proof.repeats",
+                tooltip=mark("Also phrases that come again over the book.")),
+        HELP_KEYS,
+    ]  # fmt: skip
+    is_whole = var(False)
+    finds_repeats = var(False)
+
+    def __init__(self, controller: ProofController) -> None:
+        super().__init__()
+        self._controller = controller
+        self._places: dict[str, tuple[ProofedChapter, ProofMark]] = {}
+
+    def compose(self) -> ComposeResult:
+        """How many places, and the list."""
+        yield Static(_("Reading the text ..."), markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The open chapter first."""
+        self.query_one(PickList).focus()
+        self._read()
+
+    def _read(self) -> None:
+        attempt(self, self._show(), group="proof", exclusive=True)
+
+    async def _show(self) -> None:
+        self.query_one(".head", Static).update(_("Reading the text ..."))
+        found = await self._controller.proof(whole=self.is_whole, repeats=self.finds_repeats)
+        self._places.clear()
+        rows = [row for chapter in found for row in self._rows(chapter)]
+        self.query_one(PickList).refill(rows, self.query_one(PickList).picked)
+        places = ngettext("{n} place", "{n} places", len(self._places)).format(n=len(self._places))
+        words = _("{places} in {n} chapters.").format(places=places, n=len(found))
+        if self._controller.has_unsaved:
+            words += " " + _("Unsaved text is not read.")
+        self.query_one(".head", Static).update(words)
+
+    def _rows(self, chapter: ProofedChapter) -> Iterator[Option]:
+        if chapter.marks:
+            title = one_line(chapter.title) or _("untitled")
+            yield Option(EndedRow(f"{chapter.position} ", title, "", is_bold=True), disabled=True)
+        width = max((cell_width(proof_words(each)) for each in chapter.marks), default=0)
+        for number, (each, (before, after)) in enumerate(zip(chapter.marks, chapter.around, strict=True)):
+            words = each.words.replace("\n", " ")
+            row = FoundRow(
+                f"  {padded(proof_words(each), width)}  ",
+                f"{before}{words}{after}",
+                (Span(len(before), len(before) + len(words)),),
+            )
+            identity = f"{chapter.chapter}/{number}"
+            self._places[identity] = chapter, each
+            yield Option(row, id=identity)
+
+    @property
+    def _picked(self) -> tuple[ProofedChapter, ProofMark] | None:
+        found = self._places.get(self.query_one(PickList).picked or "")
+        if found is None:
+            self.notify(_("Nothing is marked here."), markup=False)
+        return found
+
+    @on(OptionList.OptionSelected)
+    def open_place(self, message: OptionList.OptionSelected) -> None:
+        """Enter opens the words in the editor."""
+        message.stop()
+        if (picked := self._picked) is not None:
+            self.dismiss(ProofPlace(picked[0].chapter, picked[1].start, picked[1].end))
+
+    def action_apply(self) -> None:
+        """Put the proposed words in."""
+        if (picked := self._picked) is None:
+            return
+        if not picked[1].suggestion:
+            self.notify(_("The rule proposes no words: Enter opens the place in the editor."), markup=False)
+            return
+        attempt(self, self._apply(*picked), group="change")
+
+    async def _apply(self, chapter: ProofedChapter, found: ProofMark) -> None:
+        if await self._controller.apply(chapter, found):
+            self._read()
+
+    def action_silence(self) -> None:
+        """Switch the rule off for this book."""
+        if (picked := self._picked) is not None:
+            attempt(self, self._silence(picked[1]), group="change")
+
+    async def _silence(self, found: ProofMark) -> None:
+        await self._controller.silence(found.rule)
+        if found.rule in ON_REQUEST:
+            self.finds_repeats = False
+        self._read()
+
+    def action_scope(self) -> None:
+        """The open chapter, or all."""
+        self.is_whole = not self.is_whole
+        self._read()
+
+    def action_repeats(self) -> None:
+        """With phrases that come again over the book, or without."""
+        self.finds_repeats = not self.finds_repeats
+        self._read()

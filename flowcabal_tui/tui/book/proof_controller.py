@@ -1,0 +1,114 @@
+"""Proofing on the screen: the list on request, and hints in the editor while one writes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import HelperFailed
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
+from flowcabal_tui.domain.search import TextPlace
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.proof_words import RULES, proof_words
+from flowcabal_tui.protocol.book import ReplaceText, SwitchProofRule
+from flowcabal_tui.tui.book.controller import BookController
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.shared.spending import may_spend
+from flowcabal_tui.tui.shared.subscriptions import on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+OpenAt = Callable[[ChapterId, int, int, bool], Awaitable[None]]
+
+
+class ProofController:
+    """Asks the engine what rules mark; `open_at` opens a place in the editor."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project, book: BookController, open_at: OpenAt) -> None:
+        self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
+
+    def follow_editor(self) -> None:
+        """Hints are there as soon as the editor opens."""
+        self._screen.watch(self._screen.query_one(ManuscriptPane), "face", self._face_changed, init=False)
+
+    def _face_changed(self, face: str) -> None:
+        if face == "edit":
+            attempt(self._screen, self._hint(), group="hints", exclusive=True)
+
+    @on_request(ManuscriptPane.DraftEdited)
+    def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
+        """Typing has stopped."""
+        if self._screen.query_one(ManuscriptPane).face == "edit":
+            attempt(self._screen, self._hint(), group="hints", exclusive=True)
+
+    async def _hint(self) -> None:
+        area = self._screen.query_one(WritingArea)
+        text = area.text
+        marks: tuple[ProofMark, ...] = ()
+        with suppress(HelperFailed):  # hints are no reason to stop anybody
+            marks = await self._workbench.book.proof_text(text)
+        if area.text == text:  # what was typed meanwhile is proofed when typing stops
+            area.show_hints((mark.start, mark.end, proof_words(mark)) for mark in marks)
+
+    @on_key("book.proof", group="looking")
+    async def open(self) -> None:
+        """Lists what rules mark, then opens the place that was chosen."""
+        from flowcabal_tui.tui.book.proof import ProofScreen
+
+        if self._book.chapter is None:
+            self._screen.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            return
+        place = await self._screen.app.push_screen_wait(ProofScreen(self))
+        if place is not None:
+            await self._open_at(place.chapter, place.start, place.end, True)
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Has any chapter unsaved text?"""
+        return bool(self._book.drafts.chapters)
+
+    async def proof(self, *, whole: bool, repeats: bool) -> tuple[ProofedChapter, ...]:
+        """What is marked in the open chapter, or in the `whole` book."""
+        chapter = self._book.chapter
+        chapters = () if whole or chapter is None else (chapter.id,)
+        found = await self._workbench.book.proof(chapters)
+        if not repeats:
+            return found
+        again = {each.chapter: each for each in await self._workbench.book.proof(chapters, ("repeats",))}
+        return tuple(_together(each, again[each.chapter]) for each in found if each.chapter in again)
+
+    async def apply(self, chapter: ProofedChapter, found: ProofMark) -> bool:
+        """Puts the proposed words in; not where the chapter has unsaved text."""
+        if chapter.chapter in self._book.drafts.chapters:
+            words = _("The chapter has unsaved text: Enter opens the place in the editor.")
+            self._screen.notify(words, severity="warning", markup=False)
+            return False
+        title = _("Change {words} to {others}?").format(words=found.words, others=found.suggestion)
+        if not await may_spend(self._screen, self._workbench, title):
+            return False
+        place = TextPlace(chapter.chapter, chapter.version, found.start)
+        await self._workbench.carry_out(ReplaceText(found.words, found.suggestion, (place,)))
+        return True
+
+    async def silence(self, rule: ProofRule) -> None:
+        """Switches a rule off for this book."""
+        await self._workbench.carry_out(SwitchProofRule(rule))
+        words = _("Silent in this book from now on: {rule}.").format(rule=_(RULES[rule]))
+        self._screen.notify(words, markup=False)
+
+
+def _together(one: ProofedChapter, other: ProofedChapter) -> ProofedChapter:
+    """Two lists of marks of one chapter as one, in the order of the text."""
+    marks = {*zip(one.marks, one.around, strict=True), *zip(other.marks, other.around, strict=True)}
+    ordered = sorted(marks, key=lambda each: (each[0].start, each[0].end, each[0].rule))
+    return ProofedChapter(
+        one.chapter, one.position, one.title, one.version,
+        tuple(mark for mark, _around in ordered), tuple(around for _mark, around in ordered),
+    )  # fmt: skip
