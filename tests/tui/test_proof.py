@@ -33,7 +33,7 @@ def slips() -> FakeWorkbench:
 async def proofed(pilot: Pilot[int]) -> ProofScreen:
     await pilot.press("1", "g", "enter")
     await settled(pilot)
-    await pilot.press("H")
+    await pilot.press("plus")
     await until(pilot, lambda: isinstance(pilot.app.screen, ProofScreen))
     await settled(pilot)
     screen = pilot.app.screen

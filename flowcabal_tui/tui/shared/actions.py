@@ -129,7 +129,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("Break the scene at the cursor of the editor; on a break, take it away."), "workspace", wins=True),
     Action("book.search", "f11,F", mark("Search"), mark("Find words anywhere in the project; replace them."),
            "workspace", show=True),
-    Action("book.proof", "H", mark("Proof"),
+    Action("book.proof", "plus", mark("Proof"),
            mark("What rules mark in the text: punctuation, wrong words, echoes; no model."), "workspace"),
     Action("book.browser", "M", mark("The manuscript"),
            mark("Volumes, chapters and scenes with lengths, goals, state."), "workspace"),
