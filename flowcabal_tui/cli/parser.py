@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
@@ -18,17 +19,15 @@ from flowcabal_tui.cli.story_arguments import (
     findings_arguments,
     impact_arguments,
     outline_arguments,
-    proof_arguments,
+    proofing_commands,
     proposals_arguments,
-    scenes_arguments,
 )
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.memory import RebuildPart
 
 COMMANDS = [
-    "open",
-    "new",
+    *("open", "new"),
     "demo",
     "import",
     "bootstrap",
@@ -66,8 +65,7 @@ COMMANDS = [
     "proposals",
     "findings",
     "check",
-    "proof",
-    "scenes",
+    *("proof", "scenes"),
     "impact",
     "comments",
     "lock",
@@ -433,12 +431,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     revised = _add(commands, "revise", _("rewrite paragraphs or a chapter, and accept the rewrite by paragraph"))
     _project(revised)
     revise_arguments(revised)
-    proofed = _add(commands, "proof", _("what rules mark in the text, without a model; 1: they mark something"))
-    _project(proofed)
-    proof_arguments(proofed)
-    scenes = _add(commands, "scenes", _("the scenes of a chapter; move, name, join or break one"))
-    _project(scenes)
-    scenes_arguments(scenes)
+    proofing_commands(partial(_add, commands), _project)
 
 
 def _bench(commands: argparse._SubParsersAction[Parser]) -> None:

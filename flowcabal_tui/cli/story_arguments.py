@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from flowcabal_tui.cli.argument_types import chapters_between, path, whole
 from flowcabal_tui.domain.proofing import PROOF_RULES
@@ -88,7 +89,19 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
     impact.add_argument("--json", action="store_true")
 
 
-def proof_arguments(proof: argparse.ArgumentParser) -> None:
+def proofing_commands(
+    add: Callable[[str, str], argparse.ArgumentParser], project: Callable[[argparse.ArgumentParser], None]
+) -> None:
+    """Adds `proof` and `scenes`."""
+    proof = add("proof", _("what rules mark in the text, without a model; 1: they mark something"))
+    project(proof)
+    _proof(proof)
+    scenes = add("scenes", _("the scenes of a chapter; move, name, join or break one"))
+    project(scenes)
+    _scenes(scenes)
+
+
+def _proof(proof: argparse.ArgumentParser) -> None:
     """Which chapters are proofed, by which rules."""
     _chapters(proof)
     words = _("only these rules, also those that are off; repeatable")
@@ -96,7 +109,7 @@ def proof_arguments(proof: argparse.ArgumentParser) -> None:
     proof.add_argument("--json", action="store_true")
 
 
-def scenes_arguments(scenes: argparse.ArgumentParser) -> None:
+def _scenes(scenes: argparse.ArgumentParser) -> None:
     """The chapter, and which of its scenes is changed."""
     scenes.add_argument("chapter", type=whole, metavar="N", help=_("the place of the chapter"))
     one = scenes.add_mutually_exclusive_group()
