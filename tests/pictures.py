@@ -372,11 +372,11 @@ async def take_all(folder: Path, books: Path) -> None:
                         await at.draft()
                     for name, keys in SCREENS.items():
                         await at.press(*keys)
-                        await at.settle()
+                        await settled(at.pilot)  # a choice waits in a worker of its own, which does not end
                         at.save(f"{name}-{ending}")
                         if not at.shows(WorkspaceScreen):
                             await at.press("escape")
-                            await at.settle()
+                            await settled(at.pilot)
 
 
 async def take_long(folder: Path, project: Path, sought: str) -> None:

@@ -39,6 +39,7 @@ from flowcabal_tui.tui.widgets.prompt_line import FindLine
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 _FOLD = "dropped"
+_NONE: Final = mark("No receipt yet: F5 runs the workflow; `c` at a node shows what it would be given.")
 _WHOLE: Final = LEVELS["L2"]
 _COLUMNS: Final = (
     Column(most=1, least=1),
@@ -127,7 +128,7 @@ class ReceiptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The total, the bars, the sources."""
-        yield Static(_("No receipt yet: a node gets one when it runs."), markup=False, classes="head")
+        yield Static(_(_NONE), markup=False, classes="head")
         yield BudgetBar(plain=self._is_plain)
         yield PickList()
         yield Static(markup=False, classes="told")
@@ -155,7 +156,7 @@ class ReceiptPane(Vertical):
         """Shows no receipt, as the node in view has none."""
         if self._receipt is not None:
             self._receipt, self._opens, self._class_rows = None, {}, []
-            self.query_one(".head", Static).update(_("No receipt yet: a node gets one when it runs."))
+            self.query_one(".head", Static).update(_(_NONE))
             self.query_one(BudgetBar).set_budget([])
             self.query_one(PickList).refill([])
 
@@ -312,14 +313,14 @@ class ReceiptPane(Vertical):
     def action_compare_other(self) -> None:
         """Ask for another receipt to compare with."""
         if self._receipt is None:
-            self.notify(_("No receipt yet: a node gets one when it runs."), markup=False)
+            self.notify(_(_NONE), markup=False)
         else:
             self.post_message(self.OtherRequested(self._receipt))
 
     def action_scene(self) -> None:
         """Ask who is in the scene, where, when, and which kind it is."""
         if self._receipt is None:
-            self.notify(_("No receipt yet: a node gets one when it runs."), markup=False)
+            self.notify(_(_NONE), markup=False)
         elif self._receipt.chapter is None:
             self.notify(_("A scene belongs to a chapter: this receipt is of none."), markup=False)
         else:
