@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,8 @@ async def test_the_users_key_works_instead_of_ours(tmp_path):
         assert isinstance(pilot.app.screen, HomeScreen)
         await pilot.press("f7")
         assert isinstance(pilot.app.screen, NewProjectScreen)
+
+
+def test_no_two_actions_of_one_place_have_the_same_key_by_default():
+    owners = Counter((row.place, key) for row in all_keys() for key in row.keys)
+    assert [place_and_key for place_and_key, count in owners.items() if count > 1] == []
