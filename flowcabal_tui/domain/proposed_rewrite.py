@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,9 @@ from flowcabal_tui.domain.proposals import ProposalId
 RewriteId = NewType("RewriteId", int)
 RewriteState = Literal["waiting", "accepted", "refused"]
 NO_REWRITE: Final = RewriteId(0)
+_ALIKE: Final = 0.5
+_MOST_COMPARED: Final = 2_000
+"""Pairs of paragraphs in one stretch that are compared."""
 PIECE: Final = 3_000
 """Characters that a model rewrites in one answer."""
 
@@ -54,7 +58,8 @@ class ProposedRewrite:
 def paragraph_changes(before: str, after: str) -> tuple[ParagraphChange, ...]:
     """The paragraphs that differ, in order; blank lines between them do not count.
 
-    A paragraph that became one is a change of its own; several that became more or fewer are one change.
+    A paragraph that became one is a change of its own, and so is one that came or went; several that became more or
+    fewer, and are like none of them, are one change.
     """
     ours, theirs = _paragraphs(before), _paragraphs(after)
     left = [before[start:end] for start, end in ours]
@@ -65,23 +70,51 @@ def paragraph_changes(before: str, after: str) -> tuple[ParagraphChange, ...]:
 def _changes(
     before: str, ours: Sequence[tuple[int, int]], left: Sequence[str], right: Sequence[str]
 ) -> Iterator[ParagraphChange]:
-    gap = "\n\n" if "\n\n" in before or "\n" not in before.strip() else "\n"
     for change, i, i_end, j, j_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if change == "equal":
-            continue
-        if i_end - i == j_end - j:
-            for (start, end), words in zip(ours[i:i_end], right[j:j_end], strict=True):
-                yield ParagraphChange(start, end, words)
-        elif i == i_end:
-            place = ours[i][0] if i < len(ours) else len(before.rstrip())
-            new = gap.join(right[j:j_end])
-            yield ParagraphChange(place, place, new + gap if i < len(ours) else gap + new)
-        elif j == j_end:
-            end = ours[i_end][0] if i_end < len(ours) else ours[i_end - 1][1]
-            start = ours[i][0] if i_end < len(ours) or not i else ours[i - 1][1]
-            yield ParagraphChange(start, end, "")
-        else:
-            yield ParagraphChange(ours[i][0], ours[i_end - 1][1], gap.join(right[j:j_end]))
+        if change != "equal":
+            for x, x_end, y, y_end in _blocks(left, right, i, i_end, j, j_end):
+                yield from _block(before, ours, right[y:y_end], x, x_end)
+
+
+def _blocks(
+    left: Sequence[str], right: Sequence[str], i: int, i_end: int, j: int, j_end: int
+) -> Iterator[tuple[int, int, int, int]]:
+    """A stretch that differs, cut where a paragraph has become another one that is much like it."""
+    if i_end - i != j_end - j and (i_end - i) * (j_end - j) <= _MOST_COMPARED:
+        for x in range(i, i_end):
+            y = next((y for y in range(j, j_end) if _share(left[x], right[y]) >= _ALIKE), None)
+            if y is not None:
+                yield i, x, j, y
+                yield x, x + 1, y, y + 1
+                i, j = x + 1, y + 1
+    yield i, i_end, j, j_end
+
+
+def _block(
+    before: str, ours: Sequence[tuple[int, int]], new: Sequence[str], i: int, i_end: int
+) -> Iterator[ParagraphChange]:
+    """What makes the paragraphs from i to i_end into those of `new`."""
+    gap = "\n\n" if "\n\n" in before or "\n" not in before.strip() else "\n"
+    words = gap.join(new)
+    if i_end - i == len(new):
+        for (start, end), one in zip(ours[i:i_end], new, strict=True):
+            if before[start:end] != one:
+                yield ParagraphChange(start, end, one)
+    elif i == i_end:
+        place = ours[i][0] if i < len(ours) else len(before.rstrip())
+        yield ParagraphChange(place, place, words + gap if i < len(ours) else gap + words)
+    elif not new:
+        is_last = i_end == len(ours)
+        start = ours[i - 1][1] if is_last and i else ours[i][0]
+        yield ParagraphChange(start, ours[i_end - 1][1] if is_last else ours[i_end][0], "")
+    else:
+        yield ParagraphChange(ours[i][0], ours[i_end - 1][1], words)
+
+
+def _share(one: str, other: str) -> float:
+    """Which part of the pairs of neighbouring characters of the shorter text the other one has too."""
+    ours, theirs = (Counter(text[at : at + 2] for at in range(len(text) - 1)) for text in (one, other))
+    return sum((ours & theirs).values()) / max(1, min(ours.total(), theirs.total()))
 
 
 def with_changes(before: str, changes: Sequence[ParagraphChange], accepted: Collection[int]) -> str:

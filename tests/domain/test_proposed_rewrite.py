@@ -47,10 +47,19 @@ def test_all_accepted_are_the_models_paragraphs_and_none_is_the_old_text() -> No
     dice = random.Random(3)
     for _round in range(300):
         old = "\n\n".join(dice.choices("abcdefg", k=dice.randint(1, 8)))
-        new = "\n\n".join(dice.choices("abcdefgxyz", k=dice.randint(0, 8)))
+        new = "\n\n".join(dice.choices(["abcdefg xyz", *"abcdefgxyz"], k=dice.randint(0, 8)))
         changes = paragraph_changes(old, new)
         assert with_changes(old, changes, range(len(changes))).split() == new.split(), (old, new)
         assert with_changes(old, changes, ()) == old
+
+
+def test_a_paragraph_that_was_split_leaves_its_neighbours_changes_of_their_own() -> None:
+    old = "The rain fell all day.\n\nMara went out and Tom stayed in.\n\nThe lamp burned low."
+    new = "The rain fell all night.\n\nMara went out.\n\nTom stayed in.\n\nThe lamp burned bright."
+    changes = paragraph_changes(old, new)
+    assert (changes[0].after, changes[-1].after) == ("The rain fell all night.", "The lamp burned bright.")
+    assert with_changes(old, changes, range(len(changes))) == new
+    assert with_changes(old, changes, (0,)) == old.replace("day", "night")
 
 
 def test_a_long_text_is_cut_at_ends_of_lines() -> None:
