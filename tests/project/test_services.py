@@ -23,6 +23,7 @@ from flowcabal_tui.project.services.conversations import ConversationService
 from flowcabal_tui.project.services.findings import FindingService
 from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
+from flowcabal_tui.project.services.revision import RevisionService
 from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
@@ -37,6 +38,7 @@ SERVICES = (
     FindingService,
     MemoryService,
     ModelService,
+    RevisionService,
     RunService,
     StoryService,
     WorkflowService,
