@@ -23,10 +23,12 @@ from flowcabal_tui.domain.story import RecordId
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.impact_words import answer, directness, impact_words, proposed
+from flowcabal_tui.project.impact_words import answer, directness, impact_words, marked, proposed
 from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
 
 FOUND, NOTHING = 0, 1
+_BEFORE = 60
+"""Characters of a passage before its difference."""
 
 
 async def impact(arguments: Namespace) -> int:
@@ -107,8 +109,8 @@ def _require_known(found: Impact, ids: tuple[str, ...]) -> None:
 def _print(found: Impact, arguments: Namespace) -> None:
     for row in found.rows[: arguments.limit]:
         sign = "[x]" if row.chosen else "[ ]"
-        words = f"“{row.line}”" if row.line else ""
-        say_row((sign, row.proposal.id, row.position or "-", directness(row), answer(row), proposed(row), words))
+        why = proposed(row) if row.answer == "decide" else ""
+        say_row((sign, row.proposal.id, row.position or "-", directness(row), answer(row), marked(row, _BEFORE), why))
     left = len(found.rows) - arguments.limit
     if left > 0:
         say(ngettext("{n} more: --limit", "{n} more: --limit", left).format(n=left))

@@ -85,6 +85,8 @@ class Impact:
     is_same: bool = False
     taken: tuple[str, ...] = ()
     """New names that somebody or something else has already."""
+    kept: tuple[str, ...] = ()
+    """Further names of whom is renamed, which stay."""
 
     @property
     def digest(self) -> Digest:

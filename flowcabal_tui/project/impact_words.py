@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Final
 
-from flowcabal_tui.domain.impact import Directness, Impact, ImpactRow
+from flowcabal_tui.domain.impact import (
+    BookChange,
+    ChapterChanged,
+    ChapterMoved,
+    Directness,
+    FactChanged,
+    Impact,
+    ImpactRow,
+    Rename,
+)
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Finding, TextEdit, TitleEdit
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, wording
@@ -20,6 +30,19 @@ _DIRECTNESS: Final[Mapping[Directness, str]] = {
 }
 
 
+def change_words(change: BookChange) -> str:
+    """A change on one line."""
+    match change:
+        case Rename(name=name, to=to):
+            return _("renamed: {name} to {to}").format(name=name, to=to)
+        case ChapterChanged():
+            return _("followed the change of a chapter")
+        case ChapterMoved():
+            return _("followed the move of a chapter")
+        case FactChanged(text=text):
+            return _("changed: {words}").format(words=text)
+
+
 def directness(row: ImpactRow) -> str:
     """How directly a place rests on the change."""
     return _(_DIRECTNESS[row.directness])
@@ -32,17 +55,67 @@ def answer(row: ImpactRow) -> str:
 
 def proposed(row: ImpactRow) -> str:
     """The difference of a patch, or why a place waits for the writer, on one line."""
-    proposal = row.proposal
-    match proposal.difference.after:
+    after = row.proposal.difference.after
+    if isinstance(after, Finding):
+        return clean_line(after.explanation)
+    before, new = _sides(row)
+    return difference(before, new) if isinstance(after, TextEdit) else _trimmed(before, new)
+
+
+def marked(row: ImpactRow, before: int = 0) -> str:
+    """The passage of a place with its difference; with `before` at most so many characters before that."""
+    start, end = row.start, row.start + len(row.proposal.quotation)
+    if not isinstance(row.proposal.difference.after, TextEdit) or row.line[start:end] != row.proposal.quotation:
+        words = row.line if row.answer == "decide" else proposed(row)
+        at = words.find("[-")
+        head, rest = (words[:at], words[at:]) if at > 0 else ("", words)
+    else:
+        head, rest = row.line[:start], proposed(row) + row.line[end:]
+    if before and len(head) > before:
+        head = "…" + head[-before:]
+    return clean_line(head + rest)
+
+
+def place_words(row: ImpactRow) -> str:
+    """What a place outside of the chapters is: the outline, a name, a record; "" for one in a chapter."""
+    if row.position and not isinstance(row.proposal.difference.after, TitleEdit):
+        return ""
+    match row.proposal.difference.after:
+        case TextEdit():
+            return clean_line(row.title)
+        case TitleEdit():
+            return _("title")
+        case Entity():
+            return _("names")
+    return _("record")
+
+
+def _sides(row: ImpactRow) -> tuple[str, str]:
+    match row.proposal.difference.after:
         case TextEdit(before=before, after=after) | TitleEdit(before=before, after=after):
-            return difference(before, after)
+            return before, after
         case Entity(name=name, aliases=aliases):
-            return difference(row.line, " = ".join((name, *aliases)))
-        case Finding(explanation=explanation):
-            return clean_line(explanation)
+            return row.line, " = ".join((name, *aliases))
         case (Relation() | Fact() | Promise() | Moment()) as record:
-            return difference(row.line, wording(record))
-    return ""
+            return row.line, wording(record)
+    return row.line, row.line
+
+
+def _trimmed(before: str, after: str) -> str:
+    """The difference with the words around it that stay."""
+    head = _shared(before, after)
+    tail = _shared(before[head:][::-1], after[head:][::-1])
+    while head and before[head - 1].isascii() and before[head - 1].isalnum():
+        head -= 1
+    while tail and before[len(before) - tail].isascii() and before[len(before) - tail].isalnum():
+        tail -= 1
+    end, new_end = len(before) - tail, len(after) - tail
+    return before[:head] + difference(before[head:end], after[head:new_end]) + before[end:]
+
+
+def _shared(one: str, other: str) -> int:
+    """Characters at the beginning that are the same."""
+    return sum(1 for _same in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def difference(before: str, after: str) -> str:
@@ -50,17 +123,20 @@ def difference(before: str, after: str) -> str:
     return f"[-{clean_line(before)}-]{{+{clean_line(after)}+}}"
 
 
-def impact_words(found: Impact) -> str:
-    """How many places rest on the change, and how many are ticked."""
+def impact_words(found: Impact, ticked: int | None = None) -> str:
+    """How many places depend on the change, and how many are ticked (None: as at first)."""
     if found.is_same:
         return _("It still says the same: nothing depends on the change.")
     if not found.rows:
         return _("Nothing in the book depends on the change.")
-    n, ticked = len(found.rows), sum(row.chosen for row in found.rows)
+    n = len(found.rows)
+    ticked = sum(row.chosen for row in found.rows) if ticked is None else ticked
     places = ngettext("{n} place", "{n} places", n).format(n=n)
     chapters = ngettext("{n} chapter", "{n} chapters", found.chapters).format(n=found.chapters)
     told = _("{places} in {chapters}, {n} ticked. Patches by rule cost nothing.")
     words = told.format(places=places, chapters=chapters, n=ticked)
-    if not found.taken:
-        return words
-    return words + " " + _("Already a name in the book: {names}.").format(names=", ".join(found.taken))
+    if found.kept:
+        words += " " + _("Names that stay: {names}.").format(names=", ".join(found.kept))
+    if found.taken:
+        words += " " + _("Already a name in the book: {names}.").format(names=", ".join(found.taken))
+    return words

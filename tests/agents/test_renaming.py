@@ -31,6 +31,8 @@ def changed(rename: Rename, text: str, *entities: Entity, sure: bool = True) -> 
         ("Elizabeth", "Elizabeth Bennet", "Clara Bennet", "Clara"),
         ("Miss Bennet", "Elizabeth Bennet", "Clara Bennet", "Miss Bennet"),
         ("Mr Crane", "Tobias Crane", "Tobias Heron", "Mr Heron"),
+        ("Nora", "Nora Vale", "Mara", "Mara"),
+        ("Miss Vale", "Nora Vale", "Mara", "Miss Vale"),
         ("黛玉", "林黛玉", "苏黛玉", "黛玉"),
         ("林姑娘", "林黛玉", "苏黛玉", "苏姑娘"),
         ("黛玉", "林黛玉", "林青玉", "青玉"),

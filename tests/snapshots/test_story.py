@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import RecordId, Relation
 from flowcabal_tui.locale import use_language
@@ -14,6 +15,7 @@ from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
@@ -101,6 +103,15 @@ def test_findings(snap_compare, size, language):
     workbench.findings.fill()
     page = FindingsScreen(StoryAccess(workbench), lambda: NOW)
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["space", "j"])
+
+
+@EVERY_SIZE
+@BOTH
+def test_impact(snap_compare, size, language):
+    workbench = FakeWorkbench(language)
+    name = workbench.people[0].name
+    page = ImpactScreen(StoryAccess(workbench), Rename(name, "薇拉" if language == "zh" else "Vera"))
+    assert snap_compare(app(language), terminal_size=size, run_before=on_top(page), press=["j", "space", "j"])
 
 
 @BOTH

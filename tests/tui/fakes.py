@@ -12,6 +12,7 @@ from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
+from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft, ImportedChapter, ImportPreview
 from flowcabal_tui.domain.memory import (
     BackgroundTask,
@@ -96,6 +97,7 @@ from flowcabal_tui.protocol.runs import (
     WorkflowCompleted,
 )
 from flowcabal_tui.protocol.story import (
+    ApplyImpact,
     CorrectProposal,
     DecideProposals,
     PutEntity,
@@ -116,6 +118,7 @@ from tests.tui import fake_books as books
 from tests.tui import fake_story
 from tests.tui.fake_builds import FakeBuilds
 from tests.tui.fake_findings import FakeFindings
+from tests.tui.fake_impact import FakeImpact
 from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 from tests.tui.fake_revision import FakeRevision
@@ -206,7 +209,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.told: dict[RunId, tuple[Event, ...]] = {}
         self.people = list(fake_story.people(self.words))
         self.records = fake_story.story(self.words)
-        self.proposal_list = FakeProposals(self.words)
+        self.proposal_list, self.impacts = FakeProposals(self.words), FakeImpact(self.words)
         self.versions_of: dict[NodeId, list[NodeVersion]] = {}
         self.version_texts: dict[Digest, str] = {}
         self.marks: dict[NodeId, StaleMark] = {}
@@ -347,6 +350,10 @@ class FakeWorkbench(FakeReading, FakeBuilds):
             case AddComment() | EditComments() | RemoveComments() | LockChapters() | PutPasses() | TickPass():
                 self._events.append(CommentsChanged())
                 return self.revision.carry_out(command)
+            case ApplyImpact():
+                self.impacts.applied = command
+            case UndoDecision() if self.impacts.applied:
+                self.impacts.applied = None
             case UndoDecision() if self.findings.rows:
                 self.findings.carry_out(command)
                 self._events.append(FindingsChanged())
@@ -484,6 +491,9 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
         return self.proposal_list.page(wish, offset, limit)
+
+    async def impact(self, change: BookChange) -> Impact:
+        return self.impacts.of(change, self.people)
 
     async def seen(self) -> tuple[Seen, ...]:
         return fake_story.seen()

@@ -85,9 +85,9 @@ def _carried_words(name: str, old: str, new: str) -> str:
     for at in range(len(words) - len(before) + 1):
         if words[at : at + len(before)] == before:
             return " ".join((*words[:at], *after, *words[at + len(before) :]))
-    if len(before) < 2 or len(after) < 2:
+    if len(before) < 2:
         return name
-    by = {before[0]: after[0], before[-1]: after[-1]}
+    by = {before[0]: after[0], before[-1]: after[-1]} if len(after) > 1 else {before[0]: after[0]}
     if len(before) == len(after):
         by |= dict(zip(before, after, strict=True))
     return " ".join(by.get(word, word) for word in words)

@@ -30,6 +30,7 @@ from flowcabal_tui.domain.text import clean_line, digest_of, nearest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
 from flowcabal_tui.project.book.following import AFTER_RENAME, following
+from flowcabal_tui.project.impact_words import change_words
 from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.story.impact_rows import (
     MAKER,
@@ -101,7 +102,9 @@ class ImpactReviews:
                 other.append(record_row(record, reworded(record, words)))
         known = {name for entity in entities for name in entity.names}
         taken = tuple(name for name in dict.fromkeys(plan.forms.values()) if name in known and name not in plan.forms)
-        return Impact(change, (*by_directness([*other, *rows]),), taken=taken)
+        named = [entity for entity in entities if change.name in entity.names]
+        kept = tuple(name for entity in named for name in entity.names if name not in plan.forms)
+        return Impact(change, (*by_directness([*other, *rows]),), taken=taken, kept=kept)
 
     async def _changed(self, change: ChapterChanged) -> Impact:
         chapter = await self._chapter(change.chapter)
@@ -257,19 +260,6 @@ class ImpactReviews:
             if versions and (text := await self._store.book.meta_text(name)):
                 found.append(BookText(f"meta/{name}", 0, _(META[name]), text, versions[0].version))
         return found
-
-
-def change_words(change: BookChange) -> str:
-    """A change on one line, as the list of decisions names it."""
-    match change:
-        case Rename(name=name, to=to):
-            return _("renamed: {name} to {to}").format(name=name, to=to)
-        case ChapterChanged():
-            return _("followed the change of a chapter")
-        case ChapterMoved():
-            return _("followed the move of a chapter")
-        case FactChanged(text=text):
-            return _("changed: {words}").format(words=text)
 
 
 def _checked(change: Rename) -> Rename:

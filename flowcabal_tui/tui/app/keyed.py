@@ -43,6 +43,7 @@ from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.proposals import ProposalsScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
@@ -101,6 +102,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Promises, timeline, facts"), RecordsScreen),
     (mark("Proposals"), ProposalsScreen),
     (mark("Findings"), FindingsScreen),
+    (mark("What depends on a change"), ImpactScreen),
     (mark("Name and record forms"), FormScreen),
     (mark("Lists in forms of names"), Choice),
     (mark("The text on the whole screen"), ProseScreen),

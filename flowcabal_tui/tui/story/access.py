@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import (
+    ApplyImpact,
     CorrectProposal,
     DecideProposals,
     PutEntity,
@@ -21,6 +23,7 @@ from flowcabal_tui.protocol.story import (
     RemoveRecord,
     UndoDecision,
 )
+from flowcabal_tui.tui.shared.spending import agents_cost
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
 
@@ -50,8 +53,16 @@ class StoryAccess:
         """Some rows of the list."""
         return await self._workbench.story.proposals(wish, offset, limit)
 
-    async def decide(self, command: DecideProposals | CorrectProposal | UndoDecision) -> None:
-        """Decides or corrects proposals, or undoes the last decision."""
+    async def impact(self, change: BookChange) -> Impact:
+        """The places that depend on a change."""
+        return await self._workbench.story.impact(change)
+
+    def costs_reading(self) -> bool:
+        """Does the agents' model read changed chapters again for money?"""
+        return agents_cost(self._workbench)
+
+    async def decide(self, command: DecideProposals | CorrectProposal | ApplyImpact | UndoDecision) -> None:
+        """Decides or corrects proposals, applies a change of the book, or undoes the last decision."""
         await self._workbench.carry_out(command)
 
     async def findings(self, wish: FindingWish, offset: int, limit: int) -> FindingPage:

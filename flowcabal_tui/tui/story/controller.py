@@ -10,7 +10,9 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, Rename
 from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
 from flowcabal_tui.protocol.findings import CheckProgress, FindingsChanged
 from flowcabal_tui.protocol.memory import BackgroundChanged
@@ -18,7 +20,9 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -77,6 +81,39 @@ class StoryController:
             self._go(place)
 
         self._screen.app.push_screen(page, left)
+
+    @on_key("story.rename", group="looking")
+    async def rename(self) -> None:
+        """Asks for a name and its new form, and shows every place."""
+        old = await self._typed(_("Rename everywhere: which name?"))
+        new = await self._typed(_("Rename {name} everywhere to").format(name=one_line(old, 40)), old) if old else ""
+        if old and new and new != old:
+            self._open_impact(Rename(old, new))
+
+    @on_key("story.impact", group="looking")
+    async def impact(self) -> None:
+        """Shows what depends on the last edit of the open chapter, or on its move to another place."""
+        chapters = await self._workbench.book.chapters()
+        chapter = next((each for each in chapters if each.id == self._view.chapter), None)
+        if chapter is None:
+            return
+        title = _("What depends on chapter {n}? Enter: on its last edit; a number: on a move to that place.")
+        typed = await self._typed(title.format(n=chapter.position))
+        if typed and typed.isdecimal():
+            self._open_impact(ChapterMoved(chapter.id, int(typed)))
+        elif typed == "" and chapter.version > 1:
+            self._open_impact(ChapterChanged(chapter.id))
+        elif typed == "":
+            self._screen.notify(_("The chapter was never edited."), markup=False)
+
+    async def _typed(self, title: str, value: str = "") -> str | None:
+        typed: str | None = await self._screen.app.push_screen_wait(PromptLine(title, value=value))
+        return None if typed is None else typed.strip()
+
+    def _open_impact(self, change: BookChange) -> None:
+        from flowcabal_tui.tui.story.impact import ImpactScreen
+
+        self._screen.app.push_screen(ImpactScreen(self._access, change), self._go)
 
     def _go(self, place: Place | None) -> None:
         if place is not None:

@@ -26,7 +26,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import new_id
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names
+from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names, rename_name
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.name_rows import name_columns, name_row
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
@@ -52,7 +52,7 @@ class EntitiesScreen(FilteredPage):
         mark("Everyone and everything with a name. `/` filters as you type, digits choose a kind. `?` before a "
              "name marks aliases that you have not confirmed: `c` confirms the one under the cursor, `x` rejects "
              "it. Enter shows the places, `r` the relations. Space marks names: `d` removes the marked ones, `M` "
-             "merges them, `K` changes their kind."),
+             "merges them, `K` changes their kind. `Ctrl+k` renames one everywhere."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EntitiesScreen { background: $background; }
@@ -78,6 +78,8 @@ class EntitiesScreen(FilteredPage):
         Binding("m", "mentions", mark("Places"), tooltip=mark("Every place in the book that names it."),
                 show=False, id="names.mentions"),
         Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("Facts about it."), id="names.facts"),
+        Binding("ctrl+k", "rename", mark("Rename"), show=False, tooltip=mark("Rename it everywhere: texts, titles, outline, "
+                "records."), id="names.rename"),
         Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: "
                                                         "your edit takes precedence."), id="names.edit"),
@@ -227,6 +229,11 @@ class EntitiesScreen(FilteredPage):
         """Open the facts about it."""
         if (entity := self.entity) is not None:
             self.app.push_screen(RecordsScreen(self.access, "facts", entity.name))
+
+    def action_rename(self) -> None:
+        """Another name for the one under the cursor, everywhere."""
+        if (entity := self.entity) is not None:
+            self.work(rename_name(self, entity, self._go))
 
     def action_add(self) -> None:
         """A form for a new one."""

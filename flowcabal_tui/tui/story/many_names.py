@@ -1,17 +1,20 @@
-"""Changes of several names at once: removed, merged, or given another kind."""
+"""Changes of names: several removed, merged or given another kind at once; one renamed everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.impact import Rename
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.tui.shared.form import Field, FormScreen
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.story.story_page import StoryPage
+from flowcabal_tui.tui.story.impact import ImpactScreen
+from flowcabal_tui.tui.story.story_page import Place, StoryPage
 from flowcabal_tui.tui.story.words import ENTITY_KINDS
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 _SHOWN = 12
 """Names that a question spells out."""
@@ -35,6 +38,15 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     for entity in entities:
         await page.access.remove_entity(entity.id)
     return True
+
+
+async def rename_name(page: StoryPage, entity: Entity, go: Callable[[Place | None], None]) -> None:
+    """Asks for another name, and shows every place of the present one; `go` leads to a place that was chosen."""
+    title = _("Rename {name} everywhere to").format(name=one_line(entity.name, 40))
+    typed: str | None = await page.app.push_screen_wait(PromptLine(title, value=entity.name))
+    to = (typed or "").strip()
+    if to and to != entity.name:
+        page.app.push_screen(ImpactScreen(page.access, Rename(entity.name, to)), go)
 
 
 async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | None:

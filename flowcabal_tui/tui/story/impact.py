@@ -1,0 +1,194 @@
+"""The places that depend on a change of the book: ticked, applied at once, undone at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList, Static
+
+from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, Rename
+from flowcabal_tui.domain.proposals import Finding
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.impact_words import answer, change_words, directness, impact_words, marked, proposed
+from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.spending import reading_again
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.impact_list import ImpactList
+from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
+from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.widgets.help import HelpData
+
+
+class ImpactScreen(StoryPage):
+    """A list of places, and below it the passage of the one under the cursor."""
+
+    help = HelpData(
+        mark("What depends on a change"),
+        mark("Every place that depends on the change, the most direct first, with the proposed difference. Space "
+             "ticks a place or leaves it as it is, `c` all of its chapter, `a` all. Ctrl+s applies the ticked places "
+             "at once; a ticked place without a difference is added to the findings. `u` undoes all of it. Enter "
+             "shows the place in its chapter, `w` opens the editor there."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    ImpactScreen { background: $background; }
+    ImpactScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
+    ImpactScreen > .counted { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
+    ImpactScreen > ImpactList { height: 1fr; }
+    ImpactScreen > .told { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f10", "apply", mark("Apply"), priority=True, tooltip=mark("Apply the ticked places at once."),
+                id="impact.apply"),
+        Binding("space", "tick", mark("Tick"), tooltip=mark("Tick this place, or leave it as it is."),
+                id="impact.tick"),
+        Binding("c", "tick_chapter", mark("Chapter"), tooltip=mark("Tick or leave all places of the chapter."),
+                id="impact.chapter"),
+        Binding("a", "tick_all", mark("All"), tooltip=mark("Tick or leave all places."), id="impact.all"),
+        Binding("w", "write", mark("Rewrite"), tooltip=mark("Open the editor at this place."), id="impact.write"),
+        Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="impact.undo"),
+    ]  # fmt: skip
+
+    def __init__(self, access: StoryAccess, change: BookChange) -> None:
+        super().__init__(access)
+        self._change = change
+        self._impact: Impact | None = None
+
+    @property
+    def rows(self) -> ImpactList:
+        """The list."""
+        return self.query_one(ImpactList)
+
+    def compose(self) -> ComposeResult:
+        """The change, how many places depend on it, the list, and the place under the cursor."""
+        yield Static(change_words(self._change), markup=False, classes="head")
+        yield Static(_("Looking through the book..."), markup=False, classes="counted")
+        yield ImpactList(id="list")
+        yield Static(markup=False, classes="told")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The list has the focus."""
+        self.rows.focus()
+
+    async def reload(self) -> None:
+        """Reads who is called what, and what depends on the change."""
+        self.cast = await self.access.people()
+        self._impact = await self.access.impact(self._change)
+        if self.is_attached:
+            await self.show_cast(self.cast)
+
+    async def show_cast(self, cast: Cast) -> None:
+        """The first places; what was ticked by rule is ticked."""
+        if self._impact is not None:
+            self.rows.ticked = {row.proposal.id for row in self._impact.rows if row.chosen}
+            self.rows.show_places(self._impact.rows[:PAGE], len(self._impact.rows), cast)
+            self._tell_count()
+            self.tell()
+
+    def _tell_count(self) -> None:
+        if self._impact is not None:
+            self.query_one(".counted", Static).update(impact_words(self._impact, len(self.rows.ticked)))
+
+    @on(ProposalList.MoreWanted)
+    def show_more(self, message: ProposalList.MoreWanted) -> None:
+        """Further rows come in behind the cursor."""
+        message.stop()
+        if self._impact is not None:
+            self.rows.add_places(self._impact.rows[message.offset : message.offset + PAGE])
+
+    @on(OptionList.OptionHighlighted)
+    def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
+        """Shows another place."""
+        message.stop()
+        self.tell()
+
+    def tell(self) -> None:
+        """The passage of the place under the cursor."""
+        row = self.rows.place
+        self.query_one(".told", Static).update("" if row is None else "\n".join(_lines(row)))
+
+    @on(OptionList.OptionSelected)
+    def open_place(self, message: OptionList.OptionSelected) -> None:
+        """Enter leads to the text."""
+        message.stop()
+        self._leave_for(edit=False)
+
+    def action_write(self) -> None:
+        """Open the editor at the place."""
+        self._leave_for(edit=True)
+
+    def _leave_for(self, *, edit: bool) -> None:
+        row = self.rows.place
+        place = row.proposal.place if row is not None and row.position else None
+        if place is None:
+            self.notify(_("This place is in no chapter."), markup=False)
+        else:
+            self.dismiss(Place(place.chapter, place.start, place.end, edit))
+
+    def action_tick(self) -> None:
+        """Tick the place, or leave it as it is, and go on."""
+        if (row := self.rows.place) is not None:
+            self._tick([row])
+            self.rows.action_cursor_down()
+
+    def action_tick_chapter(self) -> None:
+        """Tick or leave all places of the chapter."""
+        if (row := self.rows.place) is not None and self._impact is not None:
+            self._tick([each for each in self._impact.rows if each.position == row.position])
+
+    def action_tick_all(self) -> None:
+        """Tick or leave all places."""
+        if self._impact is not None:
+            self._tick(self._impact.rows)
+
+    def _tick(self, rows: tuple[ImpactRow, ...] | list[ImpactRow]) -> None:
+        self.rows.tick(row.proposal.id for row in rows)
+        self._tell_count()
+
+    def action_apply(self) -> None:
+        """Apply the ticked places."""
+        if self._impact is not None and self.rows.ticked:
+            self.work(self._apply(self._impact))
+        else:
+            self.notify(_("No place is ticked."), markup=False)
+
+    async def _apply(self, impact: Impact) -> None:
+        ticked = self.rows.ticked
+        patches = any(row.proposal.id in ticked and row.answer == "patch" for row in impact.rows)
+        costs = patches and not isinstance(self._change, Rename) and self.access.costs_reading()
+        title = ngettext("Change {n} place?", "Change {n} places?", len(ticked)).format(n=len(ticked))
+        if costs and not await self.confirm(title, reading_again()):
+            return
+        leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
+        take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
+        await self.access.decide(ApplyImpact(self._change, impact.digest, leave, take))
+        told = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.",
+                        len(ticked))  # fmt: skip
+        self.notify(told.format(n=len(ticked)), markup=False)
+        await self.reload()
+
+    def action_undo(self) -> None:
+        """Undo the last decision."""
+        self.work(self._undo())
+
+    async def _undo(self) -> None:
+        await self.access.decide(UndoDecision())
+        await self.reload()
+
+
+def _lines(row: ImpactRow) -> Iterator[str]:
+    place = f"{row.position} {one_line(row.title, 60)}" if row.position else one_line(row.title, 60)
+    yield " · ".join(part for part in (place, directness(row), answer(row)) if part)
+    yield one_line(marked(row), 1_200)
+    if row.answer == "decide":
+        yield one_line(proposed(row), 600)
+    after = row.proposal.difference.after
+    if isinstance(after, Finding) and after.source.text:
+        yield f"{one_line(after.source.title, 60)}: “{one_line(after.source.text, 600)}”"

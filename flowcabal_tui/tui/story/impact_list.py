@@ -1,0 +1,58 @@
+"""The list of an impact review: the list of proposals, with a tick and the difference of each place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from flowcabal_tui.domain.impact import ImpactRow
+from flowcabal_tui.domain.proposals import Proposal
+from flowcabal_tui.project.impact_words import answer, marked, place_words
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.cast import Cast
+from flowcabal_tui.tui.story.proposal_list import ProposalList
+from flowcabal_tui.tui.widgets.list_rows import EndedRow
+
+_BEFORE: Final = 24
+"""Characters of the passage before the difference."""
+
+
+class ImpactList(ProposalList):
+    """One row a place: its tick, chapter, the difference or why it waits, and what is proposed."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._places: dict[str, ImpactRow] = {}
+        self.ticked: set[str] = set()
+
+    @property
+    def place(self) -> ImpactRow | None:
+        """The place under the cursor."""
+        return self._places.get(self.picked or "")
+
+    def show_places(self, places: Sequence[ImpactRow], total: int, cast: Cast) -> None:
+        """The first rows of `total`."""
+        self._places = {row.proposal.id: row for row in places}
+        self.show_rows([row.proposal for row in places], total, cast)
+
+    def add_places(self, places: Sequence[ImpactRow]) -> None:
+        """Further rows at the end."""
+        self._places |= {row.proposal.id: row for row in places}
+        self.add_rows([row.proposal for row in places])
+
+    def tick(self, ids: Iterable[str]) -> None:
+        """Unticks them where all are ticked, else ticks them."""
+        turned = set(ids)
+        self.ticked = self.ticked - turned if turned <= self.ticked else self.ticked | turned
+        for identity in turned & self._places.keys():
+            self.replace_option_prompt(identity, self._row(self._places[identity].proposal))
+
+    def _start(self, proposal: Proposal) -> str:
+        sign = "[x]" if proposal.id in self.ticked else "[ ]"
+        return f"{sign}{self._places[proposal.id].position or '-':>5}  "
+
+    def _row(self, proposal: Proposal) -> EndedRow:
+        row = self._places[proposal.id]
+        ends = (place_words(row), answer(row) if row.answer == "decide" else "")
+        end = " · ".join(each for each in ends if each)
+        return EndedRow(self._start(proposal), one_line(marked(row, _BEFORE), 200), f"  {end}" if end else "")

@@ -1,0 +1,63 @@
+"""What depends on a change, as a list that is ticked, applied and undone."""
+
+from __future__ import annotations
+
+from flowcabal_tui.domain.impact import ChapterChanged, Rename
+from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
+from flowcabal_tui.tui.story.access import StoryAccess
+from flowcabal_tui.tui.story.impact import ImpactScreen
+from flowcabal_tui.tui.story.story_page import Place
+from tests.tui.fake_books import chapter_id
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.test_names import names, opened, press, screen
+
+RENAME = Rename("Mara", "Vera")
+
+
+def page(workbench: FakeWorkbench, change=RENAME) -> ImpactScreen:
+    return ImpactScreen(StoryAccess(workbench), change)
+
+
+async def test_every_place_is_shown_with_its_difference_and_applied_with_the_ticks():
+    workbench = FakeWorkbench()
+    async with opened(page(workbench)) as pilot:
+        assert "[-Mara-]{+Vera+}" in screen(pilot)
+        rows = pilot.app.screen.rows
+        first = rows.place.proposal.id
+        await press(pilot, "space")
+        assert first not in rows.ticked
+        await press(pilot, "end", "space", "ctrl+s")
+        sent = workbench.sent[-1]
+        assert isinstance(sent, ApplyImpact)
+        assert (sent.change, sent.leave, sent.take) == (RENAME, (first,), ("c2:0",))
+        assert "Nothing in the book depends" in screen(pilot)
+        await press(pilot, "u")
+        assert workbench.sent[-1] == UndoDecision()
+        assert "[-Mara-]{+Vera+}" in screen(pilot)
+
+
+async def test_a_chapter_and_all_are_ticked_at_once_and_nothing_ticked_is_not_sent():
+    workbench = FakeWorkbench()
+    async with opened(page(workbench)) as pilot:
+        rows = pilot.app.screen.rows
+        await press(pilot, "a")
+        assert "c2:0" in rows.ticked
+        await press(pilot, "a", "ctrl+s")
+        assert not rows.ticked and not workbench.sent
+        await press(pilot, "end", "c")
+        assert "c2:0" in rows.ticked
+
+
+async def test_enter_and_w_lead_to_the_place():
+    for key, edit in (("enter", False), ("w", True)):
+        async with opened(page(FakeWorkbench(), ChapterChanged(chapter_id(1)))) as pilot:
+            assert "The changed text no longer says so." in screen(pilot)
+            await press(pilot, key)
+            assert pilot.app.answers == [Place(chapter_id(2), 0, 12, edit)]
+
+
+async def test_a_name_is_renamed_from_the_list_of_names():
+    workbench = FakeWorkbench()
+    async with opened(names(workbench)) as pilot:
+        await press(pilot, "ctrl+k", "ctrl+u", *"Vera", "enter")
+        assert "[-Mara-]{+Vera+}" in screen(pilot)
