@@ -78,8 +78,8 @@ class EntitiesScreen(FilteredPage):
         Binding("m", "mentions", mark("Places"), tooltip=mark("Every place in the book that names it."),
                 show=False, id="names.mentions"),
         Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("Facts about it."), id="names.facts"),
-        Binding("ctrl+k", "rename", mark("Rename"), show=False, tooltip=mark("Rename it everywhere: texts, titles, outline, "
-                "records."), id="names.rename"),
+        Binding("ctrl+k", "rename", mark("Rename"), show=False, id="names.rename",
+                tooltip=mark("Rename it everywhere: texts, titles, outline, records.")),
         Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: "
                                                         "your edit takes precedence."), id="names.edit"),
