@@ -11,7 +11,7 @@ from flowcabal_tui.project.impact_words import answer, marked, place_words
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.proposal_list import ProposalList
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 
 _BEFORE: Final = 24
 """Characters of the passage before the difference."""
@@ -47,12 +47,20 @@ class ImpactList(ProposalList):
         for identity in turned & self._places.keys():
             self.replace_option_prompt(identity, self._row(self._places[identity].proposal))
 
-    def _start(self, proposal: Proposal) -> str:
-        sign = "[x]" if proposal.id in self.ticked else "[ ]"
-        return f"{sign}{self._places[proposal.id].position or '-':>5}  "
+    def _new_columns(self) -> Columns:
+        return Columns(
+            Column(least=3),
+            Column(is_number=True, role="secondary"),
+            Column(fill=True, least=16),
+            Column(rank=1, least=6, role="secondary"),
+        )
 
-    def _row(self, proposal: Proposal) -> EndedRow:
+    def _row(self, proposal: Proposal) -> ColumnRow:
         row = self._places[proposal.id]
         ends = (place_words(row), answer(row) if row.answer == "decide" else "")
-        end = " · ".join(each for each in ends if each)
-        return EndedRow(self._start(proposal), one_line(marked(row, _BEFORE), 200), f"  {end}" if end else "")
+        return self._columns.row(
+            "[x]" if proposal.id in self.ticked else "[ ]",
+            f"{row.position}" if row.position else "—",
+            one_line(marked(row, _BEFORE), 200),
+            " · ".join(each for each in ends if each),
+        )
