@@ -24,6 +24,7 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _HAN: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
 _UNSAFE_NAME: Final = re.compile(r"[^\w\-]+", re.UNICODE)
+_QUOTATION_MARKS: Final = frozenset('"\u201c\u201d\u2018\u300c\u300d\u300e\u300f')
 _LOGIN: Final = re.compile(r"(?<=//)[^/?#]*@")
 
 
@@ -82,6 +83,23 @@ def word_count(text: str, language: str) -> int:
     """What a writer calls the length: Chinese characters (plus foreign words) for "zh", words otherwise."""
     words = foreign_words(text)
     return han_count(text) + words if language.startswith("zh") else words + han_count(text)
+
+
+def says_same(one: str, other: str) -> bool:
+    """Do two texts differ in punctuation and spaces only? Quotation marks say who speaks, so they count."""
+    return _letters(one) == _letters(other)
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text if char.isalnum() or char in _QUOTATION_MARKS)
+
+
+def span_of_letters(text: str, words: str, start: int = 0) -> tuple[int, int] | None:
+    """The characters of the text that have the same letters as the words, whatever stands between them."""
+    places = [at for at in range(start, len(text)) if text[at].isalnum()]
+    wanted = "".join(char for char in words if char.isalnum())
+    found = "".join(text[at] for at in places).find(wanted) if wanted else -1
+    return None if found < 0 else (places[found], places[found + len(wanted) - 1] + 1)
 
 
 def nearest(text: str, words: str, start: int) -> int:

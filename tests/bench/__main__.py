@@ -40,6 +40,7 @@ NAMES = (
     "prompts",
     "check-rules",
     "drill",
+    "impact",
 )
 
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.findings import FindingWish
-from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
+from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, OutputId, RunId
+from flowcabal_tui.domain.impact import Rename
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project
@@ -29,11 +31,12 @@ from flowcabal_tui.protocol.book import (
     RevertChange,
     SplitChapter,
     WriteChapter,
+    WriteMeta,
 )
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
-from flowcabal_tui.protocol.story import UndoDecision
+from flowcabal_tui.protocol.story import ApplyImpact, PutEntity, UndoDecision
 
 Act = Callable[[Project], Awaitable[None]]
 WORKFLOW: Final = "chapter"
@@ -133,6 +136,26 @@ async def _output(project: Project) -> OutputId:
 async def _replace(project: Project) -> None:
     found = [one.place for one in await project.book.occurrences("Saltreach")]
     await project.carry_out(ReplaceText("Saltreach", "Northmere", tuple(found)))
+
+
+async def _rename(project: Project) -> None:
+    change = Rename("Saltreach", "Northmere")
+    found = await project.story.impact(change)
+    await project.carry_out(ApplyImpact(change, found.digest))
+
+
+async def _name_place(project: Project) -> None:
+    await project.carry_out(PutEntity(Entity(EntityId("saltreach"), "location", "Saltreach")))
+    await project.carry_out(WriteMeta("outline", "# Saltreach\n\nThe river rises at Saltreach.\n"))
+
+
+async def _renamed(project: Project) -> None:
+    await _name_place(project)
+    await _rename(project)
+
+
+async def _undo(project: Project) -> None:
+    await project.carry_out(UndoDecision())
 
 
 async def _split(project: Project) -> None:
@@ -260,6 +283,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("keep", _keep, prepare=_ran),
     Operation("take out", _take_out, prepare=_kept),
     Operation("replace", _replace),
+    Operation("rename", _rename, prepare=_name_place),
+    Operation("undo rename", _undo, prepare=_renamed),
     Operation("split", _split),
     Operation("merge", _merge),
     Operation("restore", _restore),

@@ -259,6 +259,8 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
         state: dict[str, Any] = {
             "chapters": [await _chapter(project, one.id, one.title) for one in await project.book.chapters()],
             "deleted": [await _chapter(project, one.id, one.title) for one in await project.book.deleted_chapters()],
+            "outline": await project.book.meta("outline"),
+            "names": [each.names for each in await project.story.entities() if each.by == "hand"],
             "kept": [(one.digest, one.deleted) for one in await project.book.kept()],
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
             "findings": await _findings(project),

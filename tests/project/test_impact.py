@@ -12,9 +12,9 @@ import pytest
 
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.findings import FindingWish
-from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, Rename
-from flowcabal_tui.domain.memory import Entity, Evidence
+from flowcabal_tui.domain.memory import Derived, Entity, Evidence
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.project.change_words import change_words
@@ -194,3 +194,25 @@ async def test_a_moved_chapter_leads_to_uses_of_what_it_is_the_first_to_tell(des
 def test_every_change_has_a_message(change):
     command = ApplyImpact(change, "digest", ("one",))
     assert from_message(to_message(command)) == command
+
+
+async def test_a_changed_comma_makes_nothing_out_of_date_and_a_changed_word_does(desk):
+    store, call = desk.project._parts.store, desk.project._engine.call
+    chapter = await desk.chapter(1)
+    state = Derived(f"manuscript/{chapter}", "L1", "Ines rows.", Digest("made"), 1, Generation(0))
+    await call(store.memory.put_derived(state))
+    await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("old. Ines", "old; Ines")))
+
+    async def stale() -> list[str]:
+        return [each.uri for each in await (await store.memory.view(None)).stale()]
+
+    assert await call(stale()) == []
+    await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("thirty-four", "twenty-nine")))
+    assert f"manuscript/{chapter}" in await call(stale())
+
+
+async def test_a_record_keeps_its_quotation_when_a_comma_in_it_is_changed(desk):
+    chapter = await desk.chapter(1)
+    await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("Marlow was", "Marlow, was")))
+    (fact,) = (await desk.project.story.all()).facts
+    assert fact.evidence[0].sentence == "Ines Marlow, was thirty-four years old"

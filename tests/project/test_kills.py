@@ -10,7 +10,7 @@ from tests.bench import kills
 from tests.bench.kill_operations import OPERATIONS, TWO_STEPS
 
 pytestmark = pytest.mark.slow
-SHORT = ("replace", "split", "check", "undo", "purge deleted")
+SHORT = ("replace", "rename", "undo rename", "split", "check", "undo", "purge deleted")
 
 
 def test_what_is_killed_is_as_before_or_as_after_and_can_be_done_again() -> None:

@@ -17,6 +17,7 @@ from flowcabal_tui.domain.memory import Entity
 _MOST: Final = 0.05
 _LEAST_CHAPTERS: Final = 3
 """A word is rare in at most such a share of the chapters, or in so few."""
+_CHANCE: Final = 0.05
 _SHARED: Final = {"zh": 3, "en": 2}
 """Rare words that two statements have in common when they speak of the same thing."""
 
@@ -89,12 +90,12 @@ def _rare_words(
     used = frozenset[str]().union(*(words[number] for number in using))
     rare = told & used
     rare -= reader.words_among("\n".join(texts[:before]), rare)
-    most = max(_LEAST_CHAPTERS, round(_MOST * len(texts)))
+    later = len(texts) - before
     counts = dict.fromkeys(rare, 0)
     for text in texts[before:]:
         for word in reader.words_among(text, rare):
             counts[word] += 1
-    rare = frozenset(word for word, count in counts.items() if count <= most)
+    rare = frozenset(word for word, count in counts.items() if _is_told_first(count, later, before))
     least = _SHARED[reader.language]
     sources = [
         (number, one)
@@ -109,6 +110,15 @@ def _rare_words(
                 size, (source, one) = shared
                 score = size / (size + least)
                 yield EarlyUse(number, use.start, use.end, source, Span(one.start, one.end), None, score)
+
+
+def _is_told_first(count: int, later: int, before: int) -> bool:
+    """Is a word of `count` of the `later` chapters rare, or is it no chance that none of those before has it?
+
+    Were it spread evenly, all of `before` would lack it with the chance (1 - count / later) ** before.
+    """
+    is_rare = count <= max(_LEAST_CHAPTERS, round(_MOST * (later + before)))
+    return is_rare or (1 - count / max(later, 1)) ** before < _CHANCE
 
 
 def _best(

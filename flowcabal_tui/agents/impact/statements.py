@@ -27,6 +27,8 @@ _WORD: Final = re.compile(r"[a-z\u00c0-\u024f]+")
 _LEAST_NUMBER: Final = 2
 _NAMED, _CARRIED, _BEFORE = 1.0, 0.6, 0.4
 """What it weighs that a sentence names the subject, or one before it in the paragraph, or only the paragraph before."""
+_BESIDE: Final = {"zh": (4, 4), "en": (14, 18)}
+"""Characters before and behind a number in which its unit stands."""
 _LOOSE: Final = frozenset(("number", "name"))
 """Kinds that nearly every statement is of."""
 
@@ -62,7 +64,7 @@ class Lost:
 class SamePlace:
     """A place of the text number `text` that says a lost value: its sentence, the value's words, and how directly.
 
-    `named`: the sentence itself names whom the value is about.
+    `named`: the sentence itself names whom the value is about, and a number has the same unit.
     """
 
     text: int
@@ -143,6 +145,14 @@ def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]
     return reader.kinds(text) - _LOOSE
 
 
+def _near(text: str, value: Value, reader: Reader) -> frozenset[str]:
+    """The kinds of things of the words beside a number: years, sheep, miles."""
+    at = max(0, text.lower().find(value.words.lower()))
+    before, behind = _BESIDE[reader.language]
+    end = at + len(value.words)
+    return _kinds(text[max(0, at - before) : end + behind], [value], reader)
+
+
 def _values(text: str, reader: Reader) -> dict[str | float, Value]:
     """Numbers from two on, and words of the kinds of things."""
     found: dict[str | float, Value] = {}
@@ -212,9 +222,10 @@ def _said(number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], 
     if value.amount is None and weight < _NAMED:
         return None
     shared = len(reader.words(one.text) & reader.words(lost.text))
-    score = weight + len(same) / len(lost.values) + shared / (4 + shared)
+    is_alike = value.amount is None or bool(_near(one.text, value, reader) & _near(lost.text, lost.values[0], reader))
+    score = weight + is_alike + len(same) / len(lost.values) + shared / (4 + shared)
     at = one.start + max(0, one.text.lower().find(value.words.lower()))
-    return SamePlace(number, one.start, one.end, at, value, lost, score, weight >= _NAMED)
+    return SamePlace(number, one.start, one.end, at, value, lost, score, weight >= _NAMED and is_alike)
 
 
 def _weight(one: _Sentence, lost: Lost, before: frozenset[EntityId]) -> float:

@@ -17,17 +17,18 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
-from flowcabal_tui.domain.text import clean, clean_line, digest
+from flowcabal_tui.domain.text import clean, clean_line, digest, says_same
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
-from flowcabal_tui.store.file.blobs import unpack
+from flowcabal_tui.store.file.blobs import get_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
 from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.outline import LINKS, book_outline, links_text
+from flowcabal_tui.store.rows.same_text import follow_same_text
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
@@ -321,7 +322,10 @@ class Book:
         if before is not None and before.digest == digest(clean(new.text)):
             return before
         version = self._append(connection, new, self._truth(connection, position))
-        add_tasks(connection, tasks(new.subject, version.digest, position))
+        asked = tasks(new.subject, version.digest, position)
+        if before is not None and says_same(get_text(connection, before.digest), clean(new.text)):
+            asked = follow_same_text(connection, new.subject, before.digest, version.digest, asked)
+        add_tasks(connection, asked)
         return version
 
     def _append(self, connection: sqlite3.Connection, new: NewVersion, generation: Generation) -> ChapterVersion:

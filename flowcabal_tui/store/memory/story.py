@@ -22,6 +22,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Evidence
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Sequel, Story, StoryRecord
+from flowcabal_tui.domain.text import span_of_letters
 from flowcabal_tui.store.file.connection import Database
 from flowcabal_tui.store.memory.records import KINDS, READING, anchor
 
@@ -184,14 +185,18 @@ def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], said: Mapping
     chapter = read.chapter
     if chapter is None or not _is_moved(read, chapters):
         return read
-    evidence = tuple(
-        replace(one, start=at, end=at + len(one.sentence))
-        for one in read.record.evidence
-        if (at := said[chapter].find(one.sentence)) >= 0 and one.chapter == chapter
-    )
+    quoted = (one for one in read.record.evidence if one.chapter == chapter)
+    evidence = tuple(found for one in quoted if (found := _quoted(one, said[chapter])) is not None)
     if read.by_agent and not evidence:
         return None
     return replace(read, record=replace(read.record, evidence=evidence))
+
+
+def _quoted(evidence: Evidence, text: str) -> Evidence | None:
+    """The quotation where it stands in the text, with the punctuation that it has there."""
+    at = text.find(evidence.sentence)
+    span = (at, at + len(evidence.sentence)) if at >= 0 else span_of_letters(text, evidence.sentence)
+    return None if span is None else replace(evidence, sentence=text[slice(*span)], start=span[0], end=span[1])
 
 
 def _continued(record: StoryRecord, sequels: Sequence[Sequel]) -> StoryRecord:
