@@ -69,8 +69,7 @@ class EntitiesScreen(FilteredPage):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", mark("Find"), tooltip=mark("Type a part of a name."), id="names.filter"),
-        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("Confirm this alias."),
-                id="names.confirm"),
+        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("Confirm this alias."), id="names.confirm"),
         Binding("x", "name('reject')", mark("Reject"), tooltip=mark("Reject this alias: it is not proposed again."),
                 id="names.reject"),
         Binding("r", "graph", mark("Relations"), tooltip=mark("People around this one, and their relations."),
@@ -91,9 +90,8 @@ class EntitiesScreen(FilteredPage):
                 "again: none."), id="names.mark-all"),
         Binding("K", "change_kind", mark("Kind"), show=False, tooltip=mark("Change the kind of the marked names, or "
                                                                            "of this one."), id="names.change-kind"),
-        Binding("M", "merge", mark("Merge"), show=False, tooltip=mark("Merge names that mean the same: choose "
-                                                                      "which one stays."),
-                id="names.merge"),
+        Binding("M", "merge", mark("Merge"), show=False, id="names.merge",
+                tooltip=mark("Merge names that mean the same: choose which one stays.")),
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
     ]  # fmt: skip
 
@@ -232,8 +230,7 @@ class EntitiesScreen(FilteredPage):
 
     def action_rename(self) -> None:
         """Another name for the one under the cursor, everywhere."""
-        if (entity := self.entity) is not None:
-            self.work(rename_name(self, entity, self._go))
+        self.work(rename_name(self, self.entity, self._go))
 
     def action_add(self) -> None:
         """A form for a new one."""

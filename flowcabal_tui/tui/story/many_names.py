@@ -40,8 +40,10 @@ async def remove_names(page: StoryPage, entities: Sequence[Entity]) -> bool:
     return True
 
 
-async def rename_name(page: StoryPage, entity: Entity, go: Callable[[Place | None], None]) -> None:
+async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[Place | None], None]) -> None:
     """Asks for another name, and shows every place of the present one; `go` leads to a place that was chosen."""
+    if entity is None:
+        return
     title = _("Rename {name} everywhere to").format(name=one_line(entity.name, 40))
     typed: str | None = await page.app.push_screen_wait(PromptLine(title, value=entity.name))
     to = (typed or "").strip()
