@@ -101,6 +101,14 @@ class Studio:
         """Takes the picture."""
         (self.folder / f"{name}.svg").write_text(plain_svg(self.pilot.app.export_screenshot()), encoding="utf-8")
 
+    async def use_theme(self, name: str) -> None:
+        """Another theme, as F12 would choose it."""
+        app = self.pilot.app
+        assert isinstance(app, FlowCabalApp)
+        app.looks.load()
+        app.looks.use(name)
+        await settled(self.pilot)
+
     # The demo's way
 
     @property
@@ -362,12 +370,11 @@ async def take_all(folder: Path, books: Path) -> None:
             for theme in (DEFAULT_THEME, LIGHT_THEME):
                 ending = f"{language}-{size[0]}-{theme}"
                 async with studio(folder, language, size) as at:
-                    at.pilot.app.theme = theme
-                    await at.settle()
+                    await at.use_theme(theme)
                     at.save(f"home-{ending}")
                 async with studio(folder, language, size, book) as at:
                     await at.open()
-                    at.pilot.app.theme = theme
+                    await at.use_theme(theme)
                     if not at.workspace.questions.count:
                         await at.draft()
                     for name, keys in SCREENS.items():
