@@ -43,10 +43,10 @@ _NONE: Final = mark("No receipt yet: F5 runs the workflow; `c` at a node shows w
 _WHOLE: Final = LEVELS["L2"]
 _COLUMNS: Final = (
     Column(most=1, least=1),
-    Column(fill=True, least=12),
-    Column(rank=3, least=7, most=20, role="secondary"),
+    Column(fill=True, least=12, most=24),
+    Column(rank=3, least=10, most=20, role="secondary"),
     Column(is_number=True),
-    Column(rank=2, least=10, most=48, role="secondary"),
+    Column(rank=2, least=16, most=48, role="secondary"),
 )
 _SIGNS: Final[dict[str, Role]] = {"+": "added", "-": "removed", "~": "stale"}
 _Place = tuple[str, int]

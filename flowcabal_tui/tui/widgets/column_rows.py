@@ -82,7 +82,7 @@ class Columns:
         for place in by_rank:
             if self.columns[place].rank and _needed(widths) > room:
                 widths[place] = 0
-        for place in by_rank:  # what was cut too far before another column went
+        for place in reversed(by_rank):  # what was cut too far before another column went
             if widths[place] and not self.columns[place].is_number:
                 wanted = min(self._widest[place], self.columns[place].most)
                 widths[place] = min(wanted, widths[place] + max(0, room - _needed(widths)))
