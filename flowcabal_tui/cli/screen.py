@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, use_language
@@ -37,6 +38,7 @@ def show(arguments: Namespace) -> int:
     folder: Path | None = arguments.project
     if arguments.command == "demo":
         language = arguments.language or arguments.lang
+        say(_("Preparing the sample novel ..."), file=sys.stderr)
         folder = asyncio.run(demo_project(arguments.project, language, fresh=arguments.fresh))
     elif folder is None and (Path.cwd() / PROJECT_FILE).exists():
         folder = Path.cwd()

@@ -68,7 +68,7 @@ async def test_a_run_that_needs_a_chapter_is_not_begun_without_one(key: str, tmp
         assert not any(isinstance(command, RunWorkflow) for command in workbench.sent)
 
 
-@pytest.mark.parametrize("key", ["x", "c", "b", "o", "f", "A", "p", "D"])
+@pytest.mark.parametrize("key", ["x", "c", "b", "o", "f", "A", "p", "delete"])
 async def test_a_workflow_without_nodes_says_how_one_comes(key: str, tmp_path: Path) -> None:
     workbench = nothing_written()
     workbench.documents = [Workflow(id="mine", name="Mine", nodes=())]

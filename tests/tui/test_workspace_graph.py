@@ -121,12 +121,12 @@ async def test_a_node_is_added_connected_and_taken_back(tmp_path: Path) -> None:
 async def test_removing_asks_when_others_read_it_and_says_who(tmp_path: Path) -> None:
     async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
-        await pressed(pilot, "D")
+        await pressed(pilot, "delete")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         assert document(pilot).node(books.DRAFT).title in words_on(pilot)
         await pressed(pilot, "n")
         assert books.PLAN in ids(pilot)
-        await pressed(pilot, "D", "y")
+        await pressed(pilot, "delete", "y")
         await settled(pilot)
         assert books.PLAN not in ids(pilot)
         blocks = document(pilot).node(books.DRAFT).params["prompt"]
@@ -152,6 +152,8 @@ async def test_moving_renaming_and_saving_make_one_new_version(tmp_path: Path) -
         await at_workflow(pilot)
         await pressed(pilot, "n")
         await typed(pilot, "Skeleton")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pressed(pilot, "y")
         await settled(pilot)
         await pressed(pilot, "greater_than_sign")
         await settled(pilot)
@@ -162,6 +164,17 @@ async def test_moving_renaming_and_saving_make_one_new_version(tmp_path: Path) -
         assert [node.title for node in saved[0].nodes if node.id == books.PLAN] == ["Skeleton"]
         assert len(saved) == 1
         assert document(pilot).version == 2
+
+
+@pytest.mark.parametrize("wish", ["not so many beats", "Name the people first", "drop the polish", "Delay the draft"])
+async def test_prose_that_is_typed_into_the_pane_removes_and_renames_nothing(wish: str, tmp_path: Path) -> None:
+    async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
+        await at_workflow(pilot)
+        before = {node.id: node for node in document(pilot).nodes}
+        await pressed(pilot, *("space" if letter == " " else letter for letter in wish), "enter")
+        await calm(pilot)
+        after = {node.id: node for node in document(pilot).nodes}
+        assert {name: after.get(name) for name in before} == before
 
 
 async def test_a_node_is_edited_as_text_with_what_is_wrong_beside_it(tmp_path: Path) -> None:
@@ -236,6 +249,8 @@ async def test_a_node_inside_a_body_is_renamed_there(tmp_path: Path) -> None:
         pane.follow(NodeId("rounds/ask"))
         await pressed(pilot, "n")
         await typed(pilot, "Well?")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+        await pressed(pilot, "y")
         await settled(pilot)
         inner = document(pilot).node(NodeId("rounds")).params["body"]["nodes"]
         assert [node["name"] for node in inner if node["id"] == "ask"] == ["Well?"]
@@ -368,7 +383,7 @@ async def test_a_project_that_is_read_only_is_not_edited(tmp_path: Path) -> None
     async with workspace(FakeWorkbench(read_only=True), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         before = document(pilot)
-        await pressed(pilot, "D")
+        await pressed(pilot, "delete")
         await until(pilot, lambda: any("read-only" in each.words for each in pilot.app.announcer.notices.listed))
         await pressed(pilot, "a", "ctrl+z")
         await settled(pilot)

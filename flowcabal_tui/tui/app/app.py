@@ -127,9 +127,16 @@ class FlowCabalApp(App[int]):
     async def on_event(self, event: Event) -> None:
         """Keys and pastes of the terminal go one by one."""
         if isinstance(event, Key | Paste) and not event.is_forwarded:
-            await self._keys.take(event)
+            if not self._is_too_early(event):
+                await self._keys.take(event)
         else:
             await super().on_event(event)
+
+    def _is_too_early(self, event: Key | Paste) -> bool:
+        """Was it typed while the book on the screen was being opened? Keys of the app, such as quit, always count."""
+        if isinstance(event, Key) and event.key in self._bindings.key_to_bindings:
+            return False
+        return getattr(self.screen, "is_opening", False) or event.time < getattr(self.screen, "opened_at", 0.0)
 
     def get_default_screen(self) -> Screen[Any]:
         """The first frame: the shell of the project that was named, or home."""

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 BOOK_LANGUAGES = (("zh", "中文"), ("en", "English"))
@@ -55,11 +55,13 @@ class NewProjectScreen(TypedScreen[NewProject]):
             yield Static(_("New project"), markup=False, classes="dialog-title")
             if self._wants_manuscript:
                 yield Static(_("Manuscript (a file or folder: txt, md, docx, epub)"), markup=False)
-                yield Input(id="new-manuscript")
+                yield Input(id="new-manuscript", suggester=PathSuggester())
             yield Static(_("Name of the book"), markup=False)
             yield Input(id="new-name")
             yield Static(_("Folder"), markup=False)
-            yield Input(str(self._parent_folder / slug("", fallback=_("novel"))), id="new-folder")
+            yield Input(
+                str(self._parent_folder / slug("", fallback=_("novel"))), id="new-folder", suggester=PathSuggester()
+            )
             yield Static(_("Language of the book"), markup=False)
             languages = [Option(words, id=code) for code, words in BOOK_LANGUAGES]
             yield OptionList(*languages, id="new-language", markup=False)

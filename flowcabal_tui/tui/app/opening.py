@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
@@ -11,7 +13,9 @@ from flowcabal_tui.locale import _
 
 
 class OpeningScreen(Screen[None]):
-    """Three columns and one line that says what is being opened."""
+    """Three columns and one line that says what is being opened. What is typed meanwhile is dropped."""
+
+    is_opening: ClassVar[bool] = True
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -23,6 +27,10 @@ class OpeningScreen(Screen[None]):
             yield Vertical(classes="column left")
             with Vertical(classes="column centre -current"):
                 yield Static(
-                    _("Opening {name} ...").format(name=self._project_name), markup=False, classes="opening-words"
+                    _("Opening {name} ...").format(name=self._project_name)
+                    + "\n"
+                    + _("Keys that you press now are not used."),
+                    markup=False,
+                    classes="opening-words",
                 )
             yield Vertical(classes="column right")

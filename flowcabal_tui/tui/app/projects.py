@@ -16,7 +16,7 @@ from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -114,16 +114,29 @@ class ProjectOpener:
         self._app.push_screen(NewProjectScreen(Path.cwd(), self._app.screen_language, manuscript=manuscript), made)
 
     async def _create(self, form: NewProject) -> None:
-        folder = await self._access.create(form.folder, form.name, form.language)
+        self._app.put_base(OpeningScreen(form.name))
+        try:
+            folder = await self._access.create(form.folder, form.name, form.language)
+        except Exception:
+            self.show_home()
+            raise
         self.open_project(folder, manuscript=form.manuscript)
 
     async def _open_demo(self) -> None:
-        self.open_project(await self._access.demo("zh" if self._app.screen_language.startswith("zh") else "en"))
+        self._app.put_base(OpeningScreen(_("the sample novel")))
+        try:
+            folder = await self._access.demo("zh" if self._app.screen_language.startswith("zh") else "en")
+        except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
+            self.show_home()
+            raise
+        self.open_project(folder)
 
     async def _open_folder(self) -> None:
         from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
-        typed = await self._app.push_screen_wait(PromptLine(_("Folder of the project"), value=f"{Path.cwd()}"))
+        typed = await self._app.push_screen_wait(
+            PromptLine(_("Folder of the project"), value=f"{Path.cwd()}", suggester=PathSuggester())
+        )
         if typed:
             self.open_project(typed_path(typed))
 

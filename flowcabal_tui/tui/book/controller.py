@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
+from textual.suggester import Suggester
 
 from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import VersionConflict
@@ -47,7 +48,7 @@ from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
-from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -346,7 +347,7 @@ class BookController:
     async def import_book(self, path: Path | None = None) -> None:
         """Shows a preview of a file, then imports it after a yes."""
         if path is None:
-            typed = await self._ask(_("File or folder to import (txt, md, docx, epub)"))
+            typed = await self._ask(_("File or folder to import (txt, md, docx, epub)"), suggester=PathSuggester())
             if not typed:
                 return
             path = typed_path(typed)
@@ -379,7 +380,7 @@ class BookController:
         if not form:
             return
         info = self._workbench.info
-        typed = await self._ask(_("File"), str(info.path / f"{info.path.name}.{form}"))
+        typed = await self._ask(_("File"), str(info.path / f"{info.path.name}.{form}"), PathSuggester())
         if not typed:
             return
         path = typed_path(typed)
@@ -417,8 +418,9 @@ class BookController:
         agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, f"{names}\n{words}"))
         return agreed
 
-    async def _ask(self, question: str, answer: str = "") -> str | None:
-        answered: str | None = await self._screen.app.push_screen_wait(PromptLine(question, value=answer))
+    async def _ask(self, question: str, answer: str = "", suggester: Suggester | None = None) -> str | None:
+        line = PromptLine(question, value=answer, suggester=suggester)
+        answered: str | None = await self._screen.app.push_screen_wait(line)
         return answered
 
 

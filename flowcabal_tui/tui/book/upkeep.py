@@ -19,7 +19,7 @@ from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.subscriptions import on_key
-from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
@@ -103,7 +103,9 @@ class UpkeepController:
         """Asks for the file, which must be new, and writes all of the project into it."""
         info = self._workbench.info
         named = info.path.absolute().parent / f"{info.path.absolute().name}-{self._now():%Y-%m-%d-%H%M}.zip"
-        typed = await self._ask(PromptLine(_("Back the project up to the file"), value=str(named)))
+        typed = await self._ask(
+            PromptLine(_("Back the project up to the file"), value=str(named), suggester=PathSuggester())
+        )
         if not typed:
             return
         path = typed_path(typed)

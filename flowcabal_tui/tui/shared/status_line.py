@@ -90,6 +90,7 @@ class StatusLine(Horizontal):
         self._owed_reason = self._reading_words = ""
         self._spin_timer: Timer | None = None
         self._spin_step = 0
+        self._is_opening = False
 
     @classmethod
     def of(cls, info: ProjectInfo) -> StatusLine:
@@ -100,6 +101,11 @@ class StatusLine(Horizontal):
         """One cell that turns while something runs, and the words."""
         yield Static("", markup=False, classes="status-spinner")
         yield Static("", markup=False, classes="status-words")
+
+    def show_opening(self, opening: bool) -> None:
+        """Says that the book is being opened, and nothing else, or that it is there."""
+        self._is_opening = opening
+        self._show_words()
 
     def on_mount(self) -> None:
         """The spinner is still until something runs."""
@@ -217,6 +223,9 @@ class StatusLine(Horizontal):
         self._show_words()
 
     def _parts(self) -> Iterator[_Part]:
+        if self._is_opening:
+            yield _Part(_("opening: keys are not used yet"), 0)
+            return
         if self._trust_state == "restricted":
             yield _Part(_("RESTRICTED: F10"), 0, "waiting")
         elif self._trust_state == "changed":

@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import islice
 from pathlib import Path
+from typing import Final
+
+from textual.suggester import Suggester
+
+_MOST_ENTRIES: Final = 5_000
+"""Of a folder; a name behind these is not found, and must be typed."""
 
 
 def typed_path(words: str) -> Path:
     """A path as it was typed or dragged in: quotes off, `~` is the home folder."""
     return Path(words.strip().strip("'\"")).expanduser()
+
+
+class PathSuggester(Suggester):
+    """Completes the last name of a path by what is on disk; the right arrow takes it. Folders come with a slash."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The path with the first name, in alphabetical order, that begins as its last one does."""
+        return await asyncio.to_thread(completed, value)
+
+
+def completed(typed: str) -> str | None:
+    """What a typed path can become; None where nothing on disk begins so, or cannot be read."""
+    begun = typed.rpartition("/")[2]
+    if not begun or begun in (".", "..", "~"):
+        return None
+    folder = typed_path(typed[: len(typed) - len(begun)] or ".")
+    try:
+        entries = islice(folder.iterdir(), _MOST_ENTRIES)
+        found = min((each for each in entries if each.name.startswith(begun)), key=lambda each: each.name, default=None)
+        if found is None or not found.name.isprintable():
+            return None
+        return typed + found.name[len(begun) :] + ("/" if found.is_dir() else "")
+    except (OSError, RuntimeError):  # no such folder, no leave to read it, or no home folder
+        return None

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
 from flowcabal_tui.domain.overview import LONGEST_CHAPTER
@@ -24,8 +25,12 @@ class PromptLine(TypedScreen[str]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", mark("Leave"), id="prompt.leave")]
 
-    def __init__(self, title: str, *, value: str = "", placeholder: str = "") -> None:
+    def __init__(
+        self, title: str, *, value: str = "", placeholder: str = "", suggester: Suggester | None = None
+    ) -> None:
+        """`suggester` completes what is typed; the right arrow takes it."""
         super().__init__()
+        self._completes = suggester
         self._question = clean(title)
         self._first_value = clean(value).replace("\n", " ")
         self._placeholder = placeholder
@@ -34,7 +39,7 @@ class PromptLine(TypedScreen[str]):
         """The question and the line."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Input(self._first_value, placeholder=self._placeholder, compact=True)
+            yield Input(self._first_value, placeholder=self._placeholder, suggester=self._completes, compact=True)
 
     def on_mount(self) -> None:
         """Type at once."""

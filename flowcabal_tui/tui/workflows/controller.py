@@ -235,7 +235,7 @@ class GraphController:
         if node is None or not self._structural(spot):
             return
         name = await self._screen.app.push_screen_wait(PromptLine(_("Its name"), value=node.name))
-        if name is not None:
+        if name is not None and await self._means(node.title, name):
             graph = changes.with_node(graph, node.model_copy(update={"name": name.strip()}))
             await self._put(workflow, spot, graph)
 
@@ -245,9 +245,16 @@ class GraphController:
         wanted = await self._screen.app.push_screen_wait(
             PromptLine(_("Its id; references to it follow"), value=spot.node)
         )
-        if wanted and wanted.strip():
+        if wanted and wanted.strip() and await self._means(spot.node, wanted):
             graph, made = changes.with_id(self._graph(workflow, spot), spot.node, wanted.strip())
             await self._put(workflow, spot, graph, made)
+
+    async def _means(self, before: str, after: str) -> bool:
+        """Is it meant? Prose that was typed into the pane by mistake ends with Enter, which says no here."""
+        if after.strip() == before:
+            return False
+        title = _("Rename {name}?").format(name=one_line(before, 40))
+        return bool(await self._screen.app.push_screen_wait(ConfirmScreen(title, one_line(after.strip(), 200))))
 
     async def _remove(self, workflow: Workflow, spot: Spot) -> None:
         if not self._structural(spot):

@@ -38,7 +38,8 @@ _Dumper.add_representer(
 
 def as_yaml(value: Any) -> str:
     """A value as YAML that `load` reads back."""
-    return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
+    text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
+    return text.removesuffix("...\n")  # a word alone would end with the mark of a document's end
 
 
 class DataEditor(TypedScreen[tuple[Any]]):

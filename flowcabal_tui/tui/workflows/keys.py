@@ -29,7 +29,7 @@ KEYS: Final[list[BindingType]] = [
     _asks("n", "rename", mark("Rename"), mark("Give this node another name.")),
     _asks("N", "id", mark("Other id"), mark("Give this node another id; references follow.")),
     _asks("d", "disconnect", mark("Disconnect"), mark("Remove a connection that ends at this node.")),
-    _asks("delete,D", "remove", mark("Remove"), mark("Remove this node; first shows which nodes read it.")),
+    _asks("delete", "remove", mark("Remove"), mark("Remove this node; first shows which nodes read it.")),
     _asks("y", "copy", mark("Copy"), mark("Copy this node.")),
     _asks("v", "paste", mark("Paste"), mark("Paste the copied node after this one, also in another workflow.")),
     _asks("less_than_sign,shift+up", "up", mark("Move up"), mark("Earlier in the document.")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from textual.screen import Screen
 
@@ -22,6 +22,8 @@ from flowcabal_tui.tui.editing.changes import (
 from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.words import one_line
+
+_NONE: Final = "none"
 
 
 class Linking:
@@ -59,9 +61,9 @@ class Linking:
         if not links:
             self._screen.notify(_("Only what its texts name between {{ and }} can connect to this node."), markup=False)
             return None
-        rows = tuple((str(n), f"{link.source}: {link_words(link)}") for n, link in enumerate(links))
+        rows = ((_NONE, _("none")), *((str(n), f"{link.source}: {link_words(link)}") for n, link in enumerate(links)))
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Remove which connection?"), rows))
-        return None if chosen is None else disconnected(graph, links[int(chosen)])
+        return None if chosen in (None, _NONE) else disconnected(graph, links[int(chosen)])
 
 
 def _sources(workflow: Workflow, spot: Spot) -> list[tuple[Node, bool]]:

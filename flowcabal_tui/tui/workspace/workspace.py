@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import DescendantFocus
+from textual.events import DescendantFocus, Event
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
@@ -84,6 +84,8 @@ class WorkspaceScreen(Screen[None]):
         super().__init__()
         self._workbench, self._now, self._editor = workbench, now, editor
         self._first_import = manuscript
+        self.is_opening, self.opened_at = True, 0.0
+        """What is typed while the panes are filled is dropped; `opened_at` is in the time of events."""
         self._drain_timer: Timer | None = None
         self._subscriptions = Subscriptions(self)
         self.output, self.status = OutputPane(id="output"), StatusLine.of(workbench.info)
@@ -160,17 +162,22 @@ class WorkspaceScreen(Screen[None]):
         self.query_one(BlockEditor).models = self._workbench.info.model_names
         self.questions.set_title()
         self.proof.follow_editor()
+        self.status.show_opening(True)
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
         attempt(self, self._load(), group="load")
 
     async def _load(self) -> None:
-        await self.book.load()
-        await self.runs.load(self.view.chapter)
-        await self.memory.load()
-        await self.questions.load()
-        self.runs.show_counts()
-        self.story.count_proposals()
-        await self.builds.load()
+        try:
+            await self.book.load()
+            await self.runs.load(self.view.chapter)
+            await self.memory.load()
+            await self.questions.load()
+            self.runs.show_counts()
+            self.story.count_proposals()
+            await self.builds.load()
+        finally:
+            self.is_opening, self.opened_at = False, Event().time
+            self.status.show_opening(False)
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)
