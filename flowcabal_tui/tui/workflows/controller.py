@@ -254,7 +254,9 @@ class GraphController:
         if after.strip() == before:
             return False
         title = _("Rename {name}?").format(name=one_line(before, 40))
-        return bool(await self._screen.app.push_screen_wait(ConfirmScreen(title, one_line(after.strip(), 200))))
+        question = ConfirmScreen(title, one_line(after.strip(), 200))
+        meant: bool = await self._screen.app.push_screen_wait(question)
+        return meant
 
     async def _remove(self, workflow: Workflow, spot: Spot) -> None:
         if not self._structural(spot):
