@@ -18,7 +18,7 @@ from flowcabal_tui.agents.context.gather import Finder
 from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass, ContextSource
-from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.errors import ManuscriptError, ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.text import digest, slug
@@ -110,6 +110,7 @@ async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool
     folder = cache_folder() / "bench" / f"{slug(name)}-{content[:12]}"
     book = BenchBook(folder, len(fillers))
     if (folder / _READY).exists() and not fresh:
+        await _upgrade(folder, language)
         return book
     shutil.rmtree(folder, ignore_errors=True)
     await create_project(folder, name=name, language=language)
@@ -124,6 +125,17 @@ async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool
             await project.close()
     (folder / _READY).touch()
     return book
+
+
+async def _upgrade(folder: Path, language: str) -> None:
+    """Brings the database of a novel up to date that an older version of the program imported."""
+    try:
+        store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    except ProjectReadOnly:
+        project = await Project.open(folder, knowledge=False)
+        await project.close()
+    else:
+        await store.close()
 
 
 def chapter_lengths(novel: Path) -> dict[int, int]:
