@@ -16,6 +16,7 @@ from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_argume
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.story_arguments import (
     check_chapters_arguments,
+    export_arguments,
     findings_arguments,
     impact_arguments,
     outline_arguments,
@@ -195,10 +196,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     books.add_argument("--json", action="store_true")
     exported = _add(commands, "export", _("write the book to a file"))
     _project(exported)
-    exported.add_argument(
-        "target", type=path, metavar=_("FILE"), help=_("its suffix gives the format: txt md epub docx")
-    )
-    exported.add_argument("--comments", action="store_true", help=_("with the open comments; not for epub"))
+    export_arguments(exported)
 
 
 def _runs(commands: argparse._SubParsersAction[Parser]) -> None:

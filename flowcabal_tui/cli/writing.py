@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 
 from flowcabal_tui.cli.answers import BadArgument
-from flowcabal_tui.cli.naming import the_node, the_run
+from flowcabal_tui.cli.naming import the_chapter, the_node, the_run
 from flowcabal_tui.cli.notes import note_replaced, note_unsaved
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import advice
 from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.writer import write_atomically
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import OutputChecked, PersistOutput
@@ -36,6 +38,11 @@ async def export(arguments: Namespace) -> int:
     """Writes the book; the file's ending tells the form."""
     project = await Project.open(arguments.project, read_only=True)
     try:
+        if arguments.platform:
+            await _lay_out(project, arguments)
+            return 0
+        if arguments.chapter:
+            raise BadArgument(_("--chapter means nothing without --platform."), _("Nothing was written."))
         say(
             await project.book.export(
                 arguments.target, arguments.target.suffix.lstrip(".").lower(), comments=arguments.comments
@@ -45,6 +52,21 @@ async def export(arguments: Namespace) -> int:
     finally:
         await project.close()
     return 0
+
+
+async def _lay_out(project: Project, arguments: Namespace) -> None:
+    """Writes chapters in the layout of a platform; what it may refuse goes to standard error and blocks nothing."""
+    first, last = arguments.chapter or (None, None)
+    for end in filter(None, (first, last)):
+        await the_chapter(project, end)
+    there = await project.book.chapters()
+    chosen = [each.id for each in there if (first or 1) <= each.position <= (last or len(there))]
+    export = await project.book.lay_out(arguments.platform, chosen)
+    write_atomically(arguments.target.expanduser(), export.text.encode())
+    say(arguments.target)
+    for line in export.report:
+        say(line, file=sys.stderr)
+    await note_unsaved(project, _("The file has the saved text."))
 
 
 async def _list_kept(arguments: Namespace) -> int:

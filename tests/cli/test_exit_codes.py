@@ -25,6 +25,8 @@ UNKNOWN = [
     ("run {book} chapter --wait", "--wait means nothing without --keep"),
     ("bootstrap {nowhere}", "There is no FlowCabal project"),
     ("export {book} book.pdf", ".epub"),
+    ("export {book} book.txt --platform none", "qidian"),
+    ("export {book} book.txt --chapter 1", "--chapter means nothing without --platform"),
     ("references {book} none", "Reference books: none"),
     ("run {book} none", "chapter@1"),
     ("run {book} chapter@9", "chapter@1"),

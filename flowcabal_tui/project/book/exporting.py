@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
+from flowcabal_tui.domain.platforms import PlatformExport
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.epub.cover import MOST_BYTES
+from flowcabal_tui.manuscript.platforms import laid_out, load_platforms
 from flowcabal_tui.manuscript.writer import export_manuscript
+from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.project_file import ProjectTable
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import Folder
@@ -47,6 +55,19 @@ async def export_book(
     )
     await asyncio.to_thread(export_manuscript, target, details, chapters, notes)
     return target
+
+
+async def lay_out(store: Store, platform: str, wanted: Sequence[ChapterId]) -> PlatformExport:
+    """Chapters (none wanted: all) in the layout of a platform. Raises UnknownName, SettingsError."""
+    known = await asyncio.to_thread(load_platforms, config_folder() / "platforms")
+    if platform not in known:
+        title = _("There is no platform {name}.").format(name=clean_line(platform))
+        raise UnknownName(title, "", _("It has: {names}").format(names=", ".join(known)))
+    there = [each for each in await store.book.chapters() if each.digest and (not wanted or each.id in wanted)]
+    chapters = [
+        ImportedChapter(each.title, await store.book.text(each.id), each.volume, each.position) for each in there
+    ]
+    return laid_out(known[platform], chapters)
 
 
 def _cover(folder: Path) -> bytes:

@@ -20,6 +20,7 @@ from flowcabal_tui.domain.memory import Curated, MetaName
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
+from flowcabal_tui.domain.platforms import PlatformExport
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.scenes import ChapterScene
@@ -301,6 +302,12 @@ class BookService:
         return await export_book(
             self._store, self._parts.base.folder, self._parts.base.settings.project, target, comments=comments
         )
+
+    async def lay_out(self, platform: str, chapters: Sequence[ChapterId] = ()) -> PlatformExport:
+        """Chapters (none: all with text) in the layout of a platform. Raises UnknownName or SettingsError."""
+        from flowcabal_tui.project.book.exporting import lay_out  # a project is opened sooner without
+
+        return await lay_out(self._store, platform, chapters)
 
     async def back_up(self, target: Path) -> Manifest:
         """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""

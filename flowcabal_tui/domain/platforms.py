@@ -1,0 +1,43 @@
+"""How a platform for web novels wants its chapters, as far as is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.lengths import Counting
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """One profile, from a TOML file that the user may change. Lengths are counted by `counting`; 0: no bound known.
+
+    `known` is the date of what is known. `title`: "numbered" keeps 第N章 or Chapter N in the title line, "bare" takes
+    it away, "none" leaves the line out. `scene_break` takes the place of every scene break.
+    """
+
+    id: str
+    name: str
+    language: str
+    known: str
+    counting: Counting = "platform"
+    least: int = 0
+    most: int = 0
+    longest_title: int = 0
+    longest_paragraph: int = 0
+    title: Literal["numbered", "bare", "none"] = "numbered"
+    indent: str = ""
+    blank_lines: int = 0
+    scene_break: str = "***"
+    scene_titles: bool = False
+    quotes: Literal["", "curly", "corner"] = ""
+    full_width: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformExport:
+    """Chapters in the layout of a platform, and what it would perhaps refuse, in the user's words."""
+
+    text: str
+    chapters: int
+    report: tuple[str, ...]
