@@ -1,4 +1,4 @@
-"""The scenes of a chapter, as its writer breaks it: by lines of ornaments, or by wider gaps (decision 35)."""
+"""The scenes of a chapter, as its writer breaks it: by lines of ornaments, or by wider gaps (decision 33)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The beats of scenes: words below smaller headings inside of a chapter's part of the outline (decision 35)."""
+"""The beats of scenes: words below smaller headings inside of a chapter's part of the outline (decision 33)."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class SceneEdits:
         found = scenes(text, blank_lines=self._blank_lines)
         to = 1 if command.to is None else command.to
         if not (1 <= command.number <= len(found) and 1 <= to <= len(found)):
-            raise RunError(_("The chapter has no such scene."), _("Nothing was changed."))
+            raise UnknownName(_("The chapter has no such scene."), _("Nothing was changed."))
         scene = found[command.number - 1]
         new, note = self._changed(text, scene, command)
         if command.beats is not None:
