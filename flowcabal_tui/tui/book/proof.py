@@ -95,7 +95,8 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         rows = [row for chapter in found for row in self._rows(chapter)]
         self.query_one(PickList).refill(rows, self.query_one(PickList).picked)
         places = ngettext("{n} place", "{n} places", len(self._places)).format(n=len(self._places))
-        words = _("{places} in {n} chapters.").format(places=places, n=len(found))
+        chapters = ngettext("{n} chapter", "{n} chapters", len(found)).format(n=len(found))
+        words = _("{places} in {chapters}.").format(places=places, chapters=chapters)
         if self._controller.has_unsaved:
             words += " " + _("Unsaved text is not read.")
         self.query_one(".head", Static).update(words)
