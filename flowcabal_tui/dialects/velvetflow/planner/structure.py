@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from flowcabal_tui.dialects.velvetflow.document import Document
-from flowcabal_tui.dialects.velvetflow.planner.schemas import condition_kinds, fields_of, said, structure_tools
+from flowcabal_tui.dialects.velvetflow.planner.schemas import condition_kinds, fields_of, said
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton
 from flowcabal_tui.nodes.validation import Actions
 
@@ -64,7 +64,7 @@ class StructureTools:
             case "dump_model":
                 return self._dumped()
             case _:
-                return error("unknown_tool", tool=name[:60], allowed_tools=[tool.name for tool in structure_tools()])
+                return error("unknown_tool", tool=name[:60])
 
     async def _searched(self, given: Document) -> Document:
         query, most = given.get("query"), given.get("top_k", 5)
