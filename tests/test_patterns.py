@@ -21,7 +21,9 @@ SIZE, FACTOR = 8, 6
 REVIEWED = {
     "flowcabal_tui.headings.numerals._PLAIN_NUMBER": "takes nine digits at most, at the beginning of a text",
     "flowcabal_tui.project.book.mirror._MIRRORED": "is matched with a whole file name",
-    "flowcabal_tui.manuscript.blocks._SCENE_BREAK": "refers back; is matched with 40 characters",
+    "flowcabal_tui.headings.scenes._PLAIN": "refers back; each round begins with one sign, matched with a whole line",
+    "flowcabal_tui.headings.scenes._TITLED": "refers back; is matched with a whole line, its title has 80 characters",
+    "flowcabal_tui.proofing.english._TWICE": "refers back; begins and ends at the ends of a word",
 }
 
 

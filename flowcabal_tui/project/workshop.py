@@ -86,10 +86,10 @@ class Workshop:
                 await self._hand_over(message)
                 outcome, body = await self._answer(limits)
             except BaseException:  # cancelled or failed: it may still be at work
-                await self.close()
+                await self._end()
                 raise
             if outcome == _NO_MEMORY:  # what it still holds is unknown
-                await self.close()
+                await self._end()
                 raise _failed("memory", limits.memory)
         value = pickle.loads(body)
         if outcome == _FAILED:
@@ -103,7 +103,7 @@ class Workshop:
             try:
                 return await self._send(self._process, message)
             except (asyncio.IncompleteReadError, ConnectionError):
-                await self.close()
+                await self._end()
         self._process = await asyncio.create_subprocess_exec(
             *own_python(__name__),
             stdin=asyncio.subprocess.PIPE,
@@ -143,6 +143,14 @@ class Workshop:
             raise _failed("died", 0, words.format(number=abs(code))) from error
 
     async def close(self) -> None:
+        """Ends the process at once; whoever waits for its answer gets `HelperFailed`."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+        async with self._turn:  # the work at hand reads the pipes to their end
+            await self._end()
+
+    async def _end(self) -> None:
         """Ends the process at once, and lets go of its pipes."""
         process, self._process = self._process, None
         if process is not None:

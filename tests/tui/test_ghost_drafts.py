@@ -58,6 +58,7 @@ async def opened(folder: Path, state: Path, language: str = "en") -> AsyncIterat
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, UnsavedScreen | WorkspaceScreen))
         await until(pilot, lambda: isinstance(app.screen, UnsavedScreen) or bool(pane(pilot).text))
+        await until(pilot, lambda: isinstance(app.screen, UnsavedScreen) or not app.screen.is_opening)
         yield projects[0], pilot
         await app.departure.close_project()
 
@@ -286,6 +287,7 @@ async def test_an_accepted_rewrite_is_the_models_in_the_origin_of_the_saved_chap
     folder, chapter = book
     async with opened(folder, tmp_path) as (project, pilot):
         proposal = RewriteProposed(CommandId("c"), chapter, 4, 8, "lamp", "torch", "writer-1", "brighter")
+        pilot.app.screen.book._asked.add((chapter, 4, "lamp"))
         pilot.app.screen.book.propose(proposal)
         await settled(pilot)
         pane(pilot).query_one(DiffView).focus()

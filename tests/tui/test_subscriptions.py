@@ -14,6 +14,7 @@ import pytest
 import flowcabal_tui.protocol as protocol
 import flowcabal_tui.tui as tui
 from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.actions import ACTIONS
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions, on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import Trouble
@@ -106,12 +107,13 @@ def requests() -> Iterator[type[Request]]:
 
 def test_every_request_of_a_pane_is_handled_by_one_method_with_its_fields(table):
     for kind in requests():
-        ((method, _mark),) = table._methods[kind]
+        assert len(table._methods[kind]) == (2 if kind is ManuscriptPane.DraftEdited else 1), "drafts, and hints"
         given = [(field.name, field.type) for field in fields(kind)]
-        taken = [(each.name, each.annotation) for each in inspect.signature(method).parameters.values()]
-        assert [name for name, _type in taken][: len(given)] == [name for name, _type in given], kind
-        for (name, wants), (_name, gets) in zip(taken, given, strict=False):
-            assert set(str(gets).split(" | ")) <= set(str(wants).split(" | ")), (kind, name)
+        for method, _mark in table._methods[kind]:
+            taken = [(each.name, each.annotation) for each in inspect.signature(method).parameters.values()]
+            assert [name for name, _type in taken][: len(given)] == [name for name, _type in given], kind
+            for (name, wants), (_name, gets) in zip(taken, given, strict=False):
+                assert set(str(gets).split(" | ")) <= set(str(wants).split(" | ")), (kind, name)
 
 
 def test_every_key_of_the_workspace_is_handled_by_one_method_or_by_the_screen(table):

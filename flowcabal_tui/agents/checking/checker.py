@@ -26,7 +26,7 @@ from flowcabal_tui.domain.workflow import Angle
 
 _TASK: Final = "monitor.check"
 _LEAST_SOURCES: Final = 5_000
-_MOST_SOURCES: Final = 9_200
+_MOST_SOURCES: Final = 9_600
 _SOURCES_A_TOKEN: Final = 1.95
 _SOURCES_A_TOKEN_ZH: Final = 1.28
 """Tokens of sources for a token of the draft. In Chinese more of them brought no further passage into view
