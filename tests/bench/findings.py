@@ -59,7 +59,7 @@ async def _measure(folder: Path) -> list[Figure]:
     access = replace(invented_access("en"), opener=opener)
     app = FlowCabalApp(access, ScreenSettings(language="en"), path=book, state_folder=folder / "state")
     async with app.run_test(size=(140, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await settled(pilot)
         walls, used = zip(*[await _opened(pilot) for _n in range(REPEAT)], strict=True)
         await app.departure.close_project()
@@ -118,7 +118,7 @@ async def _opened(pilot: Pilot[int]) -> tuple[float, float]:
     taken = (time.perf_counter() - begun) * 1000, (time.process_time() - used) * 1000
     await settled(pilot)
     await pilot.press("escape")
-    await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+    await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
     return taken
 
 

@@ -77,7 +77,7 @@ async def _measure(folder: Path) -> list[Figure]:
     app = FlowCabalApp(access, ScreenSettings(language="en"), path=book, state_folder=folder / "state")
     figures: list[Figure] = []
     async with app.run_test(size=(140, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await settled(pilot)
         for kind, text in outlines():
             await projects[0].carry_out(WriteMeta("outline", text))
@@ -108,7 +108,7 @@ async def _opened(pilot: Pilot[int]) -> tuple[float, float]:
     taken = (time.perf_counter() - begun) * 1000, (time.process_time() - used) * 1000
     await settled(pilot)
     await pilot.press("escape")
-    await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+    await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
     return taken
 
 

@@ -44,7 +44,9 @@ async def project(folder: Path, language: str, size: tuple[int, int]) -> AsyncIt
     """The real app over a new project, which is closed with it."""
     await create_project(folder / "book", name="Book", language=language)
     async with studio(folder, language, size, folder / "book") as at:
-        await until(at.pilot, lambda: isinstance(at.pilot.app.screen, WorkspaceScreen))
+        await until(
+            at.pilot, lambda: isinstance(at.pilot.app.screen, WorkspaceScreen) and not at.pilot.app.screen.is_opening
+        )
         await settled(at.pilot)
         yield at.pilot, at.projects[-1]
 

@@ -255,7 +255,7 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
     app = app_over_project(folder, opened_projects, tmp_path)
     try:
         async with app.run_test(size=(140, 40)) as pilot:
-            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
             await settled(pilot)
             await pilot.press("ctrl+backslash")
             await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen._offers)
@@ -274,7 +274,7 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
             await pilot.press("ctrl+backslash")
             await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
             await pilot.press("ctrl+backslash")
-            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+            await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
     finally:
         for project in opened_projects:
             await project.close()

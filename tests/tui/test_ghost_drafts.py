@@ -163,7 +163,7 @@ async def test_editing_on_keeps_the_unsaved_text_and_asks_again(book, tmp_path: 
     async with opened(folder, tmp_path) as (project, pilot):
         await outdated(pilot, project, chapter)
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         await typed(pilot, "Y", "ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         assert await project.book.chapter_text(chapter) == "The torch was lit."
@@ -231,7 +231,7 @@ async def test_an_outline_that_changed_while_it_was_edited_is_overwritten_only_a
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         assert await project.book.meta("outline") == "Theirs."
         await pilot.press("m")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers))
         assert await project.book.meta("outline") == "Mine."
         subject = ChapterId("meta/outline")
@@ -259,7 +259,7 @@ async def test_what_came_back_from_an_editor_is_not_saved_over_a_newer_text_unse
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         assert await project.book.chapter_text(chapter) == "Theirs."
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         assert pane(pilot).text == "Mine."
         assert [draft.text for _chapter, draft in await project.drafts.all()] == ["Mine."]
 
@@ -275,7 +275,7 @@ async def test_edits_of_a_workflow_that_has_a_newer_version_are_shown_beside_it(
     async with opened(folder, tmp_path) as (project, pilot):
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         await pilot.press("m")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         await until(pilot, lambda: pilot.app.screen.document.workflow is not None)
         assert pilot.app.screen.document.workflow.description == "Mine."
         await pilot.app.screen.save_drafts()

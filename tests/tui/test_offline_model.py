@@ -35,7 +35,9 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
     )
     try:
         async with app.run_test(size=(120, 40)) as pilot:
-            await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+            await until(
+                pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening
+            )
             screen = pilot.app.screen
             assert isinstance(screen, WorkspaceScreen)
             await until(pilot, lambda: screen.document.workflow is not None and screen.view.chapter is not None)

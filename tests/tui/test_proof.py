@@ -45,13 +45,13 @@ async def test_the_open_chapter_or_all_are_listed_and_enter_opens_the_words_in_t
     async with workspace(slips(), tmp_path, size=(100, 30)) as pilot:
         screen = await proofed(pilot)
         page = "\n".join(shown(pilot.app))
-        assert "2 places in 1 chapters." in page and "doubled word: the?" in page and "Well,," not in page
+        assert "2 places in 1 chapter." in page and "doubled word: the?" in page and "Well,," not in page
         await pilot.press("o")
         await settled(pilot)
         assert "3 places in" in "\n".join(shown(pilot.app))
         screen.query_one(PickList).highlighted = 2
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         await settled(pilot)
         area = screen_of(pilot).query_one(WritingArea)
         assert area.selected_text == "definately"

@@ -43,7 +43,9 @@ async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_af
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             assert HOST in "\n".join(shown(pilot.app)) and not on_disk(tiny)
             await pilot.press(answer)
-            await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+            await until(
+                pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening
+            )
             await until(pilot, lambda: not any(each.group == "models" for each in pilot.app.workers if each.is_running))
         assert on_disk(tiny)
         assert doctor.missing_vocabulary(dict(project.info.models)["user"]) is None

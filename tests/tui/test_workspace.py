@@ -95,7 +95,7 @@ async def workspace(
 ) -> AsyncIterator[Pilot[int]]:
     app = app_over(workbench, tmp_path, **preferences)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await settled(pilot)
         yield pilot
 
@@ -150,7 +150,7 @@ async def test_a_focus_of_before_that_is_told_late_does_not_take_the_view_back(t
 async def test_a_key_pressed_while_the_project_opens_does_not_land_in_a_hidden_line(tmp_path):
     app = app_over(FakeWorkbench(), tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await pilot.press("1")
         await settled(pilot)
         assert [item.value for item in screen_of(pilot).query_one(ChapterList).query(Input)] == [""]
@@ -289,7 +289,7 @@ async def test_a_decision_by_one_key_is_sent_and_the_queue_is_empty(tmp_path):
         pilot.app.screen._appeared = -10.0
         await pilot.press("a")
         await until(pilot, lambda: any(isinstance(item, Decide) for item in workbench.sent))
-        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         screen_of(pilot).drain()
         await settled(pilot)
         assert screen_of(pilot).questions.count == 0
@@ -464,7 +464,7 @@ async def test_a_project_that_is_open_elsewhere_is_offered_for_reading_with_its_
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
         assert "process 4711" in str(app.screen.query_one(".confirm-words").render())
         await pilot.press("y")
-        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await settled(pilot)
         assert screen_of(pilot).status.words.startswith("READ ONLY")
     assert opened == [False, True]
