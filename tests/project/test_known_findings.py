@@ -28,9 +28,11 @@ class Given:
 
     def __init__(self, used: int = 10, budget: int = 1_000) -> None:
         self.used, self.budget, self.asked = used, budget, list[int | None]()
+        self.paid: list[tuple[str, ...]] = []
 
     async def assemble(self, _workflow: Workflow, node: Node, params: PromptParams, *rest: Any) -> Injection:
         self.asked.append(params.context_tokens)
+        self.paid += [rest[3]] if len(rest) > 3 and rest[3] else []
         budget = self.budget if params.context_tokens is None else params.context_tokens
         receipt = Receipt(node.id, None, Generation(1), budget, min(self.used, budget), digest=Digest("of the book"))
         return Injection("", "What the book says.", receipt, stable=19)
@@ -57,10 +59,11 @@ def found(words: str, rule: RuleName, against: str = "", confidence: float = 0.7
     return CheckFinding("rules", "", "said on the screen", Quotation(words, "d", 3, 9), source, confidence, rule)
 
 
-async def told(prompt: str, given: Given, *findings: CheckFinding) -> Injection:
+async def told(prompt: str, given: Given, *findings: CheckFinding, inquiries: tuple[str, ...] = ()) -> Injection:
     book = FakeBook([("Chapter 1", "Text."), ("Chapter 2", "")], language="en")
     context = KnownFindings(given, book, Rules(*findings), FakeTokens())
-    return await context.assemble(Workflow(id="w"), NODE, PromptParams(), prompt, ChapterId("c2"), Generation(1), ())
+    where = (ChapterId("c2"), Generation(1), inquiries)
+    return await context.assemble(Workflow(id="w"), NODE, PromptParams(), prompt, *where)
 
 
 async def test_findings_of_the_draft_come_last_with_the_order_to_mend_them() -> None:
@@ -99,6 +102,17 @@ async def test_a_full_budget_gives_way_and_is_never_passed() -> None:
     assert await told(DRAFT, small, found("As an AI language model", "leftovers")) == replace(
         await small.assemble(Workflow(id="w"), NODE, PromptParams())
     )
+
+
+@pytest.mark.parametrize("used", [10, 1_000])
+async def test_inquiries_are_paid_for_once_whatever_the_budget_leaves(used: int) -> None:
+    given = Given(used=used)
+    made = await told(DRAFT, given, found("As an AI language model", "leftovers"), inquiries=("Who was there?",))
+    assert given.paid == [("Who was there?",)] and given.asked[-1] is not None
+    assert made.receipt.used <= 1_000
+    plain = Given(used=used)
+    await told(DRAFT, plain, inquiries=("Who was there?",))
+    assert plain.paid == [("Who was there?",)]
 
 
 async def test_five_findings_of_a_text_are_told_and_long_ones_stay_within_bounds() -> None:

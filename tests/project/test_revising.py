@@ -10,6 +10,7 @@ from flowcabal_tui.domain.errors import ChapterLocked, ModelError, RunError, Ver
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposed_rewrite import PIECE, RewriteId
+from flowcabal_tui.project.change_words import change_words
 from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import (
     DropRewrite,
@@ -92,6 +93,8 @@ async def test_a_chapter_is_rewritten_against_its_findings_and_taken_by_paragrap
     assert await desk.project.revision.proposed_rewrites() == ()
     with pytest.raises(RunError):
         await desk.project.carry_out(TakeRewrite(row.id))
+    change = await desk.project.book.last_change()
+    assert change is not None and change_words(change) == "rewritten against findings"
     await desk.project.carry_out(RevertChange(Generation(int(generation))))
     assert await desk.project.book.chapter_text(chapter) == TEXT
 

@@ -27,8 +27,9 @@ _MOST_TOKENS: Final = 1_200
 _ORDER: Final = {
     "zh": "“按规则查出的问题”是程序核对本章计划和文稿时查出的：确是差错的，这一次就改正，哪怕要改动其中的事实；"
     "有意为之的保持原样；其余内容不要因此改动。",
-    "en": "“Found by rule” lists what a check by rule found in the plan and the draft of this chapter. Put right now "
-    "what is a mistake, even where that changes a fact; leave what is meant; change nothing else for it.",
+    "en": "“Found by rule” lists what a check by rule found in the plan and the draft of this chapter. Correct what is "
+    "a mistake in this pass, even where that changes a fact; leave what is intended as it is; change nothing else "
+    "because of the list.",
 }
 
 
@@ -49,16 +50,22 @@ class KnownFindings:
         inquiries: Sequence[str],
         about: About = NOTHING_ABOUT,
     ) -> Injection:
-        """As the other one says, then what is found in a plan and a draft of the prompt, within the same budget."""
-        made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
+        """As the other one says, then what is found in a plan and a draft of the prompt, within the same budget.
+
+        Inquiries, which are paid for, are asked once: what the budget leaves is looked up without them.
+        """
         count, told = await self._told(node, prompt, chapter, generation)
         tokens = self._counter.count(told) if told else 0
-        if not 0 < tokens <= made.receipt.budget:
-            return made
-        if tokens > made.receipt.budget - made.receipt.used:
-            less = params.model_copy(update={"context_tokens": made.receipt.budget - tokens})
-            made = await self._context.assemble(workflow, node, less, prompt, chapter, generation, inquiries, about)
-        return _with(made, told, tokens, count)
+        if not tokens:
+            return await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
+        made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, (), about)
+        fits = tokens <= made.receipt.budget
+        if fits and (inquiries or tokens > made.receipt.budget - made.receipt.used):
+            params = params.model_copy(update={"context_tokens": made.receipt.budget - tokens})
+        elif not inquiries:
+            return _with(made, told, tokens, count) if fits else made
+        made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
+        return _with(made, told, tokens, count) if fits else made
 
     async def _told(
         self, node: Node, prompt: str, chapter: ChapterId | None, generation: Generation

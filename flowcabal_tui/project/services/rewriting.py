@@ -131,7 +131,8 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
         if each.after
     ]
     new = NewText(row.chapter, text[:start] + after + text[start + len(row.before) :], chapter.version)
-    note = clean_line(row.instruction)[:_NOTE]
+    wish = clean_line(row.instruction)[:_NOTE]
+    note = _("rewritten: {instruction}").format(instruction=wish) if wish else _("rewritten against findings")
     generation = await store.edits.write(
         [new], note, following(AFTER_KEEP), lambda connection: accept(connection, accepted, row.id)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -114,22 +114,21 @@ class ProjectOpener:
         self._app.push_screen(NewProjectScreen(Path.cwd(), self._app.screen_language, manuscript=manuscript), made)
 
     async def _create(self, form: NewProject) -> None:
-        self._app.put_base(OpeningScreen(form.name))
-        try:
-            folder = await self._access.create(form.folder, form.name, form.language)
-        except Exception:
-            self.show_home()
-            raise
-        self.open_project(folder, manuscript=form.manuscript)
+        making = self._access.create(form.folder, form.name, form.language)
+        await self._open_made(form.name, making, form.manuscript)
 
     async def _open_demo(self) -> None:
-        self._app.put_base(OpeningScreen(_("the sample novel")))
+        language = "zh" if self._app.screen_language.startswith("zh") else "en"
+        await self._open_made(_("the sample novel"), self._access.demo(language))
+
+    async def _open_made(self, name: str, making: Awaitable[Path], manuscript: Path | None = None) -> None:
+        self._app.put_base(OpeningScreen(name))
         try:
-            folder = await self._access.demo("zh" if self._app.screen_language.startswith("zh") else "en")
+            folder = await making
         except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
             self.show_home()
             raise
-        self.open_project(folder)
+        self.open_project(folder, manuscript=manuscript)
 
     async def _open_folder(self) -> None:
         from flowcabal_tui.tui.widgets.prompt_line import PromptLine
