@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
+from flowcabal_tui.cli.agreeing import agreed
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
@@ -23,8 +26,9 @@ from flowcabal_tui.domain.story import RecordId
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.impact_words import answer, directness, impact_words, marked, proposed
-from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
+from flowcabal_tui.project.impact_words import answer, directness, impact_words, marked, proposed, unread_words
+from flowcabal_tui.project.words import spend_lines
+from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 
 FOUND, NOTHING = 0, 1
 _BEFORE = 60
@@ -35,24 +39,57 @@ async def impact(arguments: Namespace) -> int:
     """The places in a line each, the most direct first; exit code 1 when nothing rests on the change."""
     if arguments.undo:
         return await _undo(arguments)
-    project = await opened(arguments, read_only=not arguments.apply, knowledge=False)
+    asks, applied = arguments.patch is not None, None
+    require_beside("--apply", arguments.apply, holds=arguments.holds, again=arguments.again)
+    require_beside("--patch", asks, yes=arguments.yes)
+    if asks and arguments.apply:
+        raise BadArgument(
+            _("--patch and --apply do not go together."),
+            _("Nothing was sent."),
+            _("Look at the patches first, then apply them with --take."),
+        )
+    project = await opened(arguments, read_only=not (arguments.apply or asks), uses_models=asks, knowledge=False)
     try:
         change = await _change(arguments, project)
+        if asks and not await _patched(project, change, arguments):
+            return NOTHING
         found = await project.story.impact(change)
-        if arguments.apply and found.rows:
-            _require_known(found, (*arguments.leave, *arguments.take))
-            command = ApplyImpact(change, found.digest, tuple(arguments.leave), tuple(arguments.take))
-            applied = await project.carry_out(command)
-            await project.memory.settled()
+        if arguments.apply and (found.rows or arguments.again):
+            applied = await _apply(project, found, arguments)
     finally:
         await project.close()
     if arguments.json:
-        rows = [_plain(row) for row in found.rows[: arguments.limit]]
+        listed = (*found.rows, *found.settled) if arguments.settled else found.rows
+        rows = [_plain(row) for row in listed[: arguments.limit]]
         told = {"same": found.is_same, "total": len(found.rows), "chapters": found.chapters, "rows": rows}
-        say_json({**told, "applied": applied if arguments.apply and found.rows else None}, indent=2)
+        say_json({**told, "settled": len(found.settled), "applied": applied}, indent=2)
     else:
         _print(found, arguments)
     return FOUND if found.rows else NOTHING
+
+
+async def _patched(project: Project, change: BookChange, arguments: Namespace) -> bool:
+    """Asks the model after its price was agreed to; False when it was not."""
+    found = await project.story.impact(change)
+    _require_known(found.rows, arguments.patch)
+    quote = await project.story.quote_patches(change, tuple(arguments.patch))
+    for line in spend_lines(quote):
+        say(line, file=sys.stderr)
+    if not (arguments.yes or quote.is_free or await agreed()):
+        return False
+    unread = int(await project.carry_out(AskPatches(change, tuple(arguments.patch))) or 0)
+    if unread:
+        say(unread_words(unread), file=sys.stderr)
+    return True
+
+
+async def _apply(project: Project, found: Impact, arguments: Namespace) -> str | None:
+    _require_known(found.rows, (*arguments.leave, *arguments.take, *arguments.holds))
+    _require_known(found.settled, arguments.again)
+    ids = (tuple(each) for each in (arguments.leave, arguments.take, arguments.holds, arguments.again))
+    applied = await project.carry_out(ApplyImpact(found.change, found.digest, *ids))
+    await project.memory.settled()
+    return applied
 
 
 async def _undo(arguments: Namespace) -> int:
@@ -96,8 +133,8 @@ async def _change(arguments: Namespace, project: Project) -> BookChange:
     return ChapterChanged(await the_chapter(project, arguments.chapter), arguments.since or 0)
 
 
-def _require_known(found: Impact, ids: tuple[str, ...]) -> None:
-    known = {row.proposal.id for row in found.rows}
+def _require_known(rows: Sequence[ImpactRow], ids: Sequence[str]) -> None:
+    known = {row.proposal.id for row in rows}
     if unknown := [each for each in ids if each not in known]:
         raise BadArgument(
             _("No place has this id: {ids}.").format(ids=", ".join(unknown)),
@@ -107,15 +144,16 @@ def _require_known(found: Impact, ids: tuple[str, ...]) -> None:
 
 
 def _print(found: Impact, arguments: Namespace) -> None:
-    for row in found.rows[: arguments.limit]:
-        sign = "[x]" if row.chosen else "[ ]"
+    listed = (*found.rows, *found.settled) if arguments.settled else found.rows
+    for row in listed[: arguments.limit]:
+        sign = "[=]" if row.word else "[x]" if row.chosen else "[ ]"
         why = proposed(row) if row.answer == "decide" else ""
         say_row((sign, row.proposal.id, row.position or "-", directness(row), answer(row), marked(row, _BEFORE), why))
-    left = len(found.rows) - arguments.limit
+    left = len(listed) - arguments.limit
     if left > 0:
         say(ngettext("{n} more: --limit", "{n} more: --limit", left).format(n=left))
     say(impact_words(found))
-    if arguments.apply and found.rows:
+    if arguments.apply and (found.rows or arguments.again):
         say(_("Applied. `impact PROJECT --undo` undoes all of it."))
 
 

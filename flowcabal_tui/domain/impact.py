@@ -47,11 +47,41 @@ class FactChanged:
 
 
 BookChange = Rename | ChapterChanged | ChapterMoved | FactChanged
-Directness = Literal["name", "record", "value", "subject"]
+Directness = Literal["name", "record", "value", "subject", "receipt"]
 """Most direct first. name: it is the name; record: a record that quotes the changed words; value: it says the old value
-of the same subject; subject: it says something of what only the changed words introduce."""
+of the same subject; subject: it says something of what only the changed words introduce; receipt: a chapter that was
+written from a context with the changed words."""
 Answer = Literal["patch", "decide"]
-"""patch: a difference is proposed by rule; decide: no rule can say what becomes of it."""
+"""patch: a difference is proposed, by rule or by a model; decide: no rule can say what becomes of it."""
+WriterWord = Literal["holds", "decide"]
+"""holds: the place is right as it is; decide: it is among the findings, and is decided there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchQuestion:
+    """What a model must know to propose a patch for a place that no rule can change.
+
+    changed: the book said `was` and says `now` ("": nothing in its place). moved: a chapter that says `was` comes after
+    the place from now on.
+    """
+
+    kind: Literal["changed", "moved"]
+    was: str
+    now: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceWord:
+    """The writer's word on a place of a change, kept with the review ("": it is listed again).
+
+    `key` is the same for the same place of the same change until the place or the value says something else. `source`
+    is the chapter that changed.
+    """
+
+    key: Digest
+    word: WriterWord | Literal[""]
+    chapter: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +96,22 @@ class ImpactRow:
     start: int
     """Where the proposal's quotation begins in `line`."""
     chosen: bool = True
+    key: Digest = Digest("")
+    """See `PlaceWord`."""
+    asks: PatchQuestion | None = None
+    """None: no model is asked about it."""
+    word: WriterWord | None = None
+    """What the writer has said of it."""
 
     @property
     def answer(self) -> Answer:
         """What is proposed for it."""
         return "decide" if self.proposal.kind == "finding" else "patch"
+
+    @property
+    def is_by_model(self) -> bool:
+        """Is its difference a model's?"""
+        return self.answer == "patch" and self.proposal.origin.by == "agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +128,8 @@ class Impact:
     """New names that somebody or something else has already."""
     kept: tuple[str, ...] = ()
     """Further names of whom is renamed, which stay."""
+    settled: tuple[ImpactRow, ...] = ()
+    """Places on which the writer's word is known; they are not among the rows."""
 
     @property
     def digest(self) -> Digest:

@@ -27,6 +27,7 @@ _DIRECTNESS: Final[Mapping[Directness, str]] = {
     "record": mark("record"),
     "value": mark("same value"),
     "subject": mark("same subject"),
+    "receipt": mark("written from it"),
 }
 
 
@@ -49,8 +50,12 @@ def directness(row: ImpactRow) -> str:
 
 
 def answer(row: ImpactRow) -> str:
-    """What is proposed for a place."""
-    return _("patch") if row.answer == "patch" else _("you decide")
+    """What is proposed for a place, or what the writer has said of it."""
+    if row.word == "holds":
+        return _("still holds")
+    if row.answer == "patch":
+        return _("patch by the model") if row.is_by_model else _("patch")
+    return _("you decide")
 
 
 def proposed(row: ImpactRow) -> str:
@@ -125,18 +130,25 @@ def difference(before: str, after: str) -> str:
 
 def impact_words(found: Impact, ticked: int | None = None) -> str:
     """How many places depend on the change, and how many are ticked (None: as at first)."""
-    if found.is_same:
+    settled = ngettext("You have settled {n} place.", "You have settled {n} places.", len(found.settled))
+    settled = settled.format(n=len(found.settled)) if found.settled else ""
+    if found.is_same and not settled:
         return _("It still says the same: nothing depends on the change.")
     if not found.rows:
-        return _("Nothing in the book depends on the change.")
+        return settled or _("Nothing in the book depends on the change.")
     n = len(found.rows)
     ticked = sum(row.chosen for row in found.rows) if ticked is None else ticked
     places = ngettext("{n} place", "{n} places", n).format(n=n)
     chapters = ngettext("{n} chapter", "{n} chapters", found.chapters).format(n=found.chapters)
     told = _("{places} in {chapters}, {n} ticked. Patches by rule cost nothing.")
-    words = told.format(places=places, chapters=chapters, n=ticked)
+    words = " ".join(filter(None, (told.format(places=places, chapters=chapters, n=ticked), settled)))
     if found.kept:
         words += " " + _("Names that stay: {names}.").format(names=", ".join(found.kept))
     if found.taken:
         words += " " + _("Already a name in the book: {names}.").format(names=", ".join(found.taken))
     return words
+
+
+def unread_words(n: int) -> str:
+    """How many answers of the model are no patches."""
+    return ngettext("{n} answer could not be read.", "{n} answers could not be read.", n).format(n=n)

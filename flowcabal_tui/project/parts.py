@@ -61,7 +61,9 @@ class Parts:
             base.clock,
         )
         self.proposals = ProposalService(base.store, self.story, self.memory.steps, edits, base.emit)
-        self.impacts = ImpactReviews(base.store, self.memory.steps, base.workshop, base.language, base.clock)
+        self.impacts = ImpactReviews(
+            base.store, self.memory.steps, base.workshop, base.models, base.prompts, base.language, base.clock
+        )
         self.purging = Purging(
             PurgeTools(
                 base.folder,

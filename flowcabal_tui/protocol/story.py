@@ -81,7 +81,9 @@ class ApplyImpact(Command):
 
     `digest` is that of the `Impact` that was looked at; VersionConflict when the book has changed since. `leave` are
     ids of its rows that were ticked and are left out, `take` of others that are taken: those without a patch become
-    findings. The result is the id of the proposal that undoes it.
+    findings. `holds` are right as they are, and are not listed again until they or the value say something else; nor
+    are the findings. `again` are of those that were said of before, and are listed again. The result is the id of the
+    proposal that undoes it.
     """
 
     type: ClassVar[str] = "impact:apply"
@@ -89,3 +91,18 @@ class ApplyImpact(Command):
     digest: str
     leave: tuple[str, ...] = ()
     take: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskPatches(Command):
+    """Asks the user's model for patches of places that depend on a change and that no rule can patch.
+
+    `places` are ids of rows of the `Impact` (none: all such). The answers are kept, and the impact of the same change
+    has them from then on. The result is the number of answers that could not be read.
+    """
+
+    type: ClassVar[str] = "impact:patch"
+    change: BookChange
+    places: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ TASKS = {
     "context.inquiry",
     "context.scene",
     "conversation",
+    "impact.patch",
 }  # fmt: skip
 PARTS = {"monitor.timeline", "monitor.character_state", "monitor.world_rules", "monitor.echoes"}
 

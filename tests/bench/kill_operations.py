@@ -15,7 +15,7 @@ from typing import Final
 
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, OutputId, RunId
-from flowcabal_tui.domain.impact import Rename
+from flowcabal_tui.domain.impact import ChapterChanged, Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.run import Decision, RunRequest
@@ -36,7 +36,7 @@ from flowcabal_tui.protocol.book import (
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
-from flowcabal_tui.protocol.story import ApplyImpact, PutEntity, UndoDecision
+from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, UndoDecision
 
 Act = Callable[[Project], Awaitable[None]]
 WORKFLOW: Final = "chapter"
@@ -45,6 +45,8 @@ SECRET: Final = "Zyxwold the ferryman counted quixotically beneath the oxbowed m
 OUTSIDE: Final = "An editor wrote this over the second chapter. Ines Marlow would not have liked it."
 DEATH: Final = "The river fell at last.\n\nInes Marlow died in the night, and nobody came to the house before noon."
 ACTS: Final = "The rain had stopped.\n\nInes Marlow walked to the window and looked at the river for a long time."
+AGED: Final = "Ines Marlow was thirty-four years old, and her eyes were grey."
+YOUNG: Final = "Ines Marlow was young, and her eyes were grey."
 _CHAPTERS: Final = 4
 _IMPORTED: Final = 6
 _PATIENCE: Final = 60.0
@@ -152,6 +154,24 @@ async def _name_place(project: Project) -> None:
 async def _renamed(project: Project) -> None:
     await _name_place(project)
     await _rename(project)
+
+
+async def _patched(project: Project) -> None:
+    """A statement of the second chapter that the third repeats is gone, and the model has proposed other words."""
+    ines = Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))
+    await project.carry_out(PutEntity(ines))
+    for number, told in ((2, f"It rained. {AGED}"), (3, f"The rain had stopped. {AGED}"), (2, f"It rained. {YOUNG}")):
+        await project.carry_out(WriteChapter(await _chapter(project, number), told))
+    await project.carry_out(AskPatches(ChapterChanged(await _chapter(project, 2))))
+    await project.memory.settled()
+
+
+async def _apply_patches(project: Project) -> None:
+    found = await project.story.impact(ChapterChanged(await _chapter(project, 2)))
+    taken = tuple(row.proposal.id for row in found.rows if row.is_by_model)
+    if not taken:
+        raise RuntimeError("the model has proposed nothing")
+    await project.carry_out(ApplyImpact(found.change, found.digest, take=taken))
 
 
 async def _undo(project: Project) -> None:
@@ -285,6 +305,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("replace", _replace),
     Operation("rename", _rename, prepare=_name_place),
     Operation("undo rename", _undo, prepare=_renamed),
+    Operation("apply patches", _apply_patches, prepare=_patched),
     Operation("split", _split),
     Operation("merge", _merge),
     Operation("restore", _restore),

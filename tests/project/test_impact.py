@@ -20,7 +20,7 @@ from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.project.change_words import change_words
 from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, RevertChange, WriteChapter, WriteMeta
-from flowcabal_tui.protocol.story import ApplyImpact, PutEntity, PutRecord, UndoDecision
+from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.project.desk import Desk, make_one, opened
 
@@ -192,8 +192,9 @@ async def test_a_moved_chapter_leads_to_uses_of_what_it_is_the_first_to_tell(des
     ],
 )
 def test_every_change_has_a_message(change):
-    command = ApplyImpact(change, "digest", ("one",))
-    assert from_message(to_message(command)) == command
+    command = ApplyImpact(change, "digest", ("one",), holds=("two",))
+    for each in (command, AskPatches(change, ("one",))):
+        assert from_message(to_message(each)) == each
 
 
 async def test_a_changed_comma_makes_nothing_out_of_date_and_a_changed_word_does(desk):

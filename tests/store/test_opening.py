@@ -40,6 +40,7 @@ from flowcabal_tui.store.migrations.m011_comments import STATEMENTS as ELEVENTH
 from flowcabal_tui.store.migrations.m012_locks_and_passes import STATEMENTS as TWELFTH
 from flowcabal_tui.store.migrations.m013_proposed_rewrites import STATEMENTS as THIRTEENTH
 from flowcabal_tui.store.migrations.m014_changes import STATEMENTS as FOURTEENTH
+from flowcabal_tui.store.migrations.m015_place_words import STATEMENTS as FIFTEENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -87,6 +88,7 @@ async def test_released_migrations_are_never_changed():
         TWELFTH,
         THIRTEENTH,
         FOURTEENTH,
+        FIFTEENTH,
     )
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
@@ -289,4 +291,5 @@ RELEASED = [
     "3dba7bc8838285249509175c535f1acb",
     "64bbd23b37433777a160de47666e22d7",
     "256bc626422613fa8ed3152549d4877e",
+    "a7c586bfa4de8f7812dd99aac27654cd",
 ]

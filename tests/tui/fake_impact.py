@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flowcabal_tui.agents.impact.renaming import name_places, plan_of
-from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, Rename
+from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, PatchQuestion, Rename
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalId, ProposalPlace
+from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalId, ProposalPlace, TextEdit
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.project.story.impact_rows import BookText, entity_row, name_row, renamed_entity
 from flowcabal_tui.protocol.story import ApplyImpact
@@ -18,6 +20,7 @@ class FakeImpact:
     def __init__(self, words: Words) -> None:
         self._words = words
         self.applied: ApplyImpact | None = None
+        self.patched = False
 
     def of(self, change: BookChange, people: list[Entity]) -> Impact:
         """The places of a name; of other changes one place that the writer decides."""
@@ -40,6 +43,10 @@ class FakeImpact:
         why = "改动后的正文已不再这样说。" if self._words.language == "zh" else "The changed text no longer says so."
         finding = Finding("", why, source, 0.5, sure=False)
         place = ProposalPlace(chapter_id(2), 0, 12)
-        proposal = Proposal("finding", place, second[:12], Difference(finding), origin=Origin("rule", "impact"),
-                            id=ProposalId("c2:0"))  # fmt: skip
-        return ImpactRow(proposal, "value", 2, self._words.titles[1], second[:80], 0, chosen=False)
+        origin = Origin("rule", "impact")
+        proposal = Proposal("finding", place, second[:12], Difference(finding), origin=origin, id=ProposalId("c2:0"))
+        if self.patched:
+            edit = TextEdit("c2:0", chapter_id(2), second[:12], second[:12].upper())
+            proposal = replace(proposal, kind="edit", difference=Difference(edit), origin=Origin("agent", "impact"))
+        asks = PatchQuestion("changed", first[:12])
+        return ImpactRow(proposal, "value", 2, self._words.titles[1], second[:80], 0, chosen=False, asks=asks)

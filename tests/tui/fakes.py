@@ -98,6 +98,7 @@ from flowcabal_tui.protocol.runs import (
 )
 from flowcabal_tui.protocol.story import (
     ApplyImpact,
+    AskPatches,
     CorrectProposal,
     DecideProposals,
     PutEntity,
@@ -352,6 +353,9 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                 return self.revision.carry_out(command)
             case ApplyImpact():
                 self.impacts.applied = command
+            case AskPatches():
+                self.impacts.patched = True
+                return "0"
             case UndoDecision() if self.impacts.applied:
                 self.impacts.applied = None
             case UndoDecision() if self.findings.rows:
@@ -494,6 +498,10 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def impact(self, change: BookChange) -> Impact:
         return self.impacts.of(change, self.people)
+
+    async def quote_patches(self, change: BookChange, places: Sequence[str] = ()) -> Quote:
+        spend = Spend(len(places), 400, 30, Decimal("0.01"))
+        return Quote((), (), spend, spend.times(4), currency="USD")
 
     async def seen(self) -> tuple[Seen, ...]:
         return fake_story.seen()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.impact import ChapterChanged, Rename
-from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
+from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.story_page import Place
@@ -61,3 +61,28 @@ async def test_a_name_is_renamed_from_the_list_of_names():
     async with opened(names(workbench)) as pilot:
         await press(pilot, "ctrl+k", "ctrl+u", *"Vera", "enter")
         assert "[-Mara-]{+Vera+}" in screen(pilot)
+
+
+async def test_a_difference_is_asked_of_the_model_after_its_price_and_is_not_ticked():
+    workbench = FakeWorkbench()
+    async with opened(page(workbench, ChapterChanged(chapter_id(1)))) as pilot:
+        await press(pilot, "space", "p")
+        assert "0.01" in screen(pilot) and not workbench.sent
+        await press(pilot, "y")
+        assert workbench.sent == [AskPatches(ChapterChanged(chapter_id(1)), ("c2:0",))]
+        rows = pilot.app.screen.rows
+        assert "patch by the model" in screen(pilot) and not rows.ticked and rows.place.is_by_model
+        await press(pilot, "p")
+        assert len(workbench.sent) == 1
+        await press(pilot, "space", "ctrl+s")
+        await press(pilot, *(["y"] if not isinstance(workbench.sent[-1], ApplyImpact) else []))
+        assert workbench.sent[-1].take == ("c2:0",)
+
+
+async def test_a_place_that_still_holds_is_said_so_and_applied_without_a_tick():
+    workbench = FakeWorkbench()
+    async with opened(page(workbench, ChapterChanged(chapter_id(1)))) as pilot:
+        await press(pilot, "h")
+        assert "[=]" in screen(pilot)
+        await press(pilot, "ctrl+s")
+        assert (workbench.sent[-1].take, workbench.sent[-1].holds) == ((), ("c2:0",))

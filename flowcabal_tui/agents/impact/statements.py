@@ -49,7 +49,7 @@ class Value:
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A statement that an edit took out: where it was, about whom, which values the new text does not give any more,
-    and, where it gives one in the place of one, that one."""
+    and, where it gives one in the place of one, that one. `now` is the sentence in its place, "" for none."""
 
     start: int
     end: int
@@ -58,6 +58,7 @@ class Lost:
     values: tuple[Value, ...]
     kinds: frozenset[str]
     instead: Value | None = None
+    now: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,8 @@ def _lost(one: _Sentence, added: Sequence[str], about: frozenset[EntityId], read
     of_a_kind = [value for value in came if gone and (value.amount is None) == (gone[0].amount is None)]
     replaced = of_a_kind[0] if len(gone) == 1 and len(of_a_kind) == 1 else None
     kinds = _kinds(one.text, gone, reader)
-    return Lost(one.start, one.end, one.text, one.named or one.carried or about, gone, kinds, replaced)
+    now = instead if reader.words(instead) & words else ""
+    return Lost(one.start, one.end, one.text, one.named or one.carried or about, gone, kinds, replaced, now)
 
 
 def _kinds(text: str, values: Iterable[Value], reader: Reader) -> frozenset[str]:

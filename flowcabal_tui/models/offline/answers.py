@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from difflib import SequenceMatcher
 from typing import Any, Final
 
 from flowcabal_tui.models.offline.asked import Asked
@@ -22,6 +23,7 @@ _LEAST: Final = 8
 """Characters; 魏长河说。 tells nothing of him."""
 _MARKS: Final = '“”"「」'
 _CONFIDENCE: Final = 0.7
+_WORD: Final = re.compile(r"[〇一-鿿]|[^\W〇一-鿿]+|\s+|[^\w\s]")
 _PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.MULTILINE)
 
 
@@ -190,6 +192,18 @@ def defence(asked: Asked) -> Row:
     return {"readings": [{"doubt": each, "verdict": "contradiction", "confidence": _CONFIDENCE} for each in doubts]}
 
 
+def patch(asked: Asked) -> Row:
+    """`impact.patch`: the place with the new words for the old ones, where one stretch of words was changed."""
+    was, now, place = asked.part("was"), asked.part("now"), asked.part("place")
+    old, new = (_WORD.findall(text) for text in (was, now))
+    changed = [each for each in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if each[0] != "equal"]
+    if now and len(changed) == 1:
+        _kind, start, end, first, last = changed[0]
+        before, after = "".join(old[start:end]).strip(), "".join(new[first:last]).strip()
+        place = place.replace(before, after) if before and after else place
+    return {"place": place}
+
+
 ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
     "curator.story": story,
     "curator.l1": overview,
@@ -201,4 +215,5 @@ ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
     "monitor.check": findings,
     "monitor.defence": defence,
     "context.scene": scene,
+    "impact.patch": patch,
 }

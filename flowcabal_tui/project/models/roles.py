@@ -218,7 +218,11 @@ class ModelRoles:
 
     def agent(self) -> PaidOnce:
         """The agents' model, paid once. Raises ModelError(NOT_CONFIGURED)."""
-        booked = self.booked("agent")
+        return self.paid("agent")
+
+    def paid(self, role: Role) -> PaidOnce:
+        """The model of a role, paid once. Raises as `model` does."""
+        booked = self.booked(role)
         if booked.endpoint not in self._paid:
             self._paid[booked.endpoint] = PaidOnce(booked, self._store.answers)
         return self._paid[booked.endpoint]

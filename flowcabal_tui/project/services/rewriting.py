@@ -27,7 +27,7 @@ from flowcabal_tui.project.services.surroundings import AROUND, CONTEXT_TOKENS, 
 from flowcabal_tui.project.story.edits import place_of
 from flowcabal_tui.protocol.book import BookChanged, OutputPersisted, RewriteProposed, RewriteSelection, TakeRewrite
 from flowcabal_tui.store.book.edits import NewText
-from flowcabal_tui.store.book.rewrites import accept
+from flowcabal_tui.store.rows.rewrites import accept
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalPage, ProposalWish
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import handles
@@ -17,6 +19,7 @@ from flowcabal_tui.project.views import Seen
 from flowcabal_tui.protocol.book import BookChanged, SetScene
 from flowcabal_tui.protocol.story import (
     ApplyImpact,
+    AskPatches,
     CorrectProposal,
     DecideProposals,
     PutEntity,
@@ -68,10 +71,21 @@ class StoryService:
         """The places that rest on a change, the most direct first. Raises RunError, UnknownName."""
         return await self._parts.impacts.of(change)
 
+    async def quote_patches(self, change: BookChange, places: Sequence[str] = ()) -> Quote:
+        """What patches by the user's model would cost, for these rows of the impact (none: for all that no rule can
+        patch). Raises RunError where there is none, ModelError without a model."""
+        await self._parts.base.models.learn_windows()
+        return await self._parts.impacts.quote_patches(change, places)
+
+    @handles(AskPatches)
+    async def ask_patches(self, command: AskPatches) -> str:
+        self._parts.base.limits.hurry()
+        return str(await self._parts.impacts.ask_patches(command.change, command.places))
+
     @handles(ApplyImpact)
     async def apply_impact(self, command: ApplyImpact) -> str:
         before = await self._store.book.chapters()
-        row = await self._parts.impacts.apply(command.change, command.digest, command.leave, command.take)
+        row = await self._parts.impacts.apply(command)
         await self._parts.book.outlining.written()
         await self._parts.memory.updates.chapters_placed(before)
         await self._parts.proposals.tell(before)

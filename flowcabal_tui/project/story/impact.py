@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.impact.moving import early_uses
 from flowcabal_tui.agents.impact.renaming import name_places, plan_of, renamed
 from flowcabal_tui.agents.impact.statements import Lost, lost_statements, same_places
+from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import Gone, RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.impact import (
@@ -23,28 +24,27 @@ from flowcabal_tui.domain.impact import (
 )
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import META_NAMES, Entity, Evidence
-from flowcabal_tui.domain.proposals import Difference, Origin, Proposal, ProposalId, Review, TitleEdit
-from flowcabal_tui.domain.run import Quotation
-from flowcabal_tui.domain.story import Fact, Promise, RecordId, Relation, Sequel, Story, StoryRecord, wording
-from flowcabal_tui.domain.text import clean_line, digest_of, nearest
+from flowcabal_tui.domain.proposals import Proposal
+from flowcabal_tui.domain.run import Quotation, Quote
+from flowcabal_tui.domain.story import Relation, Story, StoryRecord, wording
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.chapters_edit import AFTER_EDIT
 from flowcabal_tui.project.book.following import AFTER_RENAME, following
-from flowcabal_tui.project.impact_words import change_words
 from flowcabal_tui.project.memory.steps import Steps
+from flowcabal_tui.project.models.roles import ModelRoles
+from flowcabal_tui.project.story.impact_choice import chosen, reviewed
+from flowcabal_tui.project.story.impact_patches import ImpactPatches
 from flowcabal_tui.project.story.impact_rows import (
-    MAKER,
     BookText,
     by_directness,
     edits_of,
     entity_row,
     lost_quotation,
-    moved_span,
     name_row,
     record_doubt,
     record_row,
     renamed_entity,
-    replaced,
     reworded,
     title_row,
     use_row,
@@ -52,8 +52,8 @@ from flowcabal_tui.project.story.impact_rows import (
 )
 from flowcabal_tui.project.words import META
 from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.protocol.story import ApplyImpact
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.memory.reviews import Reviewed, ReviewedText
 
 _LONGEST: Final = 200
 
@@ -62,13 +62,30 @@ class ImpactReviews:
     """Lives on the engine's loop; the reading is done by the helper process."""
 
     def __init__(
-        self, store: Store, steps: Steps, workshop: Workshop, language: str, clock: Callable[[], datetime]
+        self,
+        store: Store,
+        steps: Steps,
+        workshop: Workshop,
+        models: ModelRoles,
+        prompts: PromptLibrary,
+        language: str,
+        clock: Callable[[], datetime],
     ) -> None:
-        self._store, self._steps, self._workshop = store, steps, workshop
+        self._store, self._steps, self._workshop, self._models = store, steps, workshop, models
+        self._patches = ImpactPatches(store, models, prompts, language)
         self._language, self._clock = language, clock
 
     async def of(self, change: BookChange) -> Impact:
-        """The places that rest on a change. Raises RunError for one that says nothing, UnknownName."""
+        """The places that rest on a change, but for those on which the writer's word is known.
+
+        Raises RunError for a change that says nothing, UnknownName.
+        """
+        found, words = await self._found(change), await self._store.proposals.place_words()
+        rows = [row for row in found.rows if row.key not in words]
+        settled = tuple(replace(row, word=words[row.key]) for row in found.rows if row.key in words)
+        return replace(found, rows=await self._patches.shown(rows, await self._texts(rows)), settled=settled)
+
+    async def _found(self, change: BookChange) -> Impact:
         match change:
             case Rename():
                 return await self._renamed(_checked(change))
@@ -180,59 +197,58 @@ class ImpactReviews:
         first, last = sorted((origin, target))
         return others[first - 1 : last - 1]
 
-    async def apply(self, change: BookChange, digest: str, leave: Sequence[str], take: Sequence[str]) -> Proposal:
-        """Writes the ticked rows in one transaction, and gives the row of proposals by which it is undone.
+    async def quote_patches(self, change: BookChange, places: Sequence[str]) -> Quote:
+        """What patches by the user's model would cost, for these places (none: for all that no rule can change).
 
-        `leave` are ids of rows that were ticked and are left out, `take` of others that are taken; those without a
-        patch become findings. Raises VersionConflict when the rows are not those with the `digest` any more, RunError.
+        Raises RunError where there is no such place, ModelError without a model.
         """
-        impact = await self.of(change)
-        if impact.digest != digest:
+        return await self._patches.quote(*await self._asking(change, places))
+
+    async def ask_patches(self, change: BookChange, places: Sequence[str]) -> int:
+        """Asks for them; returns how many answers could not be read. Raises RunError, ModelError, BudgetExceeded."""
+        return await self._patches.ask(*await self._asking(change, places))
+
+    async def _asking(self, change: BookChange, places: Sequence[str]) -> tuple[list[ImpactRow], Mapping[str, str]]:
+        rows = [row for row in (await self.of(change)).rows if row.asks and (not places or row.proposal.id in places)]
+        rows = [row for row in rows if row.answer == "decide"]
+        if not rows:
+            raise RunError(_("There is no place that a model could patch."), _("Nothing was sent."))
+        return rows, await self._texts(rows)
+
+    async def _texts(self, rows: Sequence[ImpactRow]) -> Mapping[str, str]:
+        """Of the chapters in which a model can be asked about a place."""
+        chapters = {row.proposal.place.chapter for row in rows if row.asks and row.proposal.place}
+        return {chapter: await self._store.book.text(chapter) for chapter in sorted(chapters)}
+
+    async def apply(self, command: ApplyImpact) -> Proposal:
+        """Writes the ticked rows and the writer's words on places in one transaction, and gives the row of proposals
+        by which it is undone.
+
+        Raises VersionConflict when the rows are not those with the digest any more, RunError.
+        """
+        impact = await self.of(command.change)
+        if impact.digest != command.digest:
             raise VersionConflict(
                 _("The book was changed in the meantime."), _("Nothing was changed."), _("Look at the places again.")
             )
-        rows = [row for row in impact.rows if (row.proposal.id in take or row.chosen) and row.proposal.id not in leave]
-        asked = [replace(row.proposal, id=ProposalId("")) for row in rows if row.answer == "decide"]
-        rows = [row for row in rows if row.answer == "patch"]
-        if not rows and not asked:
+        choice = chosen(impact, command)
+        if choice.is_empty:
             raise RunError(_("No place is chosen."), _("Nothing was changed."))
-        reviewed = await self._reviewed(impact, rows) if rows else None
-        if asked:
-            await self._store.findings.raise_all(asked)
-        if reviewed is None:
-            return asked[0]
-        kinds = AFTER_RENAME if isinstance(change, Rename) else AFTER_EDIT
-        return await self._store.proposals.apply(reviewed, following(kinds))
-
-    async def _reviewed(self, impact: Impact, rows: Sequence[ImpactRow]) -> Reviewed:
-        """What the rows write. Raises RunError for a chapter with unsaved text."""
-        edits, known = edits_of(rows), {each.subject: each for each in (*await self._metas(), *await self._book())}
-        drafts = {draft.chapter for draft in await self._store.drafts.all()}
-        if unsaved := [known[subject].title for subject in edits if subject in drafts]:
+        edits = edits_of(choice.patches)
+        texts = (*await self._metas(), *await self._book(edits))
+        known = {each.subject: each for each in texts if each.subject in edits}
+        if unsaved := [known[each.chapter].title for each in await self._store.drafts.all() if each.chapter in known]:
             raise RunError(
                 _("{titles}: there is unsaved text.").format(titles=", ".join(unsaved)),
                 _("Nothing was changed."),
                 _("Save it first."),
             )
-        texts = []
-        for subject, changes in edits.items():
-            text = replaced(known[subject].text, changes)
-            if text is None:
-                raise VersionConflict(_("The book was changed in the meantime."), _("Nothing was changed."))
-            texts.append(ReviewedText(subject, text, known[subject].version))
-        words = change_words(impact.change)
-        chapters = len({row.proposal.place.chapter for row in rows if row.proposal.place and row.position})
-        is_rename = isinstance(impact.change, Rename)
-        identity = digest_of([words, self._clock().isoformat()])[:12]
-        row = Proposal("review", None, "", Difference(Review(identity, words, len(rows), chapters, is_rename)),
-                       origin=Origin("rule", MAKER))  # fmt: skip
-        after = {row.proposal.target: row.proposal.difference.after for row in rows}
-        entities = [(each, new) for each in await self._store.memory.names()
-                    if isinstance(new := after.get(each.id), Entity)]  # fmt: skip
-        titles = [(edit.chapter, edit.before, edit.after) for edit in after.values() if isinstance(edit, TitleEdit)]
-        reword = _reword(rows, edits, {each: known[each].text for each in edits})
-        tasks = await self._steps.after_names([new for _old, new in entities]) if entities else []
-        return Reviewed(row, words[:80], texts, titles, entities, reword, tasks)
+        entities = await self._store.memory.names()
+        new = reviewed(impact.change, choice, known, entities, self._models.name("user"), self._clock())
+        changed = [after for _before, after in new.entities]
+        new = replace(new, tasks=await self._steps.after_names(changed) if changed else ())
+        kinds = AFTER_RENAME if isinstance(impact.change, Rename) else AFTER_EDIT
+        return await self._store.proposals.apply(new, following(kinds))
 
     async def _chapter(self, chapter: ChapterId) -> Chapter:
         try:
@@ -243,9 +259,10 @@ class ImpactReviews:
     async def _story(self) -> Story:
         return await (await self._store.memory.view(None)).story()
 
-    async def _book(self) -> list[BookText]:
-        """The written chapters, in story order."""
+    async def _book(self, wanted: Collection[str] | None = None) -> list[BookText]:
+        """The written chapters (None: all), in story order."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
+        chapters = [chapter for chapter in chapters if wanted is None or chapter.id in wanted]
         texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
         return [
             BookText(each.id, each.position, each.title, texts[each.digest], each.version)
@@ -293,45 +310,3 @@ def _record(record: StoryRecord, lost: Lost, source: Quotation) -> ImpactRow:
     if lost.instead is not None and value in words:
         return record_row(record, reworded(record, words.replace(value, lost.instead.words)))
     return record_doubt(record, source)
-
-
-def _reword(
-    rows: Sequence[ImpactRow], edits: Mapping[str, Sequence[tuple[int, str, str]]], texts: Mapping[str, str]
-) -> Callable[[StoryRecord | Sequel], StoryRecord | Sequel]:
-    """Records with the words of their rows, and with quotations that follow the edits of these texts."""
-    words: dict[RecordId, str] = {
-        RecordId(row.proposal.target): wording(row.proposal.difference.after)  # type: ignore[arg-type]  # of a record
-        for row in rows
-        if row.proposal.id.startswith("record:")
-    }
-    new = {subject: replaced(text, edits[subject]) or "" for subject, text in texts.items()}
-
-    def moved(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        return tuple(_followed(each, edits, texts, new) for each in evidence)
-
-    def reword(record: StoryRecord | Sequel) -> StoryRecord | Sequel:
-        quoted = replace(record, evidence=moved(record.evidence))
-        if isinstance(quoted, Promise):
-            quoted = replace(quoted, payment=moved(quoted.payment))
-        if isinstance(quoted, Fact):
-            quoted = replace(
-                quoted, known_by=tuple(replace(each, evidence=moved(each.evidence)) for each in quoted.known_by)
-            )
-        return reworded(quoted, words[quoted.id]) if quoted.id in words else quoted
-
-    return reword
-
-
-def _followed(
-    each: Evidence,
-    edits: Mapping[str, Sequence[tuple[int, str, str]]],
-    old: Mapping[str, str],
-    new: Mapping[str, str],
-) -> Evidence:
-    """A quotation after the edits of its chapter; one that is not there stays as it is."""
-    text = old.get(each.chapter, "")
-    start = nearest(text, each.sentence, each.start) if text and each.sentence else -1
-    if start < 0:
-        return each
-    begin, end = moved_span(edits[each.chapter], start, start + len(each.sentence))
-    return replace(each, sentence=new[each.chapter][begin:end], start=begin, end=end)

@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 from flowcabal_tui.agents.impact.moving import EarlyUse
 from flowcabal_tui.agents.impact.renaming import NamePlace, RenamePlan
 from flowcabal_tui.agents.impact.statements import Lost, SamePlace, Value
-from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.impact import Directness, ImpactRow
+from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.impact import Directness, ImpactRow, PatchQuestion
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
@@ -25,14 +25,19 @@ from flowcabal_tui.domain.proposals import (
     Reason,
     TextEdit,
     TitleEdit,
+    plain_quotation,
 )
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.story import Relation, Sequel, StoryRecord, wording
+from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.matching import around
 
 MAKER: Final = "impact"
 _LEAST_SURE: Final = 1.0
+_ENDS: Final = "。！？!?….\n"
+_LONGEST: Final = 300
+"""Characters of a sentence on each side of a place, by which the place is known again."""
 R = TypeVar("R", StoryRecord, StoryRecord | Sequel)
 
 
@@ -50,7 +55,8 @@ class BookText:
 def name_row(source: BookText, place: NamePlace) -> ImpactRow:
     """A place of a name in a text, with what takes its place."""
     edit = TextEdit(_id(source, place.start), ChapterId(source.subject), place.before, place.after)
-    return _row(source, place.start, place.before, edit, "name", chosen=place.sure)
+    key = _key(source, place.start, "name", place.before, place.after)
+    return _row(source, place.start, place.before, edit, "name", key, chosen=place.sure)
 
 
 def title_row(chapter: Chapter, title: str) -> ImpactRow:
@@ -59,7 +65,8 @@ def title_row(chapter: Chapter, title: str) -> ImpactRow:
     proposal = Proposal(
         *("title", ProposalPlace(chapter.id), chapter.title, Difference(edit)), origin=_ORIGIN, id=ProposalId(edit.id)
     )
-    return ImpactRow(proposal, "name", chapter.position, chapter.title, chapter.title, 0)
+    key = digest_of([edit.id, chapter.title, title])
+    return ImpactRow(proposal, "name", chapter.position, chapter.title, chapter.title, 0, key=key)
 
 
 def entity_row(before: Entity, after: Entity) -> ImpactRow:
@@ -67,7 +74,8 @@ def entity_row(before: Entity, after: Entity) -> ImpactRow:
     proposal = Proposal(
         *("entity", None, before.name, Difference(after)), origin=_ORIGIN, id=ProposalId(f"entity:{before.id}")
     )
-    return ImpactRow(proposal, "name", 0, before.name, " = ".join(before.names), 0)
+    key = digest_of([proposal.id, before.names, after.names, before.note, after.note])
+    return ImpactRow(proposal, "name", 0, before.name, " = ".join(before.names), 0, key=key)
 
 
 def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
@@ -79,7 +87,7 @@ def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
     proposal = Proposal(
         *(kind, None, words, Difference(after, before)), origin=_ORIGIN, id=ProposalId(f"record:{before.id}")
     )
-    return ImpactRow(proposal, "record", 0, "", words, 0)
+    return ImpactRow(proposal, "record", 0, "", words, 0, key=digest_of([proposal.id, words, wording(after)]))
 
 
 def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
@@ -89,20 +97,24 @@ def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
     proposal = Proposal(
         *("finding", None, words, Difference(finding)), origin=_ORIGIN, id=ProposalId(f"record:{record.id}")
     )
-    return ImpactRow(proposal, "record", 0, "", words, 0, chosen=False)
+    key = digest_of([proposal.id, words, plain_quotation(source.text)])
+    return ImpactRow(proposal, "record", 0, "", words, 0, chosen=False, key=key)
 
 
 def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactRow:
     """A place that says a value which the changed words do not say any more."""
-    instead = _written(place.value, place.lost.instead)
+    instead, lost = _written(place.value, place.lost.instead), place.lost
+    said = (*sorted(lost.subjects), str(place.value.key), str(lost.instead.key) if lost.instead else "")
     if instead:
         edit = TextEdit(_id(source, place.at), ChapterId(source.subject), place.value.words, instead)
         sure = place.named and place.score > _LEAST_SURE
-        return _row(source, place.at, place.value.words, edit, "value", chosen=sure)
+        key = _key(source, place.at, "value", *said)
+        return _row(source, place.at, place.value.words, edit, "value", key, chosen=sure)
     words = _("It says {words}, which the changed text no longer says.").format(words=place.value.words)
-    finding = Finding("", words, changed, min(1.0, place.score / 3), False, tuple(sorted(place.lost.subjects)))
-    quoted = source.text[place.start : place.end]
-    return _row(source, place.start, quoted, finding, "value", chosen=False)
+    finding = Finding("", words, changed, min(1.0, place.score / 3), False, tuple(sorted(lost.subjects)))
+    quoted, key = source.text[place.start : place.end], _key(source, place.start, "value", *said)
+    asks = PatchQuestion("changed", lost.text, lost.now)
+    return _row(source, place.start, quoted, finding, "value", key, asks)
 
 
 def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
@@ -112,7 +124,9 @@ def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
     explanation = _("A later chapter is the first to tell of this.")
     about = (use.about,) if use.about else ()
     finding = Finding("", explanation, quotation, min(1.0, use.score / 2), False, about)
-    return _row(source, use.start, source.text[use.start : use.end], finding, "subject", chosen=False)
+    key = _key(source, use.start, "subject", told.subject, plain_quotation(words))
+    asks = PatchQuestion("moved", words)
+    return _row(source, use.start, source.text[use.start : use.end], finding, "subject", key, asks)
 
 
 def lost_quotation(source: BookText, lost: Lost) -> Quotation:
@@ -178,14 +192,35 @@ def replaced(text: str, edits: Sequence[tuple[int, str, str]]) -> str | None:
 _ORIGIN: Final = Origin("rule", MAKER)
 
 
-def _row(source: BookText, at: int, words: str, change: Change, directness: Directness, *, chosen: bool) -> ImpactRow:
+def _key(source: BookText, at: int, *said: str) -> Digest:
+    """What tells a place of a change from others, as long as its sentence says the same; see `PlaceWord`."""
+    text = source.text
+    start = max(max(text.rfind(end, max(0, at - _LONGEST), at) for end in _ENDS) + 1, at - _LONGEST, 0)
+    ends = (text.find(end, at, at + _LONGEST) for end in _ENDS)
+    sentence = text[start : min((end for end in ends if end >= 0), default=at + _LONGEST)]
+    before = len(plain_quotation(text[start:at]))
+    again = text.count(sentence, 0, start)
+    return digest_of([*said, source.subject, plain_quotation(sentence), before, again])
+
+
+def _row(
+    source: BookText,
+    at: int,
+    words: str,
+    change: Change,
+    directness: Directness,
+    key: Digest,
+    asks: PatchQuestion | None = None,
+    *,
+    chosen: bool = False,
+) -> ImpactRow:
     start, end = source.text.rfind("\n", 0, at) + 1, source.text.find("\n", at)
     line, begin = around(source.text, start, end if end >= 0 else len(source.text), at)
     kind: ProposalKind = "edit" if isinstance(change, TextEdit) else "finding"
     place = ProposalPlace(ChapterId(source.subject), at, at + len(words))
     identity = ProposalId(_id(source, at))
     proposal = Proposal(kind, place, words, Difference(change), Reason("worded"), _ORIGIN, id=identity)
-    return ImpactRow(proposal, directness, source.position, source.title, line, at - begin, chosen)
+    return ImpactRow(proposal, directness, source.position, source.title, line, at - begin, chosen, key, asks)
 
 
 def _id(source: BookText, at: int) -> str:

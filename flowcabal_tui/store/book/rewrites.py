@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -13,9 +12,9 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, ProposedRewrite, RewriteId, RewriteState
-from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.rows.rewrites import accept
 
 _FIELDS: Final = "number, state, body, at"
 
@@ -77,22 +76,6 @@ class Rewrites:
                 raise Gone(rewrite)
 
         await self._database.do(settle)
-
-
-def accept(connection: sqlite3.Connection, rewrites: Sequence[Rewrite], proposed: RewriteId) -> None:
-    """Remembers accepted rewrites, and that the proposed one that they are of is accepted."""
-    connection.executemany(
-        "INSERT INTO rewrite (chapter, body, start, end, after, model, instruction, at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                *(each.chapter, pack(each.text), each.start, each.end, pack(clean(each.after))),
-                *(clean_line(each.model), clean(each.instruction), each.at.isoformat()),
-            )
-            for each in rewrites
-        ],
-    )
-    connection.execute("UPDATE proposed_rewrite SET state='accepted' WHERE number=?", (proposed,))
 
 
 def _proposed(row: Row) -> ProposedRewrite:

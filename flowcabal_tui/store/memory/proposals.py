@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.errors import Gone, RunError
-from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.ids import Digest, Generation
+from flowcabal_tui.domain.impact import WriterWord
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     NewName,
@@ -85,6 +86,14 @@ class Proposals:
             write_edit(connection, edit, text, generation, note, tasks, self._language, at)
 
         await self._database.do(write)
+
+    async def place_words(self) -> Mapping[Digest, WriterWord]:
+        """What the writer has said of places that depend on a change, by their keys."""
+        rows = await self._database.rows(
+            "SELECT key, word FROM place_word AS said WHERE word<>''"
+            " AND generation=(SELECT max(generation) FROM place_word WHERE key=said.key)"
+        )
+        return {Digest(key): word for key, word in rows}
 
     async def apply(self, new: Reviewed, tasks: TaskMaker) -> Proposal:
         """Writes a change of the whole book, or nothing of it, and gives the row by which it is undone.

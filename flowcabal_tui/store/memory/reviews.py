@@ -10,8 +10,11 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
+from flowcabal_tui.domain.impact import PlaceWord
 from flowcabal_tui.domain.memory import BackgroundTask, Entity
+from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.proposals import Proposal
+from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text
@@ -19,8 +22,11 @@ from flowcabal_tui.store.memory.records import Reword, restore_reworded, reword_
 from flowcabal_tui.store.rows.changes import log_change, mark_undone
 from flowcabal_tui.store.rows.entities import FIELDS as ENTITY_FIELDS
 from flowcabal_tui.store.rows.entities import entity_of, put_entity_row
-from flowcabal_tui.store.rows.generations import next_generation
+from flowcabal_tui.store.rows.findings import raise_findings
+from flowcabal_tui.store.rows.generations import NOW, next_generation
+from flowcabal_tui.store.rows.place_words import put_place_words, take_back_place_words
 from flowcabal_tui.store.rows.proposals import decide, next_decision, raise_proposals
+from flowcabal_tui.store.rows.rewrites import accept
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
 from flowcabal_tui.store.rows.texts import NewVersion, append_version, chapters_now, latest
 
@@ -39,7 +45,8 @@ class ReviewedText:
 @dataclass(frozen=True, slots=True)
 class Reviewed:
     """What a review writes. `titles` are chapters with their title of before and the new one; `entities` the states of
-    before and the new ones; `tasks` is what follows beside that which follows each text."""
+    before and the new ones; `tasks` is what follows beside that which follows each text; `rewrites` say which of the
+    new words are a model's; `findings` are what the writer decides later; `words` what is said of places."""
 
     row: Proposal
     note: str
@@ -48,6 +55,9 @@ class Reviewed:
     entities: Sequence[tuple[Entity, Entity]] = ()
     reword: Reword | None = None
     tasks: Sequence[BackgroundTask] = ()
+    rewrites: Sequence[Rewrite] = ()
+    findings: Sequence[Proposal] = ()
+    words: Sequence[PlaceWord] = ()
 
 
 def apply_review(
@@ -59,7 +69,9 @@ def apply_review(
     """
     placed, first = {chapter.id: chapter for chapter in chapters_now(connection)}, next_decision(connection)
     positions = [placed[ChapterId(each.subject)].position for each in new.texts if each.subject in placed]
-    generation = next_generation(connection, "truth", 0 if new.entities else min(positions, default=0), at)
+    changes_book = new.texts or new.titles or new.entities or new.reword
+    touched = 0 if new.entities else min(positions, default=0 if changes_book else NOW)
+    generation = next_generation(connection, "truth", touched, at)
     add_tasks(connection, new.tasks)
     for text in new.texts:
         newest = latest(connection, text.subject)
@@ -77,6 +89,10 @@ def apply_review(
         put_entity_row(connection, entity, generation)
     if new.reword is not None:
         reword_records(connection, generation, new.reword)
+    accept(connection, new.rewrites, NO_REWRITE)
+    raised = [(generation, each.id) for each in raise_findings(connection, new.findings, at)]
+    connection.executemany("UPDATE proposal SET raised=? WHERE id=?", raised)  # also of one that an undo withdrew
+    put_place_words(connection, new.words, generation)
     (row,) = raise_proposals(connection, [new.row], generation)
     log_change(connection, generation, "review", row.id, at)
     decide(connection, row.id, "confirmed", generation, first)
@@ -87,7 +103,7 @@ def apply_review(
 def restore_review(
     connection: sqlite3.Connection, written: Generation, following: TaskMaker, language: str, at: str
 ) -> None:
-    """Texts, titles, names and records as they were before generation `written`.
+    """Texts, titles, names, records and words on places as they were before generation `written`.
 
     Raises RunError when one was changed since, and then nothing was changed.
     """
@@ -120,6 +136,12 @@ def restore_review(
             raise _changed_since(connection, chapter)
         _put_title(connection, chapter, before, generation)
     _restore_entities(connection, written, generation)
+    take_back_place_words(connection, written)
+    connection.execute(
+        "UPDATE proposal SET state='withdrawn' WHERE kind='finding' AND state='waiting' AND raised=?"
+        " AND origin ->> '$[1]'=(SELECT origin ->> '$[1]' FROM proposal WHERE kind='review' AND generation=?)",
+        (written, written),
+    )
     restore_reworded(connection, written, generation)
 
 

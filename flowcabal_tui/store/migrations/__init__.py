@@ -22,6 +22,7 @@ from flowcabal_tui.store.migrations.m011_comments import m011_comments
 from flowcabal_tui.store.migrations.m012_locks_and_passes import m012_locks_and_passes
 from flowcabal_tui.store.migrations.m013_proposed_rewrites import m013_proposed_rewrites
 from flowcabal_tui.store.migrations.m014_changes import m014_changes
+from flowcabal_tui.store.migrations.m015_place_words import m015_place_words
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -38,6 +39,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m012_locks_and_passes,
     m013_proposed_rewrites,
     m014_changes,
+    m015_place_words,
 )
 
 

@@ -31,6 +31,7 @@ from flowcabal_tui.store.rows.comments import forget_quoted
 from flowcabal_tui.store.rows.findings import forget_findings
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.locks import require_unlocked
+from flowcabal_tui.store.rows.place_words import forget_place_words
 from flowcabal_tui.store.rows.proposals import forget_chapter, forget_part
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
 from flowcabal_tui.store.rows.texts import arrange, chapters_now, places, scene_subject
@@ -104,6 +105,7 @@ def purge_chapter(
     gone.derived("anchor=? OR uri=? OR instr(rests, ?)", chapter, f"manuscript/{chapter}", chapter)
     forget_evidence(connection, chapter)
     forget_chapter(connection, chapter)
+    forget_place_words(connection, chapter)
     forget_turns_of_chapter(connection, chapter)
     for table in ("comparison_result", "comparison_part", "comparison_check"):
         gone.delete(table, "comparison IN (SELECT id FROM comparison WHERE chapter=?)", chapter)

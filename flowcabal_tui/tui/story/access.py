@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
@@ -15,6 +16,7 @@ from flowcabal_tui.domain.story import RecordId, Story, StoryRecord
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import (
     ApplyImpact,
+    AskPatches,
     CorrectProposal,
     DecideProposals,
     PutEntity,
@@ -56,6 +58,14 @@ class StoryAccess:
     async def impact(self, change: BookChange) -> Impact:
         """The places that depend on a change."""
         return await self._workbench.story.impact(change)
+
+    async def quote_patches(self, change: BookChange, places: Sequence[str]) -> Quote:
+        """What patches by the user's model would cost."""
+        return await self._workbench.story.quote_patches(change, tuple(places))
+
+    async def ask_patches(self, change: BookChange, places: Sequence[str]) -> int:
+        """Asks for them; how many answers could not be read."""
+        return int(await self._workbench.carry_out(AskPatches(change, tuple(places))) or 0)
 
     def costs_reading(self) -> bool:
         """Does the agents' model read changed chapters again for money?"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -13,7 +13,16 @@ from textual.widgets import OptionList, Static
 from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.proposals import Finding
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.impact_words import answer, change_words, directness, impact_words, marked, proposed
+from flowcabal_tui.project.impact_words import (
+    answer,
+    change_words,
+    directness,
+    impact_words,
+    marked,
+    proposed,
+    unread_words,
+)
+from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.spending import reading_again
@@ -33,8 +42,11 @@ class ImpactScreen(StoryPage):
         mark("What depends on a change"),
         mark("Every place that depends on the change, the most direct first, with the proposed difference. Space "
              "ticks a place or leaves it as it is, `c` all of its chapter, `a` all. Ctrl+s applies the ticked places "
-             "at once; a ticked place without a difference is added to the findings. `u` undoes all of it. Enter "
-             "shows the place in its chapter, `w` opens the editor there."),
+             "at once; a ticked place without a difference is added to the findings. `p` asks the model for "
+             "differences of the ticked places without one, or of the place under the cursor, and shows the price "
+             "first. `h` says that a place still holds: once applied, it is not listed again until it or the value "
+             "changes; `H` shows what you have settled. `u` undoes all of it. Enter shows the place in its chapter, "
+             "`w` opens the editor there."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ImpactScreen { background: $background; }
@@ -51,6 +63,11 @@ class ImpactScreen(StoryPage):
         Binding("c", "tick_chapter", mark("Chapter"), tooltip=mark("Tick or leave all places of the chapter."),
                 id="impact.chapter"),
         Binding("a", "tick_all", mark("All"), tooltip=mark("Tick or leave all places."), id="impact.all"),
+        Binding("p", "patch", mark("Propose"), id="impact.patch",
+                tooltip=mark("Have the model propose a difference where no rule can.")),
+        Binding("h", "hold", mark("Still holds"), tooltip=mark("This place is right as it is."), id="impact.hold"),
+        Binding("H", "settled", mark("Settled"), show=False, id="impact.settled",
+                tooltip=mark("Show or hide the places that you have settled.")),
         Binding("w", "write", mark("Rewrite"), tooltip=mark("Open the editor at this place."), id="impact.write"),
         Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="impact.undo"),
     ]  # fmt: skip
@@ -59,6 +76,7 @@ class ImpactScreen(StoryPage):
         super().__init__(access)
         self._change = change
         self._impact: Impact | None = None
+        self._shows_settled = False
 
     @property
     def rows(self) -> ImpactList:
@@ -88,9 +106,21 @@ class ImpactScreen(StoryPage):
         """The first places; what was ticked by rule is ticked."""
         if self._impact is not None:
             self.rows.ticked = {row.proposal.id for row in self._impact.rows if row.chosen}
-            self.rows.show_places(self._impact.rows[:PAGE], len(self._impact.rows), cast)
-            self._tell_count()
-            self.tell()
+            self.rows.holding = {row.proposal.id for row in self._impact.settled}
+            self._show_rows(cast)
+
+    def _show_rows(self, cast: Cast | None) -> None:
+        rows = self._listed
+        if cast is not None:
+            self.rows.show_places(rows[:PAGE], len(rows), cast)
+        self._tell_count()
+        self.tell()
+
+    @property
+    def _listed(self) -> tuple[ImpactRow, ...]:
+        if self._impact is None:
+            return ()
+        return (*self._impact.rows, *(self._impact.settled if self._shows_settled else ()))
 
     def _tell_count(self) -> None:
         if self._impact is not None:
@@ -100,8 +130,7 @@ class ImpactScreen(StoryPage):
     def show_more(self, message: ProposalList.MoreWanted) -> None:
         """Further rows come in behind the cursor."""
         message.stop()
-        if self._impact is not None:
-            self.rows.add_places(self._impact.rows[message.offset : message.offset + PAGE])
+        self.rows.add_places(self._listed[message.offset : message.offset + PAGE])
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
@@ -152,26 +181,78 @@ class ImpactScreen(StoryPage):
         self.rows.tick(row.proposal.id for row in rows)
         self._tell_count()
 
+    def action_hold(self) -> None:
+        """The place still holds, or does not any more; go on."""
+        if (row := self.rows.place) is not None:
+            self.rows.hold(row.proposal.id)
+            self._tell_count()
+            self.rows.action_cursor_down()
+
+    def action_settled(self) -> None:
+        """Show or hide the places that the writer has settled."""
+        if self._impact is not None and not self._impact.settled:
+            self.notify(_("You have settled no place of this change."), markup=False)
+            return
+        self._shows_settled = not self._shows_settled
+        self._show_rows(self.cast)
+
+    def action_patch(self) -> None:
+        """Ask the model for differences."""
+        if self._impact is None:
+            return
+        open_places = {row.proposal.id: row for row in self._impact.rows if row.asks and row.answer == "decide"}
+        here = [self.rows.place.proposal.id] if self.rows.place else []
+        ticked = [each for each in open_places if each in self.rows.ticked]
+        wanted = ticked or [each for each in here if each in open_places]
+        if wanted:
+            self.work(self._patch(self._impact, wanted))
+        else:
+            self.notify(_("There is no place that a model could patch."), markup=False)
+
+    async def _patch(self, impact: Impact, wanted: Sequence[str]) -> None:
+        """Ticks for these places are taken away: a difference of the model is ticked by hand only."""
+        title = ngettext("Ask for a difference for {n} place?", "Ask for differences for {n} places?", len(wanted))
+        quote = await self.access.quote_patches(impact.change, wanted)
+        if not quote.is_free and not await self.confirm(title.format(n=len(wanted)), "\n".join(spend_lines(quote))):
+            return
+        self.query_one(".counted", Static).update(_("The model is asked..."))
+        ticked, holding = self.rows.ticked - set(wanted), self.rows.holding
+        try:
+            unread = await self.access.ask_patches(impact.change, wanted)
+            if unread:
+                self.notify(unread_words(unread), markup=False)
+        finally:
+            await self.reload()
+            self.rows.ticked, self.rows.holding = ticked, holding
+            self._show_rows(self.cast)
+            self.rows.point_at(wanted[0])
+
     def action_apply(self) -> None:
         """Apply the ticked places."""
-        if self._impact is not None and self.rows.ticked:
+        if self._impact is not None and (self.rows.ticked or self._said_anew(self._impact)):
             self.work(self._apply(self._impact))
         else:
             self.notify(_("No place is ticked."), markup=False)
 
+    def _said_anew(self, impact: Impact) -> set[str]:
+        """Places that hold from now on, and those that do not any more."""
+        return self.rows.holding ^ {row.proposal.id for row in impact.settled}
+
     async def _apply(self, impact: Impact) -> None:
-        ticked = self.rows.ticked
+        ticked, settled = self.rows.ticked, {row.proposal.id for row in impact.settled}
+        ticked = ticked - settled
         patches = any(row.proposal.id in ticked and row.answer == "patch" for row in impact.rows)
         costs = patches and not isinstance(self._change, Rename) and self.access.costs_reading()
+        holds, again = tuple(sorted(self.rows.holding - settled)), tuple(sorted(settled - self.rows.holding))
         title = ngettext("Change {n} place?", "Change {n} places?", len(ticked)).format(n=len(ticked))
         if costs and not await self.confirm(title, reading_again()):
             return
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
-        await self.access.decide(ApplyImpact(self._change, impact.digest, leave, take))
-        told = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.",
-                        len(ticked))  # fmt: skip
-        self.notify(told.format(n=len(ticked)), markup=False)
+        await self.access.decide(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
+        n = len(ticked) + len(holds) + len(again)
+        told = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.", n)
+        self.notify(told.format(n=n), markup=False)
         await self.reload()
 
     def action_undo(self) -> None:

@@ -24,6 +24,8 @@ class ImpactList(ProposalList):
         super().__init__(id=id)
         self._places: dict[str, ImpactRow] = {}
         self.ticked: set[str] = set()
+        self.holding: set[str] = set()
+        """Places that still hold."""
 
     @property
     def place(self) -> ImpactRow | None:
@@ -44,7 +46,22 @@ class ImpactList(ProposalList):
         """Unticks them where all are ticked, else ticks them."""
         turned = set(ids)
         self.ticked = self.ticked - turned if turned <= self.ticked else self.ticked | turned
-        for identity in turned & self._places.keys():
+        self.holding -= self.ticked
+        self._show(turned)
+
+    def hold(self, identity: str) -> None:
+        """The place still holds, or does not any more."""
+        self.holding ^= {identity}
+        self.ticked -= self.holding
+        self._show({identity})
+
+    def point_at(self, identity: str) -> None:
+        """The cursor goes to a place, where it is among the rows that were read."""
+        if identity in self._places:
+            self.highlighted = self.get_option_index(identity)
+
+    def _show(self, ids: set[str]) -> None:
+        for identity in ids & self._places.keys():
             self.replace_option_prompt(identity, self._row(self._places[identity].proposal))
 
     def _new_columns(self) -> Columns:
@@ -57,9 +74,9 @@ class ImpactList(ProposalList):
 
     def _row(self, proposal: Proposal) -> ColumnRow:
         row = self._places[proposal.id]
-        ends = (place_words(row), answer(row) if row.answer == "decide" else "")
+        ends = (place_words(row), answer(row) if row.answer == "decide" or row.is_by_model else "")
         return self._columns.row(
-            "[x]" if proposal.id in self.ticked else "[ ]",
+            "[x]" if proposal.id in self.ticked else "[=]" if proposal.id in self.holding else "[ ]",
             f"{row.position}" if row.position else "—",
             one_line(marked(row, _BEFORE), 200),
             " · ".join(each for each in ends if each),

@@ -40,6 +40,11 @@ _MARKUP: Final = re.compile(
 )
 
 
+def is_free_of(text: str) -> bool:
+    """Is there nothing of the kind in the text?"""
+    return not any(pattern.search(text) for pattern in (_ASIDES, _PLACEHOLDERS, _MARKUP))
+
+
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """The first `_MOST` of them."""
     words = (

@@ -1,0 +1,129 @@
+"""Patches of a model for places that no rule can change: quoted, asked once, and shown as differences."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flowcabal_tui.agents.impact.patching import PlacePatch, patch_of, patch_request
+from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.prompt_library import PromptLibrary
+from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault, SettingsError
+from flowcabal_tui.domain.impact import ImpactRow
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.proposals import Difference, Finding, Origin, TextEdit
+from flowcabal_tui.domain.run import Quote
+from flowcabal_tui.locale import _
+from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin
+from flowcabal_tui.models.structured import REPAIRS
+from flowcabal_tui.project.models.roles import ModelRoles
+from flowcabal_tui.project.runs.tally import Calls, Tally
+from flowcabal_tui.project.story.impact_rows import MAKER
+from flowcabal_tui.store import Store
+
+_AT_ONCE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A row that a model can be asked about, and the question."""
+
+    row: ImpactRow
+    text: str
+    place: Span
+    request: ModelRequest
+
+
+class ImpactPatches:
+    """Lives on the engine's loop. `texts` are those of the book by the subjects that the rows name."""
+
+    def __init__(self, store: Store, models: ModelRoles, prompts: PromptLibrary, language: str) -> None:
+        self._store, self._models, self._prompts, self._language = store, models, prompts, language
+
+    async def shown(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> tuple[ImpactRow, ...]:
+        """The rows, with the differences of those that a model was asked about. Spends nothing.
+
+        A model's difference is never ticked at first. What it says that cannot be used is said in words.
+        """
+        if not any(row.asks for row in rows):
+            return tuple(rows)
+        try:
+            model, asked = self._models.paid("user"), {each.row.key: each for each in self._asked(rows, texts)}
+        except (ModelError, SettingsError):  # no model, or one that is not confirmed, has not been asked either
+            return tuple(rows)
+        found = []
+        for row in rows:
+            each = asked.get(row.key) if row.asks else None
+            answer = await model.stored(each.request, PlacePatch) if each else None
+            found.append(_answered(each, answer) if each and answer else row)
+        return tuple(found)
+
+    async def quote(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Quote:
+        """What the patches that are not there yet would cost. Raises ModelError without a model, SettingsError."""
+        model, counter, tally = self._models.paid("user"), self._models.counter, Tally()
+        endpoint = model.endpoint
+        limit, extra = output_bound(endpoint, None), structured_extra(counter, endpoint, PlacePatch)
+        tries = (1 + REPAIRS) * (1 + endpoint.retries)
+        for each in self._asked(rows, texts):
+            if await model.stored(each.request, PlacePatch) is None:
+                sent = counter.count_request(each.request)
+                answer = counter.count(each.row.proposal.quotation) * 2
+                likely = Calls(1, sent + extra // (1 + REPAIRS), answer)
+                tally.call("writing", endpoint, likely, Calls(tries, with_margin(counter, sent + extra) + limit, limit))
+        return tally.quote()
+
+    async def ask(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> int:
+        """Asks about each row, some at a time, and keeps the answers; returns how many could not be read.
+
+        Raises ModelError or BudgetExceeded when no further answer is to be had: what was answered is kept.
+        """
+        model, unread, failed = self._models.paid("user"), 0, list[ModelError | BudgetExceeded]()
+        waiting = iter(list(self._asked(rows, texts)))
+
+        async def work() -> None:
+            nonlocal unread
+            for each in waiting:
+                if failed:
+                    return
+                try:
+                    await _answer(model, each)
+                except (ModelError, BudgetExceeded) as error:
+                    if isinstance(error, ModelError) and error.fault is ModelFault.SCHEMA:
+                        unread += 1
+                    else:
+                        failed.append(error)
+
+        await asyncio.gather(*(work() for _worker in range(_AT_ONCE)))
+        if failed:
+            raise failed[0]
+        return unread
+
+    def _asked(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Iterator[_Asked]:
+        for row in rows:
+            place = row.proposal.place
+            if row.asks is None or place is None:
+                continue
+            text, span = texts[place.chapter], Span(place.start, place.end)
+            yield _Asked(row, text, span, patch_request(self._prompts, row.asks, text, span, self._language))
+
+
+async def _answer(model: PaidOnce, asked: _Asked) -> None:
+    await model.structured(asked.request, PlacePatch)
+
+
+def _answered(asked: _Asked, answer: PlacePatch) -> ImpactRow:
+    row, (verdict, words) = asked.row, patch_of(asked.text, asked.place, answer)
+    proposal = row.proposal
+    if verdict == "patch" and proposal.place is not None:
+        edit = TextEdit(proposal.id, proposal.place.chapter, proposal.quotation, words)
+        origin = Origin("agent", MAKER)
+        return replace(row, proposal=replace(proposal, kind="edit", difference=Difference(edit), origin=origin))
+    finding = proposal.difference.after
+    said = _("The model would change nothing here.") if verdict == "same" else _("The model's answer cannot be used.")
+    if isinstance(finding, Finding):
+        told = replace(finding, explanation=f"{finding.explanation} {said}")
+        return replace(row, proposal=replace(proposal, difference=Difference(told)))
+    return row
