@@ -57,3 +57,29 @@ def test_who_is_first_named_in_a_chapter_is_used_too_early_where_it_comes_later(
     (use,) = early_uses(texts, [2], [1], 1, (MAUD, TOM), "en")
     assert (use.text, use.told, use.about) == (2, 1, MAUD.id)
     assert texts[1][use.source.start : use.source.end] == "Maud came."
+
+
+def test_a_number_of_other_things_comes_after_one_that_stands_alone() -> None:
+    lost = lost_statements("Maud was thirty-four years old.", "Maud was twenty-nine years old.", [MAUD], "en")
+    texts = [
+        "Maud counted thirty-four sheep, and none was two years old.",
+        "They asked how old Maud was in years, and it was thirty-four.",
+        "At thirty-four years of age Maud had never owned a horse.",
+    ]
+    assert [place.text for place in same_places(lost, texts, [MAUD], "en")] == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "used"),
+    [
+        ("en", "Maud laid the green astrolabe on the table.", (
+            "It rained. Maud, who had come late that night with all his mules and a cook, and had eaten, slept.",
+            "Maud slept.")),
+        ("zh", "石敬仁把碧纹罗盘摆在案上。", (
+            "当夜雨大，众人都在店中，石敬仁与客人说了半日闲话，又饮了几杯酒才睡。", "石敬仁睡了。")),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_is_mostly_about_it_comes_before_one_that_names_it_in_passing(language, told, used) -> None:
+    somebody = Entity(EntityId("a"), "character", "Maud" if language == "en" else "石敬仁")
+    uses = early_uses(["Nothing.", told, *used], [2, 3], [1], 1, [somebody], language)
+    assert [use.text for use in uses] == [3, 2]

@@ -20,13 +20,16 @@ _LEAST_CHAPTERS: Final = 3
 _CHANCE: Final = 0.05
 _SHARED: Final = {"zh": 3, "en": 2}
 """Rare words that two statements have in common when they speak of the same thing."""
+_SURE: Final = 0.5
+"""What a name weighs, beside how much of its sentence it is; as much as the fewest rare words."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyUse:
     """A sentence of the text number `text` that speaks of what the text number `told` tells first; there `source` does.
 
-    `about` is the one who is named; None: it shares rare words.
+    `about` is the one who is named; None: it shares rare words. The score is higher, the more of the sentence is the
+    name or the words: a long one that has them in passing rests less on them.
     """
 
     text: int
@@ -75,7 +78,9 @@ def _names(
             if hit.entity in told and hit.entity not in named:
                 named.add(hit.entity)
                 span = sentence_at(texts[number], hit.start)
-                yield EarlyUse(number, span.start, span.end, *told[hit.entity], hit.entity, 2.0)
+                sentence = texts[number][span.start : span.end]
+                score = _SURE + (hit.end - hit.start) / len(sentence)
+                yield EarlyUse(number, span.start, span.end, *told[hit.entity], hit.entity, score)
 
 
 def _rare_words(
@@ -108,7 +113,7 @@ def _rare_words(
             shared = _best(use, sources, rare)
             if shared is not None and shared[0] >= least:
                 size, (source, one) = shared
-                score = size / (size + least)
+                score = size / (size + least) + size / max(1, len(use.words))
                 yield EarlyUse(number, use.start, use.end, source, Span(one.start, one.end), None, score)
 
 

@@ -29,6 +29,8 @@ _NAMED, _CARRIED, _BEFORE = 1.0, 0.6, 0.4
 """What it weighs that a sentence names the subject, or one before it in the paragraph, or only the paragraph before."""
 _BESIDE: Final = {"zh": (4, 4), "en": (14, 18)}
 """Characters before and behind a number in which its unit stands."""
+_UNCOUNTED: Final = 0.5
+"""What it weighs that a number stands without a unit; one of the same kind weighs 1, one of another kind 0."""
 _LOOSE: Final = frozenset(("number", "name"))
 """Kinds that nearly every statement is of."""
 
@@ -225,9 +227,16 @@ def _said(number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], 
         return None
     shared = len(reader.words(one.text) & reader.words(lost.text))
     is_alike = value.amount is None or bool(_near(one.text, value, reader) & _near(lost.text, lost.values[0], reader))
-    score = weight + is_alike + len(same) / len(lost.values) + shared / (4 + shared)
+    alike = 1.0 if is_alike else _UNCOUNTED if _counts_nothing(one.text, value) else 0.0
+    score = weight + alike + len(same) / len(lost.values) + shared / (4 + shared)
     at = one.start + max(0, one.text.lower().find(value.words.lower()))
     return SamePlace(number, one.start, one.end, at, value, lost, score, weight >= _NAMED and is_alike)
+
+
+def _counts_nothing(text: str, value: Value) -> bool:
+    """Does nothing stand behind a number in its clause: is it said of no other unit?"""
+    behind = text[text.lower().find(value.words.lower()) + len(value.words) :].lstrip(" ")
+    return not behind[:1].isalnum()
 
 
 def _weight(one: _Sentence, lost: Lost, before: frozenset[EntityId]) -> float:
