@@ -1,4 +1,4 @@
-"""Hosts of web addresses: what a key is bound to, and what counts as this machine."""
+"""The host of a web address: keys are bound to it, and loopback hosts count as this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NAME: Final = re.compile(r"[a-z0-9_.-]+")
 _DOTS: Final = re.compile("[.\u3002\uff0e\uff61]")
-"""What separates the parts of an international name (RFC 3490, 3.1)."""
+"""The characters that separate the labels of an international name (RFC 3490, 3.1)."""
 
 
 def host_of(url: str) -> str:
@@ -55,13 +55,13 @@ def _parts(url: str) -> SplitResult | None:
 
 
 def _is_port(place: str) -> bool:
-    """Is what follows the host nothing, or a colon and digits?"""
+    """True when nothing follows the host, or a colon with digits."""
     after = place.rpartition("@")[2].rpartition("]")[2]
     return re.fullmatch(r"[^:]*(:[0-9]*)?", after) is not None and ("]" not in place or after[:1] in ("", ":"))
 
 
 def _host(url: str) -> str:
-    """The name or number alone, in ASCII; "" when there is none."""
+    """The name or number alone, in ASCII; "" when the address has none."""
     parts = _parts(url)
     name = (parts.hostname or "") if parts is not None else ""
     if ":" in name:

@@ -1,4 +1,4 @@
-"""Reading the aggregate of a binding, and everything wrong with it that can be seen without a value."""
+"""Reads the aggregate of a binding, and lists all errors in it that can be found without a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with the parameters of an aggregate; `place` is the parameter, such as `steps[0].op`."""
+    """An error in the parameters of an aggregate; `place` is the parameter, such as `steps[0].op`."""
 
     place: str
     message: str
@@ -36,7 +36,7 @@ def read(binding: Mapping[str, Any]) -> Aggregate:
 
 
 def problems(binding: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Everything wrong with the aggregate of a binding, as far as it can be seen without a value."""
+    """All errors in the aggregate of a binding that can be found without a value."""
     try:
         spec = READER.validate_python({"__agg__": "identity", **binding})
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""What a binding makes of the value that it reads: `__agg__` and its parameters.
+"""Aggregates: the function (`__agg__` with its parameters) that a binding applies to the value that it reads.
 
 Names of parameters and their aliases are those of VelvetFlow. A comparison value may be 0, "" or False. Comparing
-what has no order is an error, except in `count_if`, which counts such items as not fulfilling.
+values without an order is an error, except in `count_if`, which does not count such items.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ class _Parameters(BaseModel):
 
 
 class Identity(_Parameters):
-    """The value as it is."""
+    """The value unchanged."""
 
     agg: Literal["identity"] = Field("identity", alias="__agg__")
 
 
 class Count(_Parameters):
-    """How many items or fields; 0 for nothing, 1 for anything else."""
+    """The number of items or fields; 0 for null, 1 for any other value."""
 
     agg: Literal["count"] = Field(alias="__agg__")
 
 
 class CountIf(_Parameters):
-    """How many items of a list fulfil a comparison; without `field` the items themselves are compared."""
+    """The number of list items that satisfy a comparison; without `field` the items themselves are compared."""
 
     agg: Literal["count_if"] = Field(alias="__agg__")
     field: str | None = Field(None, validation_alias=AliasChoices("field", "filter_field"))
@@ -94,7 +94,7 @@ class FormatJoin(_Parameters):
 
 
 class FilterMap(_Parameters):
-    """The objects of a list that fulfil a comparison (all, if none is given), through a format or a field, joined."""
+    """The objects of a list that satisfy a comparison (all, if none is given), through a format or a field, joined."""
 
     agg: Literal["filter_map"] = Field(alias="__agg__")
     filter_field: str | None = None
@@ -106,7 +106,7 @@ class FilterMap(_Parameters):
 
 
 class FilterStep(_Parameters):
-    """Keeps the items that fulfil a comparison; what is no list passes."""
+    """Keeps the items that satisfy a comparison; a value that is no list passes unchanged."""
 
     op: Literal["filter"]
     field: str | None = Field(None, validation_alias=AliasChoices("field", "filter_field"))
@@ -125,7 +125,7 @@ class MapStep(_Parameters):
 
 
 class FormatJoinStep(_Parameters):
-    """Makes one text, as the aggregate of that name."""
+    """Makes one text, like the aggregate of the same name."""
 
     op: Literal["format_join"]
     format: str | None = None
@@ -134,7 +134,8 @@ class FormatJoinStep(_Parameters):
 
 
 class SortStep(_Parameters):
-    """Sorts a list by a field or by the items themselves; what lacks the field comes last, equals keep their order."""
+    """Sorts a list by a field or by the items themselves; items without the field come last, equal items keep their
+    order."""
 
     op: Literal["sort"]
     field: str | None = Field(None, validation_alias=AliasChoices("field", "by", "key"))
@@ -166,7 +167,7 @@ READER: Final[TypeAdapter[Aggregate]] = TypeAdapter(Aggregate)
 
 
 def aggregate(spec: Aggregate, value: Any) -> Any:
-    """What `spec` makes of `value`; raises BindingError for values that it cannot work on."""
+    """The value after applying `spec` to it. Raises BindingError for a value that `spec` does not accept."""
     match spec:
         case Identity():
             return value
@@ -276,7 +277,7 @@ def _format_join(template: str | None, field: str | None, sep: str, value: Any) 
 
 
 def _rendered(item: Any, template: str | None, field: str | None) -> str:
-    """An item through a format, or its field; as text when there is neither, or when the format cannot be read."""
+    """An item through a format, or its field; as text when neither is given, or when the format cannot be read."""
     chosen = picked(item, field, MISSING)
     if template:
         try:

@@ -1,4 +1,4 @@
-"""The JSON Schema of an answer, as it is sent to a model."""
+"""The JSON Schema of an answer, as a model receives it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field
 
 _UNSAID: Final = frozenset({"title", "default"})
 LONGEST_TEXT: Final = 400
-"""Characters of a sentence or a quotation: a server that keeps the schema ends what a model repeats without end."""
+"""Limit of a sentence or quotation, in characters: a server that enforces the schema stops a model that repeats
+itself."""
 
 
 def short_text(**how: Any) -> Any:
-    """A text whose schema asks for a short one; a longer one is read as well."""
+    """A text field whose schema asks for at most `LONGEST_TEXT` characters; longer texts are accepted too."""
     return Field(**how, json_schema_extra={"maxLength": LONGEST_TEXT})
 
 
@@ -23,10 +24,10 @@ def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:
 
 
 def closed(schema: Any) -> Any:
-    """The schema with every property required and no further ones allowed: native modes insist on it.
+    """The schema with every property required and no further ones allowed, as native modes demand.
 
-    Without pydantic's titles and defaults and the docstrings of classes, which tell a model nothing and are paid for
-    in every call.
+    Leaves out titles, defaults and class docstrings of pydantic: they do not help a model and cost tokens in every
+    call.
     """
     if isinstance(schema, list):
         return [closed(each) for each in schema]

@@ -1,4 +1,4 @@
-"""Checking the bindings of a node's parameters against what nodes yield: form, paths, and the fields they work on."""
+"""Checks the bindings in a node's parameters against node outputs: their form, paths and fields."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def check(
     roots: Mapping[str, Schema | None] | None = None,
     location: str = "",
 ) -> tuple[Finding, ...]:
-    """Everything wrong with the bindings in a tree of parameters; `schemas` and `roots` as in `schemas.follow`.
+    """All errors in the bindings of a tree of parameters; `schemas` and `roots` as in `schemas.follow`.
 
-    A field that a format names and nothing has is a warning: it stays as it is in the text.
+    A field that a format names and no item has is only a warning: its placeholder stays in the text.
     """
     named: Collection[str] = bindings.ROOTS if roots is None else roots
     found = list(bindings.check_shape(value, location=location))
@@ -54,7 +54,7 @@ def _fields(
     schemas: Mapping[NodeId, Schema | None],
     roots: Mapping[str, Schema | None] | None,
 ) -> Iterator[Finding]:
-    """The fields that an aggregate works on, where one path is read whose schema is known."""
+    """Checks the fields that an aggregate reads, where it reads one path with a known schema."""
     path = binding[bindings.FROM]
     if not isinstance(path, str):
         return
@@ -69,7 +69,7 @@ def _fields(
 
 
 def _named(spec: Aggregate) -> Iterator[tuple[str | None, str]]:
-    """The fields that an aggregate reads of its input, and how bad it is if there are none."""
+    """The fields that an aggregate reads from its input, each with the severity of a missing one."""
     match spec:
         case CountIf():
             yield spec.field, "error"

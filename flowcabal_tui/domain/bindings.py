@@ -1,9 +1,9 @@
-"""References in the parameters of any node, and filling them in.
+"""References in the parameters of any node, and their resolution.
 
 Three forms: an object `{"__from__": path, "__agg__": ...}`; a text that is nothing but a path (`result_of.plan.text`,
-`loop.item`, or another known root and a field); `{{path}}` inside a text. `{{plan.text}}` reads the node `plan` when
-no other name is called so. What cannot be filled in is an error that names what there is; inserted text is never read
-as a binding again.
+`loop.item`, or another known root and a field); `{{path}}` inside a text. `{{plan.text}}` reads the node `plan` unless
+another name is `plan`. A reference that cannot be resolved is an error that lists the available names; inserted text is
+never parsed for bindings again.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ _TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
 _BARE: Final = re.compile(r"[^\s{}，。；：！？、…“”‘’「」《》（）]+")
 _MAX_EMBEDDING: Final = 100_000
 _MAX_TRIES: Final = 200
-"""So many places of a text are read as JSON, so that a hostile one costs little."""
+"""At most this many places of a text are parsed as JSON, which bounds the cost of a hostile text."""
 _OBJECT: Final = re.compile(r'\{\s*"')
 _DECODER: Final = json.JSONDecoder()
 
 
 def resolve(value: Any, names: Mapping[str, Any]) -> Any:
-    """A tree of parameters with every binding replaced by its value, which keeps its type where it stands alone.
+    """A tree of parameters with every binding replaced by its value, which keeps its type where the binding is all of a
+    text.
 
-    Parts of `names` are shared, not copied. Raises BindingError for what cannot be filled in, and when the result
-    would be larger or deeper than `sizes` allows.
+    Parts of `names` are shared, not copied. Raises BindingError for a reference that cannot be resolved, and when the
+    result would be larger or deeper than `sizes` allows.
     """
     return _Resolver(names).value(value, 0)
 
@@ -104,12 +105,12 @@ class _Resolver:
 
 
 def is_binding(value: Any) -> bool:
-    """Whether a part of the parameters is the object form of a binding, whole or not."""
+    """True for the object form of a binding, complete or not."""
     return isinstance(value, Mapping) and (FROM in value or AGG in value)
 
 
 def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """The bindings that stand as JSON in a text, each with its start and its end."""
+    """The bindings written as JSON inside a text, each with its start and its end."""
     if FROM not in text or len(text) > _MAX_EMBEDDING:
         return
     end, tries = 0, _MAX_TRIES
@@ -125,7 +126,7 @@ def json_bindings(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Path | None:
-    """The path that the whole of `text` is; None for text. `{{path}}` always is one, or raises BindingError."""
+    """The path when all of `text` is one; None for other text. `{{path}}` always is one, or raises BindingError."""
     if match := _TEMPLATE.fullmatch(text):
         return _template_path(match, roots, nodes)
     if not _BARE.fullmatch(text) or not text.startswith((f"{RESULT}.", f"{RESULT}[", f"{LOOP}.", *roots)):
@@ -140,7 +141,7 @@ def whole_path(text: str, roots: Collection[str], nodes: Collection[str]) -> Pat
 
 
 def _template_path(match: re.Match[str], roots: Collection[str], nodes: Collection[str]) -> Path | None:
-    """The path of a `{{path}}` or `${path}`; None for a dollar form whose root nobody knows (a price, a shell line)."""
+    """The path of a `{{path}}` or `${path}`; None for a dollar form with an unknown root (a price, a shell line)."""
     dollar, inner = match[1] or match[3], match[2] or match[4]
     if not inner.strip():
         return None
@@ -160,17 +161,17 @@ def _template_path(match: re.Match[str], roots: Collection[str], nodes: Collecti
 def paths_in(
     value: Any, known: Collection[NodeId] = (), *, roots: Collection[str] = ROOTS, location: str = ""
 ) -> tuple[tuple[str, str], ...]:
-    """Every path in a tree of parameters with the field where it stands, in order, for static checks.
+    """Every path in a tree of parameters with the field that holds it, in order, for static checks.
 
-    Paths are as written, without wrappers; `{{node.field}}` of a known node comes as `result_of.node.field`.
+    Paths are as written, without wrappers; `{{node.field}}` of a known node becomes `result_of.node.field`.
     """
     return tuple((place, str(path)) for place, path in _paths(value, location, (LOOP, *roots), known))
 
 
 def references(value: Any, known: Collection[NodeId] = (), *, roots: Collection[str] = ROOTS) -> tuple[NodeId, ...]:
-    """The nodes whose results a tree of parameters reads, in order, without doubles.
+    """The nodes whose results a tree of parameters reads, in order, without duplicates.
 
-    Nodes named after `result_of` are there whether known or not; `known` is for `{{node.field}}` and for ids with dots.
+    Nodes after `result_of` are listed whether known or not; `known` is for `{{node.field}}` and for ids with dots.
     """
     found: dict[NodeId, None] = {}
     for _place, path in _paths(value, "", (LOOP, *roots), known):
@@ -190,7 +191,7 @@ def _paths(
 
 
 def _leaves(value: Any, location: str) -> Iterator[tuple[str, Any]]:
-    """The texts and the bindings of a tree with their places; refuses what is too large, as `resolve` does."""
+    """The texts and the bindings of a tree with their places. Raises BindingError for trees too large for `resolve`."""
     budget = SizeBudget()
     waiting: list[tuple[str, Any, int]] = [(location, value, 0)]
     while waiting:
@@ -240,7 +241,7 @@ def _paths_of_text(text: str, roots: Collection[str], known: Collection[NodeId])
 
 
 def bindings_in(value: Any, *, location: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every binding in object form, also as JSON in a text, with the field where it stands."""
+    """Every binding in object form, or as JSON in a text, with the field that holds it."""
     for place, part in _leaves(value, location):
         if isinstance(part, str):
             yield from ((place, binding) for _start, _end, binding in json_bindings(part))
@@ -249,7 +250,7 @@ def bindings_in(value: Any, *, location: str = "") -> Iterator[tuple[str, Mappin
 
 
 def check_shape(value: Any, *, location: str = "") -> tuple[Finding, ...]:
-    """Everything wrong with the form of the bindings in a tree of parameters; `schemas` checks where paths lead."""
+    """All errors in the form of the bindings in a tree of parameters; module `schemas` checks their paths."""
     found = (finding for place, binding in bindings_in(value, location=location) for finding in _shape(binding, place))
     return tuple(found)
 

@@ -1,4 +1,4 @@
-"""Builds as they are listed, without their documents."""
+"""Builds as lists show them, without their documents."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Final, Literal
 
 BuildState = Literal["building", "interrupted", "asks", "finished", "stopped", "accepted", "rejected"]
 REJECTED: Final = "rejected"
-"""In the place of the reference that came of a build: the writer turned it down."""
+"""Stored instead of a workflow reference when the writer rejected the build."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildRow:
-    """A build of a workflow. `workflow` is the id that it changes, "" for a new one; `saved` what came of it."""
+    """A build of a workflow. `workflow` is the id of the workflow it changes ("": a new one); `saved` the reference of
+    the saved result."""
 
     id: str
     wish: str
@@ -22,5 +23,5 @@ class BuildRow:
 
     @property
     def waits(self) -> bool:
-        """Is the writer to decide or to answer?"""
+        """True while the build needs a decision or an answer of the writer."""
         return self.state in ("finished", "asks")

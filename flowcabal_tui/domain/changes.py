@@ -12,24 +12,24 @@ ChangeKind = Literal[
     "replace", "split", "merge", "add", "move", "rename", "delete", "undelete", "import",
     "forget", "restore", "review", "undo",
 ]  # fmt: skip
-"""`review` is what a review of a change of the book wrote (`domain/impact.py`), `forget` undoes a keep, `restore` keeps
-it again; `undo` is the undoing of another change, and can be undone too."""
+"""`review`: written by the review of a book-wide change (`domain/impact.py`); `forget`: undid a keep; `restore`: kept
+it again; `undo`: undid another change, and can itself be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedChange:
-    """One change, as it is listed."""
+    """One change, as lists show it."""
 
     generation: Generation
     """Its id."""
     kind: ChangeKind
     title: str
-    """Of the chapter that it is about, as it was called before; "" when it is about several."""
+    """The earlier title of its chapter; "" when the change affects several."""
     note: str
-    """What its versions say of it, for instance which words were replaced."""
+    """The note of its versions, for instance which words were replaced."""
     chapters: int
-    """How many chapters it wrote or moved."""
+    """The number of chapters that it wrote or moved."""
     at: datetime
     undone: bool
     subject: str = ""
-    """The id of that chapter, of the kept output, or the generation that an undo undid."""
+    """The id of its chapter or kept output, or the generation that an undo undid."""

@@ -1,4 +1,4 @@
-"""Domain values to JSON and back, by their types."""
+"""Converts domain values to JSON and back, by their types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Building an adapter takes milliseconds, so each type gets one."""
+    """The adapter of a type, cached: building one takes milliseconds."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

@@ -1,4 +1,4 @@
-"""Comments: what the writer, or a reader of a document, noted at a passage of a chapter."""
+"""Comments on passages of a chapter, by the writer or by a reader of an exported document."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ COMMENT_KINDS: Final[Mapping[CommentKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """Words on `quotation`, which is the characters from `start` to `end` of the chapter's text.
+    """A comment on `quotation`: the characters from `start` to `end` of the chapter's text.
 
-    Without a quotation it is about the whole chapter. `lost`: the quoted words are in the text no more; the comment
-    gets its place again when they are back. `author` is "" for the writer. `id` 0: it is not stored yet.
+    Without a quotation it concerns the whole chapter. `lost`: the text no longer contains the quoted words; the comment
+    gets its place back when they return. `author` is "" for the writer. `id` 0: not stored yet.
     """
 
     chapter: ChapterId
@@ -44,9 +44,9 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class CommentWish:
-    """Which comments are wanted: of chapters and kinds (empty: any), with these words, resolved or not (None: both).
+    """Filter of comments: by chapter and kind (empty: any), by words, by resolved or not (None: both).
 
-    `lost`: only those whose passage is gone.
+    `lost`: only comments whose passage no longer exists.
     """
 
     chapters: tuple[ChapterId, ...] = ()
@@ -56,7 +56,7 @@ class CommentWish:
     lost: bool = False
 
     def fits(self, comment: Comment) -> bool:
-        """Is it one of those?"""
+        """True when the filter selects the comment."""
         said = f"{comment.words}\n{comment.quotation}\n{comment.author}".casefold()
         return (
             (not self.chapters or comment.chapter in self.chapters)
@@ -68,9 +68,9 @@ class CommentWish:
 
 
 def placed(comments: Sequence[Comment], texts: Sequence[tuple[ChapterId, str]]) -> tuple[Comment, ...]:
-    """Comments of a document with their chapters and places, found by the words that they quote, in order.
+    """Comments of a document with their chapters and places, found by their quotations, in order.
 
-    One whose words are in no chapter belongs to the chapter of the one before it.
+    A comment whose quotation no chapter contains goes to the chapter of the comment before it.
     """
     found: list[Comment] = []
     row = at = 0
@@ -92,7 +92,7 @@ def placed(comments: Sequence[Comment], texts: Sequence[tuple[ChapterId, str]]) 
 
 
 def _found(words: str, texts: Sequence[tuple[ChapterId, str]], row: int, at: int) -> tuple[int, int] | None:
-    """The first place behind the one before, else the first of all; of a long quotation its first line will do."""
+    """The first place after the previous one, else the first of all; the first line is enough for a long quotation."""
     first = words.split("\n")[0].strip()
     for wanted in dict.fromkeys((words, first)):
         if not wanted:

@@ -1,4 +1,4 @@
-"""Candidates of one step, compared without knowing who wrote them, and what came of the comparison."""
+"""Blind comparison of the candidates of one step, and its outcome."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from flowcabal_tui.domain.text import clean, digest, digest_of
 ComparisonId = NewType("ComparisonId", str)
 FEWEST: Final = 2
 MOST: Final = 8
-"""So many outputs of a step are compared, the newest; a question may offer more, and then all are."""
+"""The number of newest outputs that are compared; if a question offers more, all of them are."""
 LETTERS: Final = "ABCDEFGHIJKLMNOP"
-"""Candidates by their place on the screen, which tells nothing of them."""
+"""Labels of candidates by their place on the screen; they reveal nothing about the maker."""
 Result = Literal["won", "tied", "lost"]
 VerdictKind = Literal["chosen", "tie", "none", "composed"]
-"""tie: several are equally good, and the first of them goes on; composed: a text of parts, edited or not."""
+"""tie: several are equally good, and the first of them is used; composed: a text of parts, edited or not."""
 MarkKind = Literal["contradiction", "beat", "sifted"]
-"""contradiction: a check has found one; beat: no words of a beat of the plan are found; sifted: a run says why."""
+"""contradiction: found by a check; beat: the text has no words of a beat of the plan; sifted: a run gives the
+reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Maker:
 
 @dataclass(frozen=True, slots=True)
 class SiftMark:
-    """A fact against a candidate, found by a rule or a check; it hides and decides nothing."""
+    """A fact against a candidate, found by a rule or a check. It neither hides the candidate nor decides."""
 
     kind: MarkKind
     reason: str
@@ -64,7 +65,7 @@ class SiftMark:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One of the texts. `maker` is None as long as nothing is decided; `unchecked` says which angles were not read."""
+    """One of the texts. `maker` is None until the decision; `unchecked` lists the angles that were not checked."""
 
     digest: Digest
     text: str
@@ -76,7 +77,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A beat of the plan ("" where there is none), and for each candidate which of its paragraphs (from 0) tell it."""
+    """A beat of the plan ("" where there is none), and for each candidate the paragraphs (from 0) that tell it."""
 
     beat: str
     cells: tuple[tuple[int, ...], ...]
@@ -84,7 +85,7 @@ class CandidateRow:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The writer's word. `picks` are digests of candidates, the one that goes on first; `text` is what was composed."""
+    """The writer's decision. `picks` are digests of candidates, the one to use first; `text` is the composed text."""
 
     kind: VerdictKind
     picks: tuple[Digest, ...] = ()
@@ -101,7 +102,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceDraft:
-    """A choice that is not made yet. `text` is the result as it was edited; None: as it was taken."""
+    """An unfinished choice. `text` is the result as edited; None: as assembled from `taken`."""
 
     equal: tuple[Digest, ...] = ()
     taken: tuple[Taken, ...] = ()
@@ -110,7 +111,7 @@ class ChoiceDraft:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The candidates in the order in which they are shown. `verdict` is None until the choice is made.
+    """The candidates in display order. `verdict` is None until the choice is made.
 
     `is_waiting`: a run waits for it. `can_grow`: further candidates can be written.
     """
@@ -130,7 +131,7 @@ class Comparison:
         return self.verdict is not None
 
     def place(self, candidate: Digest) -> int:
-        """Its place from 0. Raises KeyError."""
+        """The place of a candidate, from 0. Raises KeyError."""
         for number, each in enumerate(self.candidates):
             if each.digest == candidate:
                 return number
@@ -138,13 +139,13 @@ class Comparison:
 
     @property
     def draft_key(self) -> str:
-        """Where the choice is kept until it is made; it names the chapter, with which it is purged."""
+        """The key of the unfinished choice in the store. It contains the chapter, so purging the chapter deletes it."""
         return f"comparison/{self.target.chapter or ''}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSummary:
-    """A comparison as lists show it. `state`: open, decided, or taken back, which is open again."""
+    """A comparison as lists show it. `state`: open, decided, or taken back, which makes it open again."""
 
     id: ComparisonId
     target: ComparisonTarget
@@ -157,9 +158,9 @@ class ComparisonSummary:
 
 @dataclass(frozen=True, slots=True)
 class PartSource:
-    """Where a paragraph of a result comes from. `paragraph` is the digest of its words (see `words_digest`).
+    """The origin of a paragraph of a result. `paragraph` is the digest of its words (see `words_digest`).
 
-    `before` is the paragraph of the candidate from which it was changed; "" when it is as it was.
+    `before` is the candidate's paragraph before an edit; "" when it was not edited.
     """
 
     paragraph: Digest
@@ -170,7 +171,7 @@ class PartSource:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCount:
-    """How often candidates of one prompt and model won, were found equal, or lost."""
+    """The number of wins, ties and losses of candidates by one prompt and model."""
 
     prompt: Digest
     prompt_name: str
@@ -186,57 +187,57 @@ class OutcomeCount:
 
 
 def comparison_id(target: ComparisonTarget, digests: Sequence[Digest]) -> ComparisonId:
-    """The same candidates of the same step are the same comparison, in whatever order they are read."""
+    """The id of a comparison: equal for the same candidates of the same step, in any order."""
     of = target.question or [target.workflow, target.node, target.chapter]
     return ComparisonId(digest_of(["comparison", of, sorted(digests)])[:12])
 
 
 def in_order(seed: int, digests: Sequence[Digest]) -> tuple[Digest, ...]:
-    """The order that a seed gives: it depends on nothing else, and a further candidate moves no other."""
+    """The order that a seed gives. It depends on nothing else, and a further candidate moves no other."""
     return tuple(sorted(digests, key=lambda each: (digest_of([seed, each]), each)))
 
 
 def paragraphs_of(text: str) -> tuple[str, ...]:
-    """The paragraphs of a text, as they are taken one by one: its lines that say something."""
+    """The paragraphs of a text that can be taken one by one: its lines that are not blank."""
     return tuple(row.strip() for row in clean(text).splitlines() if row.strip())
 
 
 def words_digest(paragraph: str) -> Digest:
-    """The digest by which a paragraph is known again, whatever spaces stand around its words."""
+    """The digest that identifies a paragraph, independent of the blanks around its words."""
     return digest(" ".join(paragraph.split()))
 
 
 def results(candidates: Sequence[Digest], verdict: Verdict, used: Sequence[Digest]) -> Mapping[Digest, Result]:
-    """What a verdict says of each candidate; `used` are those with a paragraph in a composed text."""
+    """The result of each candidate under a verdict; `used` are those with a paragraph in a composed text."""
     winners = {"chosen": verdict.picks[:1], "tie": verdict.picks, "none": (), "composed": used}[verdict.kind]
     said: Result = "tied" if len(set(winners)) > 1 else "won"
     return {each: said if each in winners else "lost" for each in candidates}
 
 
 def composed(comparison: Comparison, taken: Sequence[Taken]) -> str:
-    """The paragraphs that were taken, by beats, inside of a beat in the order of taking."""
+    """The text of the taken paragraphs, by beats, and within a beat in the order of taking."""
     texts = {each.digest: paragraphs_of(each.text) for each in comparison.candidates}
     return joint(comparison).join(texts[each.candidate][each.paragraph] for each in in_result(comparison, taken))
 
 
 def in_result(comparison: Comparison, taken: Sequence[Taken]) -> list[Taken]:
-    """What was taken, in the order of the result; what the comparison does not have is left out."""
+    """The taken paragraphs in the order of the result, without those that the comparison does not have."""
     counts = {each.digest: len(paragraphs_of(each.text)) for each in comparison.candidates}
     known = [each for each in taken if 0 <= each.paragraph < counts.get(each.candidate, 0)]
     return sorted(known, key=lambda each: row_of(comparison, each))
 
 
 def row_of(comparison: Comparison, taken: Taken) -> int:
-    """The row in which a paragraph stands."""
+    """The row that contains a paragraph."""
     place = comparison.place(taken.candidate)
     return next((n for n, row in enumerate(comparison.rows) if taken.paragraph in row.cells[place]), 0)
 
 
 def joint(comparison: Comparison) -> str:
-    """What stands between paragraphs: an empty line, unless no candidate has one."""
+    """The separator between paragraphs: an empty line, or a line break when no candidate has empty lines."""
     return "\n\n" if any("\n\n" in each.text.strip() for each in comparison.candidates) else "\n"
 
 
 def sampling_words(sampling: Mapping[str, Any]) -> str:
-    """What is set, as `temperature 1.0, top_p 0.9`."""
+    """The parameters that are set, as `temperature 1.0, top_p 0.9`."""
     return ", ".join(f"{name} {value}" for name, value in sorted(sampling.items()))

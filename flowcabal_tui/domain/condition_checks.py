@@ -1,4 +1,4 @@
-"""Checking a condition against what nodes yield: its form, its paths, its field, and whether numbers are compared."""
+"""Checks a condition against node outputs: its form, its paths, its field, and whether it compares numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check(
     roots: Mapping[str, Schema | None] | None = None,
     location: str = "",
 ) -> tuple[Finding, ...]:
-    """Everything wrong with a condition as it stands in a document; `schemas` and `roots` as in `schemas.follow`."""
+    """All errors in a condition as the document holds it; `schemas` and `roots` as in `schemas.follow`."""
     found = list(check_shape(raw, location=location))
     for place, path in paths_in(raw, location=location):
         if finding := check_path(path, schemas, roots=roots, field=place):
@@ -43,7 +43,7 @@ def check(
 
 
 def _sources(source: Any) -> Iterator[str]:
-    """The paths of a source whose values are compared as they are, without an aggregate."""
+    """The paths of a source whose values are compared directly, without an aggregate."""
     for one in source if isinstance(source, (list, tuple)) else [source]:
         path = one.get(FROM) if isinstance(one, Mapping) and one.get("__agg__", "identity") == "identity" else one
         if isinstance(path, str):

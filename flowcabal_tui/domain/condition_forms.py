@@ -1,4 +1,4 @@
-"""The form of conditions: reading them from a document, and everything wrong that can be seen without values."""
+"""Reads conditions from a document, and lists all errors that can be found without values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MAX_PATTERN: Final = 1000
 
 
 class Band(BaseModel):
-    """A named range; a bound that is not given is open."""
+    """A named range; a missing bound leaves that side open."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,7 +70,7 @@ class Condition(BaseModel):
 
 
 def normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """A condition with `kind`: `op` names it in the README form, where `value` is also the threshold or the bounds."""
+    """A condition with `kind`. In the README form `op` is the kind, and `value` also holds the threshold or bounds."""
     condition = dict(raw)
     if "operator" in condition:
         condition.setdefault("op", condition.pop("operator"))
@@ -100,7 +100,7 @@ def read(raw: Mapping[str, Any]) -> Condition:
 
 
 def pattern_problem(pattern: str | None) -> str:
-    """What is wrong with a regular expression; empty when it can be used."""
+    """The error in a regular expression; empty when it is usable."""
     if pattern is None:
         return _("There is no pattern.")
     if len(pattern) > _MAX_PATTERN:
@@ -113,9 +113,9 @@ def pattern_problem(pattern: str | None) -> str:
 
 
 def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[Finding, ...]:
-    """Everything wrong with the form of a condition; `field` of a finding is the parameter, below `location`.
+    """All errors in the form of a condition; `field` of a finding is the parameter, below `location`.
 
-    Where a path leads is not looked at.
+    Does not check whether paths resolve.
     """
     condition = normalised(raw.model_dump(exclude_unset=True) if isinstance(raw, Condition) else raw)
     found = _shape(condition)
@@ -172,7 +172,7 @@ def _mismatch(name: str, message: str, fix: str = "") -> Finding:
 
 
 def paths_in(condition: Mapping[str, Any] | Condition, *, location: str = "") -> tuple[tuple[str, str], ...]:
-    """Every path that a condition reads with the parameter where it stands; a source in text is a path as a whole."""
+    """Every path that a condition reads, with the parameter that holds it; a text source is one path."""
     raw = condition.model_dump(exclude_unset=True) if isinstance(condition, Condition) else condition
     place = f"{location}." if location else ""
     sources = raw.get("source")

@@ -1,4 +1,4 @@
-"""Conditions that choose a branch or end a loop: their form, and whether they hold.
+"""Conditions that choose a branch or end a loop: their evaluation.
 
 Kinds and parameters are those of VelvetFlow; the form `{source, op, value}` of its README is read too. On a list,
 `greater_than`, `less_than`, `between` and `compare` hold when they hold for any item. The field `length` is the length
@@ -36,7 +36,8 @@ _PATTERN_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """`label` names the branch: "true", "false", or a band; `evaluated_values` are what was compared, if items were."""
+    """`label` names the branch: "true", "false", or a band; `evaluated_values` are the compared values, if items were
+    compared."""
 
     result: bool
     label: str
@@ -45,10 +46,10 @@ class ConditionResult:
 
 
 def check(condition: Condition, names: Mapping[str, Any]) -> ConditionResult:
-    """Whether a condition holds for the values that `names` hold.
+    """Evaluates a condition against the values in `names`.
 
-    Raises BindingError for a source that leads nowhere or a field that nothing has, ExpressionError, and
-    ConditionError for values without an order among each other.
+    Raises BindingError for a source that cannot be resolved or a field that no item has, ExpressionError, and
+    ConditionError for values that cannot be ordered.
     """
     return _Check(condition, names).result()
 
@@ -83,7 +84,7 @@ class _Check:
         return self.compared(data, self.values(data))
 
     def compared(self, data: Any, values: list[Any]) -> ConditionResult:
-        """The kinds that compare the items of the source, or the source itself."""
+        """Evaluates the kinds that compare the items of the source, or the source itself."""
         condition, there = self.condition, [value for value in values if value is not None]
         match condition.kind:
             case "greater_than" | "any_greater_than":
@@ -101,7 +102,7 @@ class _Check:
         return _said(held, data, values)
 
     def banded(self, data: Any, values: list[Any], there: list[Any]) -> ConditionResult:
-        """The first band, from the lowest, that holds a value; `max_in_range` answers the last band if none does."""
+        """The first band, from the lowest, that holds a value; for `max_in_range` the last band if none does."""
         bands = sorted(self.condition.bands, key=lambda band: float("inf") if band.max is None else band.max)
         for band in bands:
             if any(self.within(value, band.min, band.max) for value in there):
@@ -134,7 +135,7 @@ class _Check:
         return bindings.resolve(source, self.names) if isinstance(source, Mapping) else source
 
     def values(self, data: Any) -> list[Any]:
-        """What is compared: the items of a list, their field, or the source itself; None where the field is missing."""
+        """The values to compare: the items of a list, their field, or the source itself; None for a missing field."""
         wanted = self.condition.field
         if data is None:
             return []

@@ -1,4 +1,4 @@
-"""What a node is given beside its own prompt, and the receipt for it (DESIGN 4.5)."""
+"""The context that a node receives besides its own prompt, and its receipt (DESIGN 4.5)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SceneOrigin = Literal["rule", "model", "writer"]
 
 @dataclass(frozen=True, slots=True)
 class ContextSource:
-    """One thing that went into the prompt: where from, why, at which level, how large.
+    """One source that went into the prompt: its uri, reason, level and size.
 
-    `uri` is project-relative; `start`/`end` are character offsets when only a part went in (-1: whole).
-    `rank` is its place in the order of relevance, 1 for the first; sources stand in the order of the prompt.
+    `uri` is project-relative; `start`/`end` are character offsets when only a part went in (-1: whole). `rank` is its
+    place in the order of relevance, 1 for the first; sources are listed in the order of the prompt.
     """
 
     uri: str
@@ -50,12 +50,12 @@ class ContextSource:
     rank: int = 0
     kept: int = 0
     of: int = 0
-    """Characters that went in, and of the text that they are of (0: not said); the same number for a whole text."""
+    """Characters that went in, and characters of the whole text; equal for a whole text, 0 when unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedSource:
-    """A candidate that did not go in, and the rule that dropped it."""
+    """A candidate that was left out, and the rule that dropped it."""
 
     uri: str
     rule: str
@@ -66,7 +66,7 @@ class DroppedSource:
 
 @dataclass(frozen=True, slots=True)
 class ClassUse:
-    """How much of a class's share of the budget was used, in tokens."""
+    """Use of a class's share of the budget, in tokens."""
 
     budget_class: BudgetClass
     share: int
@@ -75,7 +75,7 @@ class ClassUse:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a writer or a model says of a chapter's scene; None: nothing is said, so the next below decides."""
+    """A chapter's scene as a writer or a model describes it; None: no value, so the next lower source decides."""
 
     who: tuple[str, ...] | None = None
     where: str | None = None
@@ -88,10 +88,10 @@ NOTHING_SAID: Final = Scene()
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a run says of the chapter that a context is for, beside the prompt.
+    """What a run states about the chapter of a context, besides the prompt.
 
-    `wish` is what the writer asks of the run. `titles` are what stands in a prompt in the place of names such as
-    `project.name` and `chapter.title`.
+    `wish` is the writer's instruction for the run. `titles` replace names in a prompt such as `project.name` and
+    `chapter.title`.
     """
 
     wish: str = ""
@@ -99,7 +99,7 @@ class About:
 
     @property
     def title(self) -> str:
-        """The chapter's."""
+        """The title of the chapter."""
         return self.titles.get("chapter.title", "")
 
 
@@ -108,10 +108,10 @@ NOTHING_ABOUT: Final = About()
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the node is about: who is in the scene, where, when, which kind of scene; and what is looked up besides.
+    """The scene of a node (who, where, when, which kind), and further terms to look up.
 
-    `by` says which of the four do not come from a rule. `asks` are the tokens of the question about the scene that the
-    agents' model is asked when the node runs (0: none), and `question` tells it from others.
+    `by` lists those of the four that do not come from a rule. `asks` are the tokens of the scene question that the
+    agents' model answers when the node runs (0: none), and `question` identifies it.
     """
 
     entities: tuple[str, ...] = ()
@@ -124,15 +124,15 @@ class Intent:
     question: Digest = Digest("")
 
     def origin(self, field: SceneField) -> SceneOrigin:
-        """Who says what the field holds."""
+        """The origin of a field's value."""
         return dict(self.by).get(field, "rule")
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Everything that one assembly did. `digest` is the digest of the two texts that went in.
+    """The record of one assembly. `digest` is the digest of the two texts that went in.
 
-    `pending` names what is not there yet (an upstream output, a model's refinement): counted "at most".
+    `pending` names what is not known yet (an upstream output, a model's refinement) and is counted at most.
     """
 
     node: NodeId
@@ -153,7 +153,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What the Context agent adds: before the system text, before or after the user text, and answers to inquiries.
+    """The Context agent's additions: before the system text, before or after the user text, and answers to inquiries.
 
     The first `stable` characters of `user_suffix` are the same for every node of a chapter's run.
     """

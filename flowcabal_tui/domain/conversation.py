@@ -1,4 +1,4 @@
-"""A conversation with the book: what was asked, what was answered, and what the agent did for it.
+"""A conversation with the book: questions, answers, and the agent's tool calls.
 
 Levels are ours; states, kinds of tools, permissions and reasons to stop have the names of the Agent Client Protocol
 (agentclientprotocol.com, "Prompt Turn" and "Tool Calls").
@@ -18,14 +18,14 @@ from flowcabal_tui.domain.run import SpendLimit
 
 ConversationId = NewType("ConversationId", str)
 ConversationLevel = Literal["ask", "suggest", "do"]
-"""ask: reads only; suggest: proposes changes that wait for the writer; do: changes what its scope names, at once."""
+"""ask: reads only; suggest: proposes changes that wait for the writer; do: applies changes within its scope at once."""
 ScopeKind = Literal["chapter", "lore", "workflow"]
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
 ToolStatus = Literal["pending", "in_progress", "completed", "failed"]
 PermissionOption = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
 TurnState = ToolStatus
-"""pending: typed and not sent; in_progress: it is being answered; failed: with an error."""
+"""pending: typed and not sent; in_progress: the model is answering; failed: with an error."""
 ChipKind = Literal["chapter", "name", "selection"]
 MOST_APPLIED: Final = 20
 """Changes that one turn may apply at the level "do"; further ones wait for the writer."""
@@ -33,7 +33,8 @@ MOST_APPLIED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the level "do" may change. `target` is the id of the chapter or workflow; the lore has none."""
+    """The chapter, workflow or lore that the level "do" may change. `target` is the id of the chapter or workflow; the
+    lore has none."""
 
     kind: ScopeKind
     target: str = ""
@@ -41,10 +42,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Something of the book that the writer sends with a question.
+    """A part of the book that the writer attaches to a question.
 
-    A chapter (its summary, or `whole`), a name, or the characters from `start` up to `end` of a chapter; `text` are
-    those that the writer sees, when they are not saved.
+    A chapter (its summary, or `whole`), a name, or the characters from `start` up to `end` of a chapter; `text` holds
+    the words on the screen while they are not saved.
     """
 
     kind: ChipKind
@@ -57,7 +58,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class ChipCost:
-    """What a chip adds to a question, in tokens."""
+    """The tokens that a chip adds to a question."""
 
     chip: Chip
     title: str
@@ -66,10 +67,10 @@ class ChipCost:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where the answer names a place: its characters from `start` up to `end`, as the model wrote them.
+    """A place that the answer cites: the characters from `start` up to `end` of the model's text.
 
-    `at` and `until` are the characters of the chapter that hold the quotation. `found`: the chapter holds it verbatim;
-    one that does not is no place.
+    `at` and `until` are the offsets of the quotation in the chapter. `found`: the chapter contains it verbatim;
+    otherwise there is no place to open.
     """
 
     start: int
@@ -83,7 +84,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of an answer, without its citations, and the places that bear it out (none: it is without one)."""
+    """A sentence of an answer, without its citations, and the places that support it (empty: unsupported)."""
 
     text: str
     places: tuple[Citation, ...] = ()
@@ -91,11 +92,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What the writer is asked before it happens, with its price in words: a run, or a build or the check of a chapter
-    by the agents' model.
+    """A question to the writer before a run, a build or the check of a chapter by the agents' model, with the price in
+    words.
 
-    `limit` holds a run or check to that price. `answer` is "" while it waits; `made` is the id of the run or build, or
-    how many findings of the chapter wait after a check. A check has no workflow.
+    `limit` holds a run or check to that price. `answer` is "" while the question is open; `made` is the id of the run
+    or build, or the number of waiting findings after a check. A check has no workflow.
     """
 
     kind: Literal["run", "build", "check"]
@@ -110,9 +111,9 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """One call of a tool: what was asked for, and what it said (both shortened). `id` is unique within its turn.
+    """One tool call with its arguments and result (both shortened). `id` is unique within its turn.
 
-    `proposals` are what it raised; `applied`: they were applied at once, and each can be taken back.
+    `proposals` are the ids of its proposals; `applied`: they were applied at once, and each can be undone.
     """
 
     id: str
@@ -149,7 +150,7 @@ class Turn:
     output_tokens: int = 0
 
     def with_permission(self, call: str, permission: Permission) -> Turn:
-        """The turn with another state of what a call asks for."""
+        """The turn with a new state of the permission that a call asks for."""
         used = tuple(replace(each, permission=permission) if each.id == call else each for each in self.used)
         return replace(self, used=used)
 
@@ -169,7 +170,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class AskQuote:
-    """What a question would take: the chips, and the tokens and the price of its first call (None: not known)."""
+    """The cost of a question: the chips, and the tokens and the price of its first call (None: unknown)."""
 
     chips: tuple[ChipCost, ...]
     tokens: int
@@ -178,10 +179,10 @@ class AskQuote:
 
 
 def after_restart(level: ConversationLevel) -> ConversationLevel:
-    """The level with which a conversation is opened again: never above "suggest"."""
+    """The level of a conversation that is opened again: never above "suggest"."""
     return "suggest" if level == "do" else level
 
 
 def applied_of(used: Iterable[UsedTool]) -> int:
-    """How many changes these calls have applied."""
+    """The number of changes that these calls have applied."""
     return sum(len(each.proposals) for each in used if each.applied)

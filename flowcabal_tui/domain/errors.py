@@ -1,6 +1,6 @@
 """What can go wrong, as the user sees it.
 
-Each line names the direct subclasses of a class; the docstring of a class says what it means.
+Each line names the direct subclasses of a class; the docstring of a class explains it.
 
 FlowCabalError: ProjectError, SettingsError, WorkflowError, RunError, KnowledgeError, ManuscriptError, HelperFailed,
     ModelError, ActionError, ItemError, PictureError, EditRefused
@@ -19,7 +19,7 @@ ActionError: ActionFileError, UnknownAction, ActionDisabled, ActionForbidden, Ap
 ActionFailed: TimedOut, BadOutput
 
 `exit_code` is the code with which the command line ends: the table is in docs/guide/en.md.
-Each says what happened (`title`), what was kept or found (`detail`), and what to do (`advice`).
+Each has `title` (what happened), `detail` (what was kept or found) and `advice` (what to do).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NAMES_SHOWN: Final = 20
 
 
 class FlowCabalError(Exception):
-    """An error that is shown to the user as it is."""
+    """An error whose text is shown to the user unchanged."""
 
     exit_code = 1
 
@@ -48,33 +48,33 @@ class FlowCabalError(Exception):
 
 
 class ProjectError(FlowCabalError):
-    """The project folder or its database."""
+    """An error of the project folder or its database."""
 
 
 class ProjectNotFound(ProjectError):
-    """No flowcabal.toml there."""
+    """The folder has no flowcabal.toml."""
 
     exit_code = 2
 
 
 class ProjectExists(ProjectError):
-    """There is a project, or something else, already."""
+    """The folder already holds a project or other files."""
 
 
 class ProjectLocked(ProjectError):
-    """Another process writes to it; it can be opened read-only."""
+    """Another process writes to the project; it can be opened read-only."""
 
 
 class ProjectReadOnly(ProjectError):
-    """A command that writes was given to a project opened read-only."""
+    """A writing command was sent to a project opened read-only."""
 
 
 class ProjectTooNew(ProjectError):
-    """The database was written by a newer version of this program."""
+    """A newer version of this program wrote the database."""
 
 
 class ProjectDamaged(ProjectError):
-    """SQLite's own check failed."""
+    """SQLite's integrity check failed."""
 
 
 class UnsafeFileSystem(ProjectError):
@@ -82,23 +82,23 @@ class UnsafeFileSystem(ProjectError):
 
 
 class UnsafeFile(ProjectError):
-    """A link, a device or another user's file where a file of the project belongs."""
+    """A link, a device or another user's file in place of a project file."""
 
 
 class VersionConflict(ProjectError):
-    """A text was changed since the version that a write was based on."""
+    """The text has changed since the version that the write was based on."""
 
 
 class ChapterLocked(ProjectError):
-    """A text of a chapter that the writer has locked was to be written or taken out."""
+    """A command would write or remove text of a locked chapter."""
 
 
 class DiskFull(ProjectError):
-    """No room or no permission to write; nothing was half written."""
+    """The disk is full or not writable; nothing was half written."""
 
 
 class ProjectNotConfirmed(ProjectError):
-    """The project asks for something that this user has not confirmed; `detail` lists it."""
+    """The project requires permissions that this user has not confirmed; `detail` lists them."""
 
     exit_code = 6
 
@@ -116,7 +116,7 @@ class WorkflowError(FlowCabalError):
 
 
 class BindingError(WorkflowError):
-    """A reference that cannot be resolved: `path` failed because of `reason`; `available` is what there is there."""
+    """A reference that cannot be resolved: `path` failed because of `reason`; `available` lists the available names."""
 
     def __init__(self, path: str, reason: str, available: Iterable[str] = ()) -> None:
         self.path, self.reason, self.available = path, reason, tuple(available)
@@ -140,7 +140,7 @@ class BindingError(WorkflowError):
 
 
 class ExpressionError(WorkflowError):
-    """An expression that cannot be read, or that asks for what is not allowed; `column` counts from 1, 0 if unknown."""
+    """An expression that cannot be parsed or is not allowed; `column` counts from 1, 0 if unknown."""
 
     def __init__(self, expression: str, reason: str, column: int = 0) -> None:
         self.expression, self.reason, self.column = expression, reason, column
@@ -153,17 +153,17 @@ class ConditionError(WorkflowError):
 
 
 class RunError(FlowCabalError):
-    """A run could not start or go on."""
+    """A run could not start or continue."""
 
 
 class UnknownName(RunError):
-    """What was named is not there: a chapter, workflow, node, run, question, state or text."""
+    """A chapter, workflow, node, run, question, state or text with this name does not exist."""
 
     exit_code = 2
 
 
 class Gone(UnknownName, KeyError):
-    """What an id named is no longer in the project, or never was. A KeyError too, as every look-up raises."""
+    """An id that is no longer in the project, or never was. Also a KeyError, like every failed lookup."""
 
     def __init__(self, name: object = "") -> None:
         super().__init__(
@@ -174,16 +174,16 @@ class Gone(UnknownName, KeyError):
 
 
 class BudgetExceeded(RunError):
-    """The hard cap on money or tokens stops new calls; `usage` is what is still to be booked of tries before it."""
+    """The hard cap on money or tokens stops new calls; `usage` is the unbooked usage of earlier tries."""
 
     usage: Usage | None = None
 
 
 class LimitReached(BudgetExceeded):
-    """The next call could take a run past the amount that was agreed to before it began: a person is asked.
+    """The next call could take a run past the agreed amount: the writer is asked.
 
-    `asked` is the call's reservation, for whoever made it; `number` counts the questions of the run, from 0; with
-    `cut` the call was under way, and its answer was stopped.
+    `asked` is the call's reservation, for the caller that made it; `number` counts the questions of the run, from 0;
+    `cut`: the call was under way, and its answer was stopped.
     """
 
     asked: object = None
@@ -192,23 +192,23 @@ class LimitReached(BudgetExceeded):
 
 
 class ContextOverflow(RunError):
-    """What must be included does not fit the budget."""
+    """The mandatory context does not fit the budget."""
 
 
 class StaleQuestion(RunError):
-    """The question was answered already, or does not exist."""
+    """The question is already answered, or does not exist."""
 
 
 class StepFailed(RunError):
-    """A step inside a node failed or was stopped, so the node cannot end."""
+    """A step inside a node failed or was stopped, so the node cannot complete."""
 
 
 class KnowledgeError(FlowCabalError):
-    """OpenViking is absent, down or refused."""
+    """OpenViking is absent, down, or refused the request."""
 
 
 class KnowledgePending(KnowledgeError):
-    """A search would cost something, and only looks were asked for."""
+    """A search would cost money, and the caller asked for free lookups only."""
 
 
 class ManuscriptError(FlowCabalError):
@@ -221,7 +221,7 @@ HelperCause = Literal["time", "memory", "died"]
 
 
 class HelperFailed(FlowCabalError):
-    """Work in the helper process that exceeded a limit or died with the process; `cause` says which."""
+    """A task in the helper process exceeded a limit or died with the process; `cause` tells the two apart."""
 
     def __init__(self, cause: HelperCause, title: str, detail: str = "", advice: str = "") -> None:
         super().__init__(title, detail, advice)
@@ -257,10 +257,9 @@ RETRYABLE_FAULTS = frozenset(
 class ModelError(FlowCabalError):
     """A model call that failed.
 
-    `partial` is the text that had arrived; `retry_after` is in seconds, as the provider asked.
-    `usage` is what is to be booked although there is no answer; None: nothing that is known.
-    `window` is the model's, in tokens, where the error of a prompt that is too long names it.
-    A fault is tried again only when it is of a retryable kind and no text had arrived.
+    `partial` is the text received so far; `retry_after` is in seconds, as the provider asked. `usage` is the usage to
+    book although there is no answer; None: unknown. `window` is the model's, in tokens, where the error of a prompt
+    that is too long names it. A call is retried only after a retryable fault, and only while no text had arrived.
     """
 
     exit_code = 4
@@ -284,5 +283,5 @@ class ModelError(FlowCabalError):
 
     @property
     def retryable(self) -> bool:
-        """May the same call be sent again without showing a text twice?"""
+        """True when the same call can be sent again without showing text twice."""
         return self.fault in RETRYABLE_FAULTS and not self.partial

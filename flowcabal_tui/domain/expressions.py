@@ -1,8 +1,8 @@
-"""Expressions: JMESPath to take values apart, and a small safe language for conditions.
+"""Expressions: JMESPath to query values, and a small safe language for conditions.
 
 A condition is written as in Python: names, fields of objects (`result_of.plan.score`, `state["mood"]`), comparisons,
-`and`/`or`/`not`, arithmetic, `x if c else y`, lists, one-line loops inside `any`, `all`, `sum`, and the functions
-`len str int float min max abs any all sum round lower upper`. There are no attributes or methods, and length, nesting,
+`and`/`or`/`not`, arithmetic, `x if c else y`, lists, one-line loops inside `any`, `all`, `sum`, and the functions `len
+str int float min max abs any all sum round lower upper`. There are no attributes or methods, and length, nesting,
 steps, numbers and texts are bounded, so a hostile document is refused at once.
 """
 
@@ -49,13 +49,13 @@ _WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": None, 
 
 
 class _Refused(InvalidExpression):  # type: ignore[misc]  # simpleeval has no types
-    """A bound of this module."""
+    """The expression exceeded a limit of this module."""
 
 
 def query(expression: str, data: Any) -> Any:
-    """What a JMESPath expression takes from a JSON value.
+    """The result of a JMESPath expression on a JSON value.
 
-    Raises ExpressionError, with the column of a mistake in writing, and when it takes too many steps or too much room.
+    Raises ExpressionError for a syntax error, with its column, and when it takes too many steps or too much memory.
     """
     parsed = _parsed_query(expression)
     try:
@@ -73,7 +73,7 @@ def query(expression: str, data: Any) -> Any:
 
 
 def check_query(expression: str, *, field: str = "") -> Finding | None:
-    """What is wrong with the writing of a JMESPath expression."""
+    """The syntax error of a JMESPath expression; None when it is valid."""
     try:
         _parsed_query(expression)
     except ExpressionError as error:
@@ -108,13 +108,14 @@ def _parsed_query(expression: str) -> Any:
 
 
 class _Meter:
-    """Counts steps, long values as many. The processor time of this thread bounds single steps that take long."""
+    """Counts steps; a long value counts as many. The processor time of this thread bounds single steps that take
+    long."""
 
     def __init__(self) -> None:
         self.steps, self.end = MAX_STEPS, time.thread_time() + MAX_SECONDS
 
     def passed(self, value: Any) -> Any:
-        """`value`, if it is of a kind and a size that may go on and there are steps left."""
+        """`value`, if its type and size are allowed and steps are left; raises otherwise."""
         self.steps -= 1
         if isinstance(value, (str, list, tuple, dict)):
             self.steps -= len(value) // 1000
@@ -128,7 +129,7 @@ class _Meter:
 
 
 class _Interpreter(TreeInterpreter):
-    """JMESPath with a bound on steps and on the size of every value on the way."""
+    """JMESPath with a limit on steps and on the size of every intermediate value."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,7 +140,7 @@ class _Interpreter(TreeInterpreter):
 
 
 def truth(expression: str, names: Mapping[str, Any]) -> bool:
-    """Whether a condition holds; raises ExpressionError, with the column of a mistake in writing."""
+    """The truth value of a condition; raises ExpressionError, with the column of a syntax error."""
     return bool(evaluate(expression, names))
 
 
@@ -163,7 +164,7 @@ def _reason(error: Exception) -> str:
 
 
 def check(expression: str, *, field: str = "") -> Finding | None:
-    """What is wrong with the writing of a condition's expression."""
+    """The syntax error of a condition's expression; None when it is valid."""
     try:
         parsed(expression)
     except ExpressionError as error:
@@ -187,7 +188,7 @@ def _chains(node: ast.AST) -> Iterator[tuple[Part, ...]]:
 
 
 def placed_chains(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[Part, ...]]]:
-    """The longest chains of a name, fields and constant keys under a node, each with the node that it is."""
+    """The longest chains of a name, fields and constant keys under a node, each with its syntax node."""
     parts: list[Part] = []
     whole = inner = node
     while isinstance(inner, (ast.Attribute, ast.Subscript)):
@@ -251,7 +252,7 @@ def _refusal(node: ast.AST) -> str:
 
 
 class _Evaluator(EvalWithCompoundTypes):  # type: ignore[misc]  # simpleeval has no types
-    """simpleeval with fields of objects instead of attributes, and with the bounds of this module."""
+    """simpleeval with object fields instead of attributes, and with the limits of this module."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         super().__init__(operators=OPERATORS, functions={}, names={**_WORDS, **names})

@@ -1,4 +1,4 @@
-"""Findings as a writer goes through them: pages of rows, what was checked, and how useful each check is."""
+"""Findings for the writer: pages of rows, the state of checks, and the usefulness of each check."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FINDING_STATES: Final[tuple[ProposalState, ...]] = (
     *("waiting", "later", "intended", "changed", "useless", "resolved", "withdrawn"),
 )
 SETTLED: Final[tuple[ProposalState, ...]] = ("intended", "changed", "useless", "resolved")
-"""States that say what became of a finding."""
+"""States of a finding that has an outcome."""
 SHOWN: Final = 5
-"""Waiting findings of a chapter that are listed, the sure ones first; the rest is folded."""
+"""Waiting findings that are listed per chapter, certain ones first; the rest is folded."""
 FindingVerdict = Literal["intended", "useless", "later", "waiting"]
-"""intended: the writer wants it so; useless: not useful; later: put aside; waiting: taken up again."""
+"""intended: the contradiction is deliberate; useless: not useful; later: postponed; waiting: reopened."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingWish:
-    """Which findings are wanted: of these states and checks (empty: any), of chapters, with these words.
+    """Filter of findings: by states and checks (empty: any), by chapters, by words.
 
-    With `folded` those past the first five of a chapter too. `newest`: the newest first, not in story order.
+    `folded` includes those past the first five of a chapter. `newest`: newest first instead of story order.
     """
 
     states: tuple[ProposalState, ...] = ("waiting",)
@@ -39,7 +39,7 @@ class FindingWish:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A finding with when it was raised, the writer's reason, and how many of its chapter are folded behind it."""
+    """A finding with its time, the writer's reason, and the number of findings of its chapter folded behind it."""
 
     proposal: Proposal
     at: datetime
@@ -49,7 +49,7 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class FindingPage:
-    """Some rows from `offset` on, of `total` that are listed; `counts` are of all states, folded ones included."""
+    """Rows from `offset` on, of `total` listed ones; `counts` are of all states, folded ones included."""
 
     rows: tuple[FindingRow, ...]
     offset: int
@@ -60,7 +60,7 @@ class FindingPage:
 
 @dataclass(frozen=True, slots=True)
 class CheckRate:
-    """Of the findings of a check: how many there were, how many have an outcome, how many of those were not useful."""
+    """Findings of one check: how many exist, how many have an outcome, and how many of those were not useful."""
 
     check: str
     raised: int
@@ -70,7 +70,7 @@ class CheckRate:
 
 @dataclass(frozen=True, slots=True)
 class ChapterChecked:
-    """What the checks said of a chapter, without findings; `is_current`: of its present text."""
+    """The results of the checks of a chapter, without findings; `is_current`: for its present text."""
 
     chapter: ChapterId
     at: datetime
@@ -79,27 +79,27 @@ class ChapterChecked:
 
     @property
     def by_rules(self) -> bool:
-        """The rules have read it."""
+        """True when the rules have read it."""
         return any(check.angle == "rules" and check.outcome != "not checked" for check in self.checks)
 
     @property
     def by_model(self) -> bool:
-        """A model has read it for every angle that was asked about."""
+        """True when a model has read it for every requested angle."""
         asked = [check for check in self.checks if check.angle != "rules"]
         return bool(asked) and all(check.outcome != "not checked" for check in asked)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What was read and what was not: chapters with text, by id, and the rates of the checks."""
+    """Coverage of the checks: chapters with text, by id, and the rates of the checks."""
 
     written: int
     by_rules: int
     by_model: int
     unread: tuple[ChapterId, ...]
-    """Neither rules nor a model have read the present text."""
+    """Chapters whose present text was read neither by rules nor by a model."""
     not_checked: tuple[tuple[ChapterId, AngleCheck], ...]
-    """What could not be checked, and why."""
+    """Chapters that could not be checked, with the reasons."""
     rates: tuple[CheckRate, ...]
 
 

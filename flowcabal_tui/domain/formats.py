@@ -1,7 +1,7 @@
 """Values as text, and formats such as `{name}: {score:>4}` filled in from an item.
 
-Only fields of objects can be named, never attributes: a format is text of the document, and `str.format` would open
-the inside of the program to it.
+Only fields of objects can be named, never attributes: a format is text of the document, and `str.format` would expose
+the program's internals to it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def picked(item: Any, field: str | None, missing: Any = None) -> Any:
 
 
 def placeholders(template: str) -> tuple[str, ...]:
-    """The fields that a format names, in order. Raises ValueError as `formatted`."""
+    """The fields that a format names, in order. Raises ValueError like `formatted`."""
     return tuple(name for _literal, name, _spec, _conversion in _pieces(template) if name is not None)
 
 

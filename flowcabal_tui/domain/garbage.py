@@ -1,6 +1,6 @@
-"""Python's search for garbage, spared what lives to the end.
+"""Python's garbage collection, without the objects that live as long as the program.
 
-A walk through all modules and classes takes as long as a key may take to be echoed (10-17 ms), and finds nothing.
+A walk through all modules and classes takes as long as a key echo may take (10-17 ms), and finds nothing.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import gc
 from typing import Final
 
 YOUNG: Final = 20_000
-"""New containers before a search: a run of a thousand nodes makes several thousand, all of them wanted."""
+"""New containers before a collection: a run of a thousand nodes creates several thousand, all of them in use."""
 
 
 def begin_loading() -> None:
-    """Nothing is searched while modules are loaded and the first screens are made."""
+    """Disables collection while modules are loaded and the first screens are built."""
     gc.disable()
 
 
 def end_loading() -> None:
-    """What has been loaded is set apart for good; the search begins for all that comes after it."""
+    """Exempts all loaded objects from collection, and enables it for later ones."""
     if not gc.isenabled():
         gc.freeze()
         gc.set_threshold(YOUNG, 20, 50)

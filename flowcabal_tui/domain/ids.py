@@ -1,4 +1,4 @@
-"""Names of things. All are strings; NewType keeps them apart for the type checker."""
+"""Identifiers. All are strings; NewType keeps them apart for the type checker."""
 
 from __future__ import annotations
 

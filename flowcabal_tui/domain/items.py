@@ -1,4 +1,4 @@
-"""What a node gives to those behind it: JSON, with a text for people and for prompts."""
+"""The output of a node: JSON, with a text for people and for prompts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from flowcabal_tui.locale import _
 _MOST_ERRORS: Final = 100
 
 Form = Literal["text", "json"]
-"""How an output is stored: as the text that it is, or as JSON whose objects keep the order of their keys."""
+"""Storage of an output: as plain text, or as JSON whose objects keep the order of their keys."""
 
 
 class Output:
-    """An output as its dependents see it; JSON is read when it is first asked for."""
+    """An output as later nodes see it; JSON is parsed on first access."""
 
     __slots__ = ("_value", "digest", "form", "stored")
 
@@ -58,19 +58,19 @@ class Output:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What went wrong with single items, in words for a person; see `item_errors`."""
+        """The errors of single items, in words for a person; see `item_errors`."""
         return item_errors(self.value) if self.form == "json" else ()
 
     @property
     def text(self) -> str:
-        """What a person reads and a prompt takes in: the text, the `text` of an object, or indented JSON."""
+        """The text for people and prompts: the text, the `text` of an object, or indented JSON."""
         return self.stored if self.form == "text" else readable(self.value)
 
 
 def items_of(value: Any) -> list[dict[str, Any]]:
     """A JSON value as a list of objects: one for an object, `{"value": ...}` for anything else, none for null.
 
-    What the item kinds yield, `{"items": [...], "errors": [...]}`, stands for its items. Shared: do not change them.
+    For the output of item kinds, `{"items": [...], "errors": [...]}`, its items. Shared: do not change them.
     """
     if value is None:
         return []
@@ -79,7 +79,7 @@ def items_of(value: Any) -> list[dict[str, Any]]:
 
 
 def item_errors(value: Any) -> tuple[str, ...]:
-    """The `errors` that a node over items yields, each with the number of its item from 1; 100 at most."""
+    """The `errors` of a node over items, each with the number of its item from 1; 100 at most."""
     if not _carries(value):
         return ()
     found = []
@@ -91,9 +91,9 @@ def item_errors(value: Any) -> tuple[str, ...]:
 
 
 def readable(value: Any) -> str:
-    """A JSON value for people: the text of `{"text": ...}` objects, a string as it is, else indented JSON.
+    """A JSON value for people: the text of `{"text": ...}` objects, a string unchanged, else indented JSON.
 
-    Of `{"items": [...], "errors": [...]}` the items.
+    Of `{"items": [...], "errors": [...]}` only the items.
     """
     if isinstance(value, str):
         return value
@@ -112,7 +112,7 @@ def canonical(value: Any) -> str:
 
 
 def _require_names(value: Any) -> None:
-    """Raises TypeError for a key that is no text: JSON would make one of it."""
+    """Raises TypeError for a key that is not a string: JSON would convert it."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

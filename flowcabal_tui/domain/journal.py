@@ -1,4 +1,4 @@
-"""The log of a run, line by line, and paid results: what the store keeps and the runner folds."""
+"""The log of a run, event by event, and paid results: the store keeps both and the runner folds the log."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class RunEvent(NamedTuple):
 
     `payload` by kind:
 
-    act-started: from here on the node may have acted on the world
+    act-started: from this event on the node may have had effects outside the program
     attempt-started: {key, receipt, model}
-    attempt-cut: it ended without an answer, and what it cost is booked
-    attempt-reset: {partial}: what an earlier try of it had streamed is put aside
+    attempt-cut: it ended without an answer, and its cost is booked
+    attempt-reset: {partial}: the streamed text of an earlier try is set aside
     attempt-done: {digest, key, cached, stands: taken over as the outcome of an earlier run}
     evaluated: {evaluation}
     iteration: {round: {iteration, total, kind, candidates}}: a round begins
@@ -52,7 +52,7 @@ class RunEvent(NamedTuple):
     node-done: {digest, keys: under which later runs find it} of an attempt, or {digest, form, keys, seconds, effect} of
         a node that makes none
     nodes-served: {nodes: {path: ...}}, taken from earlier runs: read it with `served_nodes`
-    state-seen: {moment, state}: what a node that is entered again must see again
+    state-seen: {moment, state}: the state that a re-entered node must see again
     node-failed: {title, detail, fault}; cancelled: {partial}; run-ended: {state}
     """
 
@@ -66,7 +66,7 @@ class RunEvent(NamedTuple):
 
 
 def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
-    """By path what a `nodes-served` tells: {digest, form, ...}; of a program's text it holds the digest alone."""
+    """The outputs in a `nodes-served` payload, by path: {digest, form, ...}; for a plain text only its digest."""
     return {
         NodeId(node): {"digest": said, "form": "text"} if isinstance(said, str) else said
         for node, said in payload["nodes"].items()
@@ -74,7 +74,7 @@ def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
 
 
 class StoredResult(NamedTuple):
-    """A paid output under its content key: the fields of `Made`, as a tuple, for it is read for every node of a run."""
+    """A paid output under its content key: the fields of `Made` as a tuple, since every node of a run reads it."""
 
     key: Digest
     text: str
@@ -88,6 +88,6 @@ class StoredResult(NamedTuple):
 
 
 def made_in(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `Made` that the payload of an attempt or a node gives."""
+    """The fields of `Made` in the payload of an attempt or a node."""
     found = {name: payload[name] for name in MADE if name in payload}
     return found | {"usage": from_plain(Usage, payload["usage"])} if found.pop("usage", None) else found

@@ -1,4 +1,4 @@
-"""Why a text is not JSON, in the user's words: those of the reader are English only."""
+"""Reasons of JSON errors in the user's language; those of Python's parser are English only."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ WORDS = (
 
 
 def json_reason(error: JSONDecodeError) -> str:
-    """What the reader met, without its place; what is not known here keeps the reader's words."""
+    """The parser's reason, without its place; an unknown reason keeps the parser's words."""
     return _(error.msg)

@@ -1,4 +1,4 @@
-"""How long a text is, in the ways in which writers, platforms and Word count."""
+"""The length of a text by the conventions of writers, platforms and Word."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final, Literal
 from flowcabal_tui.domain.text import foreign_words, han_count
 
 Counting = Literal["plain", "word", "platform"]
-"""Of a Chinese text. plain: Chinese characters and foreign words; word: with full-width punctuation, as the 字数 of
-Word; platform: every character that is not blank."""
+"""Ways to count a Chinese text. plain: Chinese characters and foreign words; word: with full-width punctuation, like
+the 字数 of Word; platform: every character that is not blank."""
 _FULL_WIDTH_SIGN: Final = re.compile(
     "[\u2014\u2018\u2019\u201c\u201d\u2026\u3001\u3002\u3008-\u3011\u3014-\u301f\u00b7"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
@@ -22,8 +22,8 @@ _NOT_BLANK: Final = re.compile(r"[^\s\u200b\u3000]+")
 class TextLength:
     """Counts of one text, or of the difference of two.
 
-    `words` are foreign words, `signs` full-width punctuation marks, `characters` all that are not blank, `groups`
-    what blanks separate (the words of Word in an English text).
+    `words` are foreign words, `signs` full-width punctuation marks, `characters` all that are not blank, `groups` runs
+    between blanks (the words of Word in an English text).
     """
 
     han: int = 0

@@ -1,4 +1,4 @@
-"""The book: chapters with stable ids, their versions, and where a passage stands."""
+"""The book: chapters with stable ids, their versions, and places of passages."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Span:
 class Chapter:
     """A chapter as the list shows it.
 
-    `position` is its place in story order, from 1, without gaps; it may change, the id never does.
-    `length` counts Chinese characters or words. `version` is 0 when nothing was written yet.
+    `position` is its place in story order, from 1, without gaps; it may change, the id never does. `length` counts
+    Chinese characters or words. `version` is 0 while it has no text.
     """
 
     id: ChapterId
@@ -40,7 +40,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class ChapterVersion:
-    """One state of a chapter's text; never changed, never deleted but by purge."""
+    """One state of a chapter's text; never changed, and deleted only by a purge."""
 
     chapter: ChapterId
     version: int
@@ -54,10 +54,10 @@ class ChapterVersion:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Text of a chapter that was typed and is not saved.
+    """Unsaved text of a chapter.
 
-    `base` is the version that it was typed over, 0 where nothing was written yet, None where that is not known.
-    `newest` is the chapter's newest version.
+    `base` is the version that was edited, 0 where there was none, None where it is unknown. `newest` is the chapter's
+    newest version.
     """
 
     chapter: ChapterId
@@ -68,7 +68,7 @@ class Draft:
 
     @property
     def is_outdated(self) -> bool:
-        """The chapter has another text than the one that this was typed over, or may have."""
+        """True when the chapter has, or may have, a newer text than the edited version."""
         return self.base != self.newest
 
 
@@ -84,23 +84,24 @@ class ImportedChapter:
 
 @dataclass(frozen=True, slots=True)
 class FileComment:
-    """A comment of a document, with the words that it is about."""
+    """A comment of a document, with its quotation."""
 
     author: str
     text: str
     anchor: str = ""
     at: str = ""
-    """As the file has it: ISO 8601, mostly without a time zone."""
+    """The time in the file: ISO 8601, mostly without a time zone."""
     resolved: bool = False
 
 
 ChapterRule = Literal["", "headings", "contents", "lines", "none"]
-"""What told where chapters begin: headings of the file, its table of contents, lines such as 第一章, or nothing."""
+"""How the beginnings of chapters were found: headings of the file, its table of contents, lines such as 第一章, or not
+at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What a DOCX or EPUB file holds besides plain paragraphs, in numbers; all zero for a text file."""
+    """Numbers of what a DOCX or EPUB file contains besides plain paragraphs; all zero for a text file."""
 
     paragraphs: int = 0
     rule: ChapterRule = ""
@@ -128,7 +129,7 @@ class ImportReport:
     pages_missing: int = 0
 
     def __add__(self, other: ImportReport) -> ImportReport:
-        """The report of several files; the rule is kept when all have the same."""
+        """The report of both files; `rule` is kept when they agree."""
         values = {
             field.name: getattr(self, field.name) + getattr(other, field.name)
             for field in fields(self)
@@ -140,20 +141,20 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportPreview:
-    """What an import would store, and what looks odd about it."""
+    """The chapters that an import would store, with warnings."""
 
     chapters: tuple[ImportedChapter, ...]
     encoding: str
     language: str
     warnings: tuple[str, ...] = ()
     known: frozenset[int] = frozenset()
-    """Which of `chapters` (from 0) stand in the book already."""
+    """Indexes (from 0) of `chapters` that the book already contains."""
     report: ImportReport = ImportReport()
 
 
 @dataclass(frozen=True, slots=True)
 class BookDetails:
-    """What an export says of the book besides its chapters.
+    """The metadata of an exported book.
 
     `identifier` is a UUID that stays when the book is renamed or exported again. `created` and `modified` are those of
     the text, so two exports of the same text are the same file. `cover` is a JPEG or PNG, or empty.
@@ -182,7 +183,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PassageHit:
-    """A passage found by a search, best first; `terms` are what matched."""
+    """A passage found by a search, best first; `terms` are the matching terms."""
 
     passage: Passage
     score: float
@@ -202,7 +203,7 @@ class PassagePlace:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Passages in story order, and for each term that was asked for the places (in `passages`) that hold it."""
+    """Passages in story order, and for each requested term the indexes (in `passages`) of those that contain it."""
 
     passages: tuple[PassagePlace, ...]
     found: tuple[tuple[int, ...], ...]
@@ -213,13 +214,13 @@ ReferenceId = NewType("ReferenceId", str)
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A book that the writer looks things up in: no chapter of theirs, outside of the story's order."""
+    """A book that the writer consults: no chapter of theirs, outside the story's order."""
 
     id: ReferenceId
     title: str
     parts: int
     length: int
-    """Characters."""
+    """The length in characters."""
     added_at: datetime
 
 

@@ -20,11 +20,11 @@ META_NAMES: tuple[MetaName, ...] = ("outline", "style-guide", "world-rules", "no
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Someone or something with a name. `by` tells whose word it is: a hand's edit wins.
+    """Someone or something with a name. `by` is its author: an edit by hand takes precedence.
 
-    `proposed` are further names that an agent proposes and nobody has confirmed: they find nothing until then.
-    `rejected` were proposed and turned down, and are not proposed again.
-    `first_position` is the chapter position of the first mention (None: not mentioned yet).
+    `proposed` are names that an agent proposes and the writer has not confirmed: searches ignore them until then.
+    `rejected` names were declined, and are not proposed again. `first_position` is the chapter position of the first
+    mention (None: not mentioned yet).
     """
 
     id: EntityId
@@ -55,7 +55,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence of a derived text and the span of the chapter that it rests on."""
+    """A sentence of a derived text and the span of the chapter that supports it."""
 
     sentence: str
     chapter: ChapterId
@@ -67,9 +67,9 @@ class Evidence:
 class Derived:
     """A text made from others (L0, L1, profile), as of a chapter position.
 
-    `uri` is project-relative, such as `manuscript/<chapter>`, `profiles/characters/<entity>`.
-    `source` is the digest of all inputs; the same source is never paid twice. `rests` names chapters whose text it
-    was made from, beside its own and those of its evidence: it leaves the memory with them.
+    `uri` is project-relative, such as `manuscript/<chapter>`, `profiles/characters/<entity>`. `source` is the digest of
+    all inputs; the same source is never paid for twice. `rests` lists the chapters whose text it was made from, besides
+    its own and those of its evidence: it leaves the memory with them.
     """
 
     uri: str
@@ -86,7 +86,7 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class StaleText:
-    """A derived text that was made from other words than these `chapters` have by now, or left the memory with one.
+    """A derived text made from older words of these `chapters`, or without a chapter that left the memory.
 
     It is as of chapter `anchor` (None: of the position alone).
     """
@@ -103,7 +103,7 @@ KeepMode = Literal["replace", "append"]
 
 @dataclass(frozen=True, slots=True)
 class Curated:
-    """What the human kept. Keeping the same text for the same place again gives the same id."""
+    """A kept output. Keeping the same text for the same place again gives the same id."""
 
     id: OutputId
     kind: KeepKind
@@ -127,9 +127,9 @@ TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 class BackgroundTask:
     """One step of the background work after a keep: an outbox row. Safe to repeat.
 
-    `subject` is a chapter id, an entity id or a project-relative uri; `source` is the digest of what it works on.
-    `job` is the paid job that it is a part of ("": none); such a task reads the memory as of `pinned`, so that
-    repeating it asks the same questions again, which are paid already. So does a task that a rebuild takes up again.
+    `subject` is a chapter id, an entity id or a project-relative uri; `source` is the digest of its input. `job` is the
+    paid job that contains it ("": none); such a task reads the memory as of `pinned`, so that repeating it asks the
+    same questions, which are already paid for. A task that a rebuild resumes does the same.
     """
 
     id: int
@@ -147,7 +147,7 @@ class BackgroundTask:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was spent. `cost` is None when any price is unknown; `calls` counts paid calls.
+    """Usage and cost. `cost` is None when any price is unknown; `calls` counts paid calls.
 
     `estimated_calls` were cut off before the provider had counted them.
     """
@@ -162,7 +162,7 @@ class Totals:
 
     @property
     def about(self) -> str:
-        """What stands before the cost: a sign that part of it is an estimate, or nothing."""
+        """The prefix of the cost: `≈ ` when part of it is an estimate, otherwise empty."""
         return "≈ " if self.estimated_calls else ""
 
     def plus(self, call: UsageRecord) -> Totals:
@@ -182,10 +182,10 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapQuote:
-    """What reading imported chapters with the agents' model would take, at most and likely.
+    """The highest and the likely cost of reading imported chapters with the agents' model.
 
-    A cost is None when a price is unknown. `seconds` is what it likely takes; None when nobody knows how fast the model
-    answers.
+    A cost is None when a price is unknown. `seconds` is the likely duration; None when the speed of the model is
+    unknown.
     """
 
     chapters: int
@@ -202,9 +202,9 @@ class BootstrapQuote:
 
 @dataclass(frozen=True, slots=True)
 class BootstrapStatus:
-    """How far the reading of imported chapters is, in steps. `reason` tells why it paused.
+    """Progress of the reading of imported chapters, in steps. `reason` is the reason of a pause.
 
-    `seconds_left` is None as long as nothing can be told. `spent` is what this reading has cost so far.
+    `seconds_left` is None while there is no estimate. `spent` is the cost of this reading so far.
     """
 
     state: Literal["running", "pausing", "paused", "dropped", "done"]

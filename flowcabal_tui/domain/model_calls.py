@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back, whatever the provider."""
+"""Requests to models and their answers, for all providers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ DEFAULT_URLS: Final[Mapping[Provider, str]] = {
     "anthropic": "https://api.anthropic.com",
     "offline": "",
 }
-"""Where a provider is reached when the settings name no address."""
+"""The address of each provider when the settings name none."""
 T = TypeVar("T", bound=BaseModel)
 
 
 class Pace(NamedTuple):
-    """How many calls an endpoint gets at a time, and for how many seconds they may wait."""
+    """Concurrent calls of an endpoint, and its time-outs in seconds."""
 
     concurrency: int
     first_token_timeout: float
@@ -40,11 +40,11 @@ class Pace(NamedTuple):
 
 _PACE: Final = Pace(4, 120.0, 60.0)
 _LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0)
-"""A server on this machine works on one request at a time, and may have to load the model and read a long prompt."""
+"""A local server handles one request at a time, and may first have to load the model and read a long prompt."""
 
 
 class Endpoint(Sampled):
-    """Where the model of a role is reached, as a settings file has it. The key is named, never held.
+    """The endpoint of a role's model, as in a settings file. It holds the name of the key, never the key.
 
     Prices are per million tokens; None means unknown, never 0, but input that was read from or written into the
     provider's cache then costs what other input costs (`write_price`). Times in seconds.
@@ -102,12 +102,12 @@ class Endpoint(Sampled):
         return values
 
     def answer_limit(self, wanted: int | None) -> int | None:
-        """Tokens that an answer may have: so many, and never more than the endpoint gives; None: no limit is set."""
+        """The limit of an answer in tokens: `wanted`, but never more than the endpoint's own; None: no limit."""
         return min((each for each in (wanted, self.max_output) if each is not None), default=None)
 
     @property
     def pace(self) -> Pace:
-        """The pace that is set; where it is not, the usual one for the address."""
+        """The pace in the settings, or the default for the address."""
         usual = _LOCAL_PACE if self.is_local else _PACE
         return Pace(
             self.concurrency or usual.concurrency,
@@ -117,22 +117,24 @@ class Endpoint(Sampled):
 
     @property
     def identity(self) -> str:
-        """What a result depends on: provider, address (a login is no part of it) and model, not patience or price."""
+        """The part of the endpoint that results depend on: provider, address (without a login) and model, not time-outs
+        or price."""
         return f"{self.provider}:{without_login(self.base_url)}:{self.model}"
 
     @property
     def is_local(self) -> bool:
-        """Is it a server on this machine, by the host of its address?"""
+        """True for a server on this machine, by the host of its address."""
         return is_loopback(self.base_url)
 
     @property
     def address(self) -> str:
-        """The address that calls go to, also when the settings leave it to the provider."""
+        """The address of calls: that of the settings, or the provider's default."""
         return self.base_url.strip() or DEFAULT_URLS[self.provider]
 
     @property
     def write_price(self) -> Decimal | None:
-        """Of a million tokens written into the cache: as set, else that of input, at Anthropic a quarter more.
+        """The price of a million tokens written into the cache: as set, else that of input, at Anthropic a quarter
+        more.
 
         Anthropic's documentation, "Prompt caching": 1.25 of the price of input for entries that live five minutes.
         """
@@ -142,13 +144,13 @@ class Endpoint(Sampled):
 
     @property
     def limiter(self) -> str:
-        """Calls to the same provider share one concurrency limit."""
+        """The key of the concurrency limit, which calls to the same provider share."""
         return f"{self.provider}:{self.base_url}"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model wants to be called; `arguments` is its raw JSON text."""
+    """A tool call that the model requests; `arguments` is its raw JSON text."""
 
     id: str
     name: str
@@ -157,9 +159,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `signature` is Anthropic's thinking signature, which must go back with tool turns.
+    """One turn. `signature` is Anthropic's thinking signature, which tool turns must send back.
 
-    `stable` are offsets in `content` at which a beginning ends that other requests share, for caches of prompts.
+    `stable` are offsets in `content` where a prefix ends that other requests share, for prompt caches.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -198,14 +200,14 @@ class ModelRequest:
 
 
 def sent_parameters(endpoint: Endpoint, request: ModelRequest) -> tuple[tuple[str, Any], ...]:
-    """The parameters of a request, with those of the endpoint that it does not set."""
+    """The parameters of a request, completed by those of the endpoint."""
     given = {name for name, _value in request.parameters}
     return (*(each for each in endpoint.sampling if each[0] not in given), *request.parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them; None where it did not say (never 0 for unknown).
+    """Tokens as counted by the provider; None where it did not report them (never 0 for unknown).
 
     `cached_tokens` (read from the provider's prompt cache) and `written_tokens` (written into it) are parts of
     `input_tokens`.
@@ -235,7 +237,7 @@ class ThinkingDelta:
 class RetryWait:
     """Waits `seconds` before try number `attempt` (2 = the first repetition); can be cancelled.
 
-    `spent` is what the provider counted of the try that failed, to be booked beside the answer's usage.
+    `spent` is the provider's count for the failed try, to be booked in addition to the answer's usage.
     """
 
     seconds: float
@@ -267,9 +269,9 @@ ModelEvent = TextDelta | ThinkingDelta | RetryWait | Queued | Finished
 class Answer:
     """A whole answer.
 
-    `cached`: it was paid for earlier. `summed`: `usage` is not that of the request alone, but of several tries or of a
-    repair, so that nothing can be learned from it. `whole` is False for a structured answer of which a part could not
-    be read: it is not stored, so that a later question asks again.
+    `cached`: it was paid for earlier. `summed`: `usage` covers several tries or a repair, so it cannot calibrate
+    estimates. `whole` is False for a structured answer with unreadable parts: it is not stored, so that a later
+    question asks again.
     """
 
     text: str
@@ -301,9 +303,9 @@ class UsageRecord:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A paid call that is not booked yet. `endpoint` holds the prices; `estimated` are the tokens that are sent.
+    """A paid call that is not booked yet. `endpoint` holds the prices; `estimated` are the tokens sent.
 
-    `attempt` is that of a node, with `before` characters of text that it continues; 0: no node streams it.
+    `attempt` is that of a node, which continues a text of `before` characters; 0: no node streams it.
     """
 
     role: Role
@@ -317,7 +319,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request as it went out: `body` is its JSON, without key and headers. `attempt` is that of a node, or 0."""
+    """A request as sent: `body` is its JSON, without key and headers. `attempt` is that of a node, or 0."""
 
     role: Role
     model: str
@@ -329,9 +331,9 @@ class SentRequest:
 
 
 class StructuredAnswer(BaseModel):
-    """A structured answer that may be read in part.
+    """A structured answer that may be partly unreadable.
 
-    `unread` names what could not be read: a field, or an item as in `findings[2]`. It is no part of the schema.
+    `unread` names the unreadable parts: a field, or an item such as `findings[2]`. It is not part of the schema.
     """
 
     unread: SkipJsonSchema[tuple[str, ...]] = ()
@@ -348,7 +350,7 @@ class ModelPort(Protocol):
         ...
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """The same, collected. Raises ModelError (with `partial`)."""
+        """Collects the answer of one call. Raises ModelError (with `partial`)."""
         ...
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
@@ -379,7 +381,7 @@ class TokenCounter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EndpointCheck:
-    """What `doctor` found out about one role with one small call."""
+    """The result of `doctor` for one role, from one small call."""
 
     role: Role
     ok: bool

@@ -1,4 +1,4 @@
-"""Where a passage of a text is after the text was edited."""
+"""The place of a passage in a text after an edit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 _ALIKE: Final = 0.5
-"""Of the pairs of neighbouring characters of a passage so many are in its new wording."""
+"""The least share of a passage's pairs of neighbouring characters that its new wording contains."""
 _LONGEST: Final = 4
-"""A new wording is at most so many times as long."""
+"""The greatest length of a new wording, as a multiple of the old one."""
 _SLACK: Final = 200
 _MOST_COMPARED: Final = 2_000
 _Span = tuple[int, int]
@@ -34,10 +34,10 @@ class MovedText:
         self._same = tuple(each for each in _blocks(old, new, 0, 0) if each.length)
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where old[start:end] is now; None: its words are gone.
+        """The present place of old[start:end]; None: its words are gone.
 
-        Words that occur once in both texts are followed wherever they went; other words stay in their place between
-        what is unchanged around them, as long as half of them are still there.
+        Words that occur once in both texts are followed wherever they went; other words keep their place between the
+        unchanged text around them, as long as half of them are still there.
         """
         words = self._old[start:end]
         first, last = self._after(start), self._before(end)
@@ -52,14 +52,14 @@ class MovedText:
         return first + len(found) - len(found.lstrip()), first + len(found.rstrip())
 
     def _after(self, place: int) -> int:
-        """The new place of a character; of one that was changed, the end of what is unchanged before it."""
+        """The new place of a character; for a changed one, the end of the unchanged text before it."""
         before = [each for each in self._same if each.old <= place]
         if not before:
             return 0
         return before[-1].new + min(place - before[-1].old, before[-1].length)
 
     def _before(self, place: int) -> int:
-        """The new place of an end; of one in changed words, the beginning of what is unchanged behind it."""
+        """The new place of an end; for one in changed words, the start of the unchanged text after it."""
         behind = next((each for each in self._same if each.old + each.length >= place), None)
         if behind is None:
             return len(self._new)
@@ -67,7 +67,7 @@ class MovedText:
 
 
 def _blocks(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
-    """What is the same at both ends, in whole lines, and between them lines that each text has once, in order."""
+    """The common text at both ends, in whole lines, and between them the lines that each text has once, in order."""
     head = old.rfind("\n", 0, _shared(old, new)) + 1
     tail = _shared(old[head:][::-1], new[head:][::-1])
     border = old.find("\n", len(old) - tail)
@@ -93,7 +93,7 @@ def _lines(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
 
 
 def _changed(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
-    """What is the same at both ends of each changed line and the line that it became."""
+    """The common text at both ends of each changed line and its new form."""
     ours, theirs = _spans(old), _spans(new)
     if not (ours and theirs):
         return
@@ -103,7 +103,7 @@ def _changed(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
 
 
 def _alike(old: str, new: str, ours: Sequence[_Span], theirs: Sequence[_Span]) -> Iterator[tuple[_Span, _Span]]:
-    """Lines with the first line behind the last pair that has half of their words; where there are few of them."""
+    """Pairs of lines: each with the first line after the last pair that has half of its words. Only for few lines."""
     rest = list(theirs)
     for x, until in ours if len(ours) * len(theirs) <= _MOST_COMPARED else ():
         found = next((n for n, (y, end) in enumerate(rest) if _share(old[x:until], new[y:end]) >= _ALIKE), None)
@@ -113,7 +113,7 @@ def _alike(old: str, new: str, ours: Sequence[_Span], theirs: Sequence[_Span]) -
 
 
 def _spans(text: str) -> list[_Span]:
-    """Where the lines that are not blank begin and end."""
+    """The spans of the lines that are not blank."""
     spans, at = [], 0
     for line in text.splitlines(keepends=True):
         if line.strip():
@@ -123,7 +123,7 @@ def _spans(text: str) -> list[_Span]:
 
 
 def _ends(old: str, new: str, at: int, to: int) -> Iterator[_Same]:
-    """What is the same at both ends of a changed stretch."""
+    """The common text at both ends of a changed stretch."""
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
     yield _Same(at, to, head)
@@ -142,7 +142,7 @@ def _once(text: str) -> dict[str, int]:
 
 
 def _rising(pairs: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The longest choice of pairs, in order on the left, that is in order on the right too."""
+    """The longest subsequence of pairs, in order on the left, that is in order on the right too."""
     ends: list[int] = []
     rows: list[int] = []
     before: list[int] = []
@@ -160,7 +160,7 @@ def _rising(pairs: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters the two begin with together."""
+    """The length of the common beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -172,7 +172,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def _share(words: str, found: str) -> float:
-    """Which part of the pairs of neighbouring characters of `words` are in `found`."""
+    """The share of the pairs of neighbouring characters of `words` that `found` contains."""
     ours, theirs = _pairs(words), _pairs(found)
     return sum((ours & theirs).values()) / max(1, ours.total())
 

@@ -1,4 +1,4 @@
-"""Where a paragraph of the manuscript comes from: version, author, run, node, attempt, and what the node was given."""
+"""The origin of a paragraph: version, author, run, node, attempt, and the node's context."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from flowcabal_tui.domain.manuscript import Author
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What brought a paragraph into the book: a version of a chapter, and the output that was kept there, if one was.
+    """The origin of a paragraph: a version of a chapter, and the output that was kept there, if any.
 
-    `before` is what the paragraph was changed from, if it was changed and not written anew.
+    `before` is the origin of the text that this one changed; None for a new paragraph.
     """
 
     chapter: ChapterId
@@ -29,18 +29,18 @@ class Origin:
     attempt: int = 0
     before: Origin | None = None
     model: str = ""
-    """The model that rewrote the passage, and below what it was asked for; "" when it was no rewrite."""
+    """The model that rewrote the passage, and below its instruction; "" when it was no rewrite."""
     instruction: str = ""
 
     @property
     def chain(self) -> tuple[Origin, ...]:
-        """This one and what it was changed from, newest first."""
+        """This origin and those of the texts it was changed from, newest first."""
         return (self, *(self.before.chain if self.before else ()))
 
 
 @dataclass(frozen=True, slots=True)
 class OriginSpan:
-    """Characters of a line, or of a text, and what brought them."""
+    """A span of a line, or of a text, and its origin."""
 
     start: int
     end: int
@@ -49,9 +49,9 @@ class OriginSpan:
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """A line of a chapter's newest text: its number from 1, blank lines counted, and where it begins.
+    """A line of a chapter's newest text: its number from 1, blank lines counted, and its start.
 
-    `origin` is what last changed it; `spans` cover its text and tell what brought each word.
+    `origin` is that of its last change; `spans` cover its text and give the origin of each word.
     """
 
     number: int
@@ -60,12 +60,12 @@ class BlamedLine:
     origin: Origin
     spans: tuple[OriginSpan, ...] = ()
     candidate: PartSource | None = None
-    """The candidate that the line comes from, where the text was chosen or put together in a comparison."""
+    """The candidate of the line, where the text was chosen or composed in a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A passage that a model rewrote and the writer accepted: `after` came for text[start:end]."""
+    """A passage that a model rewrote and the writer accepted: `after` replaces text[start:end]."""
 
     chapter: ChapterId
     text: str
@@ -84,7 +84,7 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The attempt that wrote a paragraph first: the one that was kept, or one on which that was built."""
+    """The attempt that first wrote a paragraph: the kept one, or one that it was based on."""
 
     run: RunId
     node: NodeId
@@ -98,7 +98,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """All that is known of a line. `written` is None for what was typed, imported, or changed outside."""
+    """The origin of a line. `written` is None for text that was typed, imported, or changed outside."""
 
     line: BlamedLine
     written: Written | None = None

@@ -1,4 +1,4 @@
-"""What the operating system refuses, in the user's words: its own are English only."""
+"""Reasons of operating system errors in the user's language; its own are English only."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ _WORDS: Final = {
 
 
 def os_reason(error: OSError) -> str:
-    """Why it was refused, without a full stop; what is not known here keeps the system's words."""
+    """The reason of a refusal, without a full stop; an unknown reason keeps the system's words."""
     words = _WORDS.get(error.errno) if error.errno is not None else None
     return _(words) if words else error.strerror or str(error)

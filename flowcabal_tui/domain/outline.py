@@ -1,4 +1,4 @@
-"""The outline of a book as a tree: the book, its volumes, its chapters, each with its own words (decision 21)."""
+"""The outline of a book as a tree: book, volumes and chapters, each with its own text (decision 21)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from flowcabal_tui.domain.manuscript import Chapter, Span
 
 PartKind = Literal["book", "volume", "chapter"]
 Fit = Literal["", "hand", "title", "number"]
-"""Why a part belongs to a chapter: the writer's word, the same title, the same number ("": it does not)."""
+"""Why a part belongs to a chapter: the writer's assignment, the same title, the same number ("": none)."""
 NOWHERE: Final = ChapterId("")
-"""The chapter of a link by which the writer said that a part belongs to no chapter."""
+"""The chapter of a link by which the writer assigned a part to no chapter."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlinePart:
-    """A heading of the outline with the words below it, up to the next heading.
+    """A heading of the outline with the text below it, up to the next heading.
 
-    `title` is the heading without marks; the book's own words have none. `heading` and `body` are spans of the text.
-    `last` is set for a heading of several chapters (第四至六章). `nth` counts parts of the same title. `parent` is a
-    place in `Outline.parts` (-1: none). Scenes, when they come, are parts whose parent is a chapter's.
+    `title` is the heading without marks; the book's own part has none. `heading` and `body` are spans of the text.
+    `last` is set for a heading of several chapters (第四至六章). `nth` counts parts of the same title. `parent` is an
+    index of `Outline.parts` (-1: none). A scene would be a part whose parent is a chapter's.
     """
 
     kind: PartKind
@@ -40,20 +40,20 @@ class OutlinePart:
 
 @dataclass(frozen=True)
 class Outline:
-    """The writer's text, which is the truth, and what its headings say. The first part is the book's own."""
+    """The writer's text, which is authoritative, and the parts of its headings. The first part is the book's own."""
 
     text: str
     parts: tuple[OutlinePart, ...]
     veil: Callable[[str], str] | None = field(default=None, compare=False)
-    """Takes out of words what a point of view must not be told; `text` itself is the writer's."""
+    """Removes words that a point of view must not learn; `text` itself stays the writer's."""
 
     def body(self, part: OutlinePart) -> str:
-        """The part's own words, as they stand in the text, without empty lines around them."""
+        """The text of a part, without empty lines around it."""
         words = self.text[part.body.start : part.body.end].strip("\n").rstrip()
         return self.veil(words) if self.veil else words
 
     def beats(self, part: OutlinePart) -> str:
-        """Its own words; where there are none, those of its heading."""
+        """Its own text; where there is none, that of its heading."""
         return self.body(part) if self.body(part).strip() else part.words
 
 
@@ -73,7 +73,7 @@ class OutlineLink:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a part belongs. `place` is its place in the story: a chapter's position, or between two (None: not known).
+    """The chapters of a part. `place` is its place in the story: a chapter's position, or between two (None: unknown).
 
     `volume` is the volume of the book to which a volume's part belongs.
     """
@@ -84,17 +84,17 @@ class Placed:
     place: float | None = None
     volume: str = ""
     planned: bool = False
-    """It is of a chapter that the book does not have yet."""
+    """The part belongs to a chapter that the book does not have yet."""
 
     @property
     def is_unassigned(self) -> bool:
-        """Does its heading fit no chapter, and none that is still to come?"""
+        """True for a chapter's heading that fits no chapter, neither an existing nor a planned one."""
         return self.part.kind == "chapter" and not self.chapters and not self.planned
 
 
 @dataclass(frozen=True)
 class BookOutline:
-    """An outline together with the chapters that it is of. `placed` is in the order of the text."""
+    """An outline with the chapters of its book. `placed` is in the order of the text."""
 
     outline: Outline
     placed: tuple[Placed, ...]
@@ -117,7 +117,7 @@ class BookOutline:
         return self._of.get(chapter, ())
 
     def beats(self, chapter: ChapterId) -> str:
-        """What the outline says of a chapter, whole; "" when it says nothing."""
+        """The outline's whole text for a chapter; "" when it has none."""
         return "\n\n".join(filter(None, (self.outline.beats(each.part) for each in self.of(chapter))))
 
     @cached_property
@@ -131,13 +131,13 @@ class BookOutline:
         return tuple(dict.fromkeys(chapter.volume for chapter in self.chapters if chapter.volume))
 
     def part_of_volume(self, volume: str) -> Placed | None:
-        """The part that tells of a volume of the book."""
+        """The part of the outline for a volume of the book."""
         return next(
             (each for each in self.placed if each.part.kind == "volume" and volume and each.volume == volume), None
         )
 
     def volume_of(self, chapter: ChapterId) -> Placed | None:
-        """The part of the volume in which a chapter stands: the book's volume, else the heading above its own part."""
+        """The part of a chapter's volume: the book's volume, else the heading above the chapter's own part."""
         here = next((each.volume for each in self.chapters if each.id == chapter), "")
         if (own := self.part_of_volume(here)) is not None:
             return own

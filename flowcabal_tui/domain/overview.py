@@ -11,19 +11,19 @@ from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.manuscript import Chapter
 
 LENGTH: Final = "length"
-"""The input of a run that holds the length that the writer asks of its chapter."""
+"""The input of a run that holds the requested length of its chapter."""
 LONGEST_CHAPTER: Final = 50_000
-"""Characters (Chinese) or words: no chapter is asked to be longer."""
+"""The greatest length of a chapter that can be requested, in characters (Chinese) or words."""
 
 
 def usual_length(lengths: Sequence[int]) -> int:
-    """The median of the chapters' lengths in hundreds; 0 without chapters."""
+    """The median of the chapters' lengths, rounded to hundreds; 0 without chapters."""
     return max(100, round(median(lengths) / 100) * 100) if lengths else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """Lengths that the writer wants to reach, in characters (Chinese) or words; 0: none.
+    """The writer's target lengths, in characters (Chinese) or words; 0: none.
 
     `counting` is how the writing view counts a text.
     """
@@ -36,10 +36,11 @@ class Goals:
 
 @dataclass(frozen=True, slots=True)
 class ChapterStanding:
-    """A chapter, whether its file was changed outside, and how the memory (not the server) follows its newest text.
+    """The state of a chapter: changes of its file outside, and how far the memory (not the server) follows its newest
+    text.
 
-    `left` counts steps that are to be done, `failed` tells why others could not be; `is_stale`: something that stands
-    was made from words that the chapter no longer has; `is_unsaved`: text was typed and is not saved.
+    `left` counts steps to do, `failed` has the reasons of failed ones; `is_stale`: a current derived text was made from
+    words that the chapter no longer has; `is_unsaved`: it has unsaved text.
     """
 
     chapter: Chapter
@@ -52,9 +53,9 @@ class ChapterStanding:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All chapters in story order, the goals, and how much longer the book became since the day began.
+    """All chapters in story order, the goals, and the growth of the book since the day began.
 
-    `today` is negative when more was cut than written; what was imported does not count.
+    `today` is negative when more was cut than written; imported text does not count.
     """
 
     chapters: tuple[ChapterStanding, ...]

@@ -1,8 +1,8 @@
-"""Paths such as `result_of.plan.scenes[0].title`: reading them, and looking up what they name.
+"""Paths such as `result_of.plan.scenes[0].title`: parsing, and looking up their values.
 
 A field after a list maps over the list; `length` is the length of a list, a text or an object that has no such field.
-`names` is one nested mapping of JSON values: `result_of` (node id to
-value), `loop`, loop aliases, `state`, `input`, `chapter`, `project`.
+`names` is one nested mapping of JSON values: `result_of` (node id to value), `loop`, loop aliases, `state`, `input`,
+`chapter`, `project`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RESULT: Final = "result_of"
 LOOP: Final = "loop"
 LENGTH: Final = "length"
 NAMESPACES: Final = (RESULT, "state", "input", "chapter", "project")
-"""Names that only hold others."""
+"""Names that only contain other names."""
 _WRAPPED: Final = re.compile(r"\$?\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
 _DOLLAR: Final = re.compile(r"\$\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
 _QUOTED: Final = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
@@ -72,7 +72,7 @@ def braced(text: str) -> str:
 def parse(path: str) -> Path:
     """The parts of a dotted path with `[n]` and `["key"]`, without wrappers.
 
-    Raises BindingError with the position (from 1) of what cannot be read.
+    Raises BindingError with the position (from 1) of the syntax error.
     """
     text = unwrap(path.strip())
     if not text:
@@ -117,9 +117,9 @@ def _unreadable(text: str, at: int, reason: str) -> BindingError:
 
 
 def node_of(path: Path, known: Collection[str] = ()) -> tuple[NodeId, int] | None:
-    """The node whose result the path reads, and how many parts name it; None for other paths.
+    """The node whose result the path reads, and the number of parts of its name; None for other paths.
 
-    An id of `known` may hold dots: `result_of.act.one.text` reads the node `act.one` when there is no `act`.
+    An id of `known` may contain dots: `result_of.act.one.text` reads the node `act.one` when there is no `act`.
     """
     if path.root != RESULT or len(path.parts) < 2 or not isinstance(path.parts[1], str):
         return None
@@ -136,7 +136,7 @@ def node_of(path: Path, known: Collection[str] = ()) -> tuple[NodeId, int] | Non
 
 
 def look_up(path: str | Path, names: Mapping[str, Any]) -> Any:
-    """The value that `path` names; raises BindingError that says what there is at the step that fails."""
+    """The value of `path`. Raises BindingError with the names available at the step that fails."""
     read = path if isinstance(path, Path) else parse(path)
     results = names.get(RESULT)
     if isinstance(results, Mapping) and (node := node_of(read, results)):
@@ -151,12 +151,13 @@ def look_up(path: str | Path, names: Mapping[str, Any]) -> Any:
 
 
 def has_length(path: Path, index: int) -> bool:
-    """Can the part at `index` be the length of what is before it? Not of all nodes, inputs or keys together."""
+    """True when the part at `index` can be the length of the value before it: not of all nodes, inputs or keys
+    together."""
     return index > 1 or (index == 1 and path.root not in NAMESPACES)
 
 
 def step(value: Any, part: Part) -> Any:
-    """A field or an item of a value, as a path reads it. Raises BindingError that says what there is."""
+    """A field or an item of a value, as a path reads it. Raises BindingError with the available names."""
     path = Path((shown(()), part))
     for each in completed(value, (part,), path):
         value = _step(value, each, path, 1)
@@ -164,9 +165,9 @@ def step(value: Any, part: Part) -> Any:
 
 
 def completed(value: Any, rest: tuple[Part, ...], path: Path) -> tuple[Part, ...]:
-    """`rest` of a path into the output of a loop, with the `items` or `aggregates` that was left out.
+    """`rest` of a path into the output of a loop, completed by the omitted `items` or `aggregates`.
 
-    `exports` may stand before them. A loop's output is told by its `iterations`. Raises BindingError when both hold
+    `exports` may come before them. Output with `iterations` is that of a loop. Raises BindingError when both contain
     the field.
     """
     if not rest or not isinstance(value, Mapping) or "iterations" not in value:
@@ -186,7 +187,7 @@ def completed(value: Any, rest: tuple[Part, ...], path: Path) -> tuple[Part, ...
 
 
 def ambiguous(path: Path, field: Part) -> BindingError:
-    """What is said of a field that stands both in the items and the aggregates of a loop."""
+    """The error for a field that is in both the items and the aggregates of a loop."""
     return BindingError(str(path), _("it is ambiguous."), (shown(("items", field)), shown(("aggregates", field))))
 
 
@@ -239,7 +240,7 @@ def _over(items: list[Any], part: str, path: Path, where: str) -> Any:
 
 
 def kind(value: Any) -> str:
-    """What a JSON value is, in the user's words."""
+    """The type of a JSON value, in the user's words."""
     if value is None:
         return _("nothing")
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""How a platform for web novels wants its chapters, as far as is known."""
+"""The chapter layouts of platforms for web novels, as far as known."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from flowcabal_tui.domain.lengths import Counting
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """One profile, from a TOML file that the user may change. Lengths are counted by `counting`; 0: no bound known.
+    """One profile, from a TOML file that the user may change. Lengths are counted by `counting`; 0: no known bound.
 
-    `known` is the date of what is known. `title`: "numbered" keeps 第N章 or Chapter N in the title line, "bare" takes
-    it away, "none" leaves the line out. `scene_break` takes the place of every scene break.
+    `known` is the date of the information. `title`: "numbered" keeps 第N章 or Chapter N in the title line, "bare"
+    removes it, "none" omits the line. `scene_break` replaces every scene break.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class PlatformExport:
-    """Chapters in the layout of a platform, and what it would perhaps refuse, in the user's words."""
+    """Chapters in the layout of a platform, and what it may refuse, in the user's words."""
 
     text: str
     chapters: int

@@ -1,7 +1,7 @@
-"""Labelled parts of a prompt: material between tags. What the model is told to do stands outside of all parts.
+"""Labelled parts of a prompt: material between tags. The instructions to the model are outside all parts.
 
 A part is `<key label="...">`, its text on lines of its own, `</key>`. The key is for programs, the label, in the
-language of the book, for the model. The text is escaped, so that no text of a book closes a part or opens one.
+language of the book, for the model. The text is escaped, so that no text of a book closes or opens a part.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _NUMBERED: Final = re.compile(r"第\s*[\d〇零一二三四五六七八九十百
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One of several texts in a part, with the title that says where it is from."""
+    """One of several texts in a part, with a title that names its source."""
 
     title: str
     text: str
@@ -71,7 +71,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part as it was read, unescaped. `text` is what stands outside its items, `source` the part as it stands."""
+    """A part of a parsed prompt, unescaped. `text` is the text outside its items, `source` the part as written."""
 
     key: PartKey
     label: str
@@ -86,7 +86,7 @@ class Part:
 
 
 def escaped(text: str) -> str:
-    """`text` so that it can neither open nor close a tag; `html.unescape` gives it back. Quotation marks stay."""
+    """`text` so that it can neither open nor close a tag; `html.unescape` reverses it. Quotation marks stay."""
     return html.escape(text, quote=False)
 
 
@@ -122,7 +122,7 @@ def closing(key: PartKey) -> str:
 
 
 def fenced(key: PartKey, text: str, language: str) -> str:
-    """A part that holds `text`; "" for a text without words, so that an empty part leaves no label behind."""
+    """A part that holds `text`; "" for a blank text, so that an empty part leaves no label behind."""
     words = text.strip("\n")
     return f"{opening(key, language)}{escaped(words)}{closing(key)}" if words.strip() else ""
 
@@ -139,7 +139,7 @@ def fenced_items(key: PartKey, items: Iterable[Item], language: str) -> str:
 
 
 def labelled(key: PartKey | None, text: str, language: str) -> str:
-    """What a block brings: bare, or as a part with an empty line behind it."""
+    """The text of a block: bare, or as a part followed by an empty line."""
     if key is None:
         return text
     return f"{part}\n\n" if (part := fenced(key, text, language)) else ""
@@ -151,12 +151,12 @@ def read_parts(prompt: str) -> tuple[Part, ...]:
 
 
 def without_parts(prompt: str) -> str:
-    """What stands outside all parts: what the model is told to do."""
+    """The text outside all parts: the instructions to the model."""
     return _PART.sub("\n", prompt)
 
 
 def words_of(prompt: str) -> str:
-    """A prompt without tags and labels, unescaped where it was fenced: what is looked up in the book."""
+    """A prompt without tags and labels, and unescaped, as used to search the book."""
 
     def words(match: re.Match[str]) -> str:
         return _read(match).whole

@@ -1,4 +1,4 @@
-"""References inside a prompt: which nodes it needs, and filling in `{{...}}`."""
+"""References inside a prompt: the nodes it needs, and the values for `{{...}}`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RUN_VALUES: Final = (
 
 
 def chapter_values(chapter: Chapter, language: str) -> dict[str, str]:
-    """What `{{chapter.title}}` and the like are filled with; `label` is `Chapter 4: title`.
+    """The values of `{{chapter.title}}` and similar paths; `label` is `Chapter 4: title`.
 
     `length` and `style` are empty: runs read them from the book (`agents/context/expects.py`).
     """
@@ -52,7 +52,7 @@ def node_of(path: str) -> NodeId | None:
 
 
 def references(blocks: Iterable[Block], known: Collection[NodeId] = ()) -> tuple[NodeId, ...]:
-    """The nodes whose live output the blocks need, without doubles, in order of appearance.
+    """The nodes whose live output the blocks need, without duplicates, in order of appearance.
 
     `known` is for ids with dots: `result_of.act.one.title` reads a field of the node `act` unless it holds `act.one`.
     """
@@ -79,10 +79,10 @@ def block_paths(blocks: Iterable[Block]) -> tuple[str, ...]:
 
 
 def fill(text: str, names: Mapping[str, Any], text_of: Callable[[NodeId], str | None]) -> str:
-    """`text` with every `{{path}}` replaced; inserted text is never read as a binding again.
+    """`text` with every `{{path}}` replaced; inserted text is never parsed for bindings again.
 
-    `result_of.NODE` and `result_of.NODE.text` give the node's text; any other path is looked up in `names`.
-    Raises BindingError naming the path and what there is.
+    `result_of.NODE` and `result_of.NODE.text` give the node's text; any other path is looked up in `names`. Raises
+    BindingError with the path and the available names.
     """
 
     def value(match: re.Match[str]) -> str:

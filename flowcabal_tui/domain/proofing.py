@@ -1,4 +1,4 @@
-"""What proofing by rule marks in a text: the rules, and the places that they mark."""
+"""Proofing by rule: the rules, and the places that they mark in a text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ProofRule = Literal[
 ]  # fmt: skip
 PROOF_RULES: Final[tuple[ProofRule, ...]] = get_args(ProofRule)
 ON_REQUEST: Final[frozenset[ProofRule]] = frozenset({"repeats"})
-"""Rules that mark more than one place a chapter of published novels (`tests/bench/proofing.py`): off until wanted."""
+"""Rules that mark more than one place a chapter of published novels (`tests/bench/proofing.py`): off by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofMark:
-    """A place of a text that a rule marks. `suggestion` is what could stand there; "": the rule proposes nothing.
+    """A place of a text that a rule marks. `suggestion` could replace it; "": the rule proposes nothing.
 
-    `also` is where the same words are too, for repeats: the position of a chapter, 0: none.
+    `also` is the chapter position of another occurrence of repeated words, 0: none.
     """
 
     rule: ProofRule

@@ -1,4 +1,4 @@
-"""Proposals: what an agent or a rule says of the book, in one form for every list that a writer goes through.
+"""Proposals of an agent or a rule about the book, in one form for all lists of the writer.
 
 A kind of proposal is a name and the type of its `Difference.after` (`SHAPES`). Findings of checks, and edits of a
 chapter, of the outline and of a workflow, are kinds of the same value, in the same table and the same list.
@@ -26,10 +26,10 @@ ProposalState = Literal[
     "waiting", "applied", "confirmed", "corrected", "dropped", "resolved", "withdrawn",
     "later", "intended", "useless", "changed",
 ]  # fmt: skip
-"""waiting: enters no prompt; applied: contexts read it though no hand has looked at it; confirmed, corrected, dropped:
-the writer's word; resolved: the chapter does not hold its quotation any more; withdrawn: a later reading does not say
-it. Of findings: later: put aside; intended, useless (not useful), changed (the story changes there): the writer's word.
-"""
+"""waiting: enters no prompt; applied: contexts read it although the writer has not seen it; confirmed, corrected,
+dropped: the writer's decision; resolved: the chapter no longer contains its quotation; withdrawn: a later reading no
+longer finds it. Of findings: later: postponed; intended, useless (not useful), changed (the story changes there): the
+writer's decision."""
 Verdict = Literal["confirm", "correct", "drop"]
 OPEN_STATES: Final[tuple[ProposalState, ...]] = ("waiting", "applied")
 DECIDED: Final[tuple[ProposalState, ...]] = ("confirmed", "corrected", "dropped", "intended", "useless", "changed")
@@ -37,12 +37,11 @@ ReasonCode = Literal[
     "quoted", "short", "unnamed", "unrelated", "unquoted", "unknown", "overrules",
     "named", "rare", "inside", "shared", "own", "worded",
 ]  # fmt: skip
-"""Why it is in its state. quoted: its quotation bears it out; short, unnamed, unrelated: the quotation is too short,
-names nobody whom it is about, shares no word with it; unquoted: no such words in the chapter; unknown: a name that the
-book does not know; overrules: it would end or change what a hand wrote. Of names: named: nothing more is known; rare:
-it occurs once; inside: it is part of a longer word; shared: it could be another's; own: of somebody whom a hand wrote.
-worded: the agent says why, in words of its own.
-"""
+"""The reason of a proposal's state. quoted: its quotation supports it; short, unnamed, unrelated: the quotation is too
+short, names none of its subjects, shares no word with it; unquoted: the chapter has no such words; unknown: a name that
+the book does not have; overrules: it would end or change the writer's own entry. Of names: named: no further facts;
+rare: it occurs once; inside: it is part of a longer word; shared: it could be another's; own: of an entity written by
+hand. worded: the agent gives the reason in its own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class NewName:
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Words of a chapter, and what would take their place."""
+    """Words of a chapter, and their replacement."""
 
     id: str
     chapter: ChapterId
@@ -65,7 +64,7 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class OutlineEdit:
-    """What the outline would say of a chapter, and what it says now ("": nothing)."""
+    """New and present text of the outline for a chapter ("": none)."""
 
     id: str
     chapter: ChapterId
@@ -75,7 +74,8 @@ class OutlineEdit:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowEdit:
-    """The suggestion of a build (its id) for a workflow ("": a new one): so many changes, explained in `words`."""
+    """The suggestion of a build (its id) for a workflow ("": a new one): the number of its changes, explained in
+    `words`."""
 
     id: str
     workflow: str
@@ -85,7 +85,7 @@ class WorkflowEdit:
 
 @dataclass(frozen=True, slots=True)
 class TitleEdit:
-    """What a chapter would be called, and what it is called now."""
+    """The new and the present title of a chapter."""
 
     id: str
     chapter: ChapterId
@@ -95,7 +95,7 @@ class TitleEdit:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A change of the whole book that was applied at once: in so many places of so many chapters."""
+    """A change of the whole book that was applied at once, with its numbers of places and chapters."""
 
     id: str
     words: str
@@ -106,15 +106,15 @@ class Review:
 
 
 Edit = TextEdit | OutlineEdit | WorkflowEdit
-"""What is no part of the story's records."""
+"""The kinds that are not records of the story."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found: the words that the proposal quotes do not agree with those of `source`.
+    """A finding of a check: the quoted words of the proposal disagree with those of `source`.
 
-    `source` is empty where the quoted words alone are odd. `about` are those whom both name. `draft` is the node of a
-    run whose output is not kept: the place is none until it is.
+    `source` is empty where the quoted words alone are odd. `about` are the entities that both name. `draft` is the node
+    of a run whose output is not kept: the proposal has no place until it is.
     """
 
     subtype: str
@@ -127,7 +127,7 @@ class Finding:
 
     @property
     def id(self) -> str:
-        """It writes nothing by itself."""
+        """Always "": a finding writes no record."""
         return ""
 
     @property
@@ -153,7 +153,7 @@ SHAPES: Final[Mapping[ProposalKind, type[Any]]] = {
     "title": TitleEdit,
     "review": Review,
 }
-"""Kind -> type of what it would write."""
+"""The type of the written value, by kind."""
 KIND_OF: Final[Mapping[type[Any], ProposalKind]] = {shape: kind for kind, shape in SHAPES.items()}
 
 
@@ -168,7 +168,7 @@ class ProposalPlace:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What would be written, and what it changes (None: nothing that is there)."""
+    """The value to write, and the record that it changes (None: a new one)."""
 
     after: Change
     before: StoryRecord | None = None
@@ -176,7 +176,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why the proposal is made or waits; `detail` is a name or number that its words contain."""
+    """Why the proposal is made or waits; `detail` is a name or number for the message."""
 
     grounds: ReasonCode = "quoted"
     detail: str = ""
@@ -184,7 +184,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who proposes: an agent or a rule, and the task or rule by its name."""
+    """The proposer: an agent or a rule, and the name of the task or rule."""
 
     by: Literal["agent", "rule"] = "agent"
     maker: str = ""
@@ -192,7 +192,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One row of the list. `id` is "" until the row is stored. `place` None: it is of no chapter."""
+    """One row of the list. `id` is "" until the row is stored. `place` None: it belongs to no chapter."""
 
     kind: ProposalKind
     place: ProposalPlace | None
@@ -205,7 +205,7 @@ class Proposal:
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Whom and what it is about, by id."""
+        """The ids of its subjects."""
         match self.difference.after:
             case Entity(id=entity):
                 return (entity,)
@@ -227,13 +227,13 @@ class Proposal:
 
     @property
     def target(self) -> str:
-        """The id of the entity or record that it would write."""
+        """The id of the entity or record to write."""
         after = self.difference.after
         return after.entity if isinstance(after, NewName) else after.id
 
     @property
     def says(self) -> str:
-        """Its words, by which two of the same quotation are told apart."""
+        """Its words, which tell apart two proposals with the same quotation."""
         match self.difference.after:
             case Entity(name=words) | NewName(name=words) | Relation(kind=words):
                 return words
@@ -250,9 +250,9 @@ class Proposal:
 
     @property
     def identity(self) -> str:
-        """The same for the same kind, subjects and quotation, however the quotation is spaced and punctuated.
+        """Equal for the same kind, subjects and quotation, regardless of its blanks and punctuation.
 
-        Of a finding: for the same check, chapter and quotations, which hold the names of its subjects.
+        For a finding: for the same check, chapter and quotations, which contain the names of its subjects.
         """
         if isinstance(self.difference.after, Finding):
             chapter = self.place.chapter if self.place else ""
@@ -263,8 +263,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ProposalWish:
-    """Which rows are wanted: of these states (empty: any) and kinds (empty: any but findings), of a chapter (None: of
-    all), with these words."""
+    """Filter of rows: by states (empty: any) and kinds (empty: any but findings), by chapter (None: all), by words."""
 
     states: tuple[ProposalState, ...] = OPEN_STATES
     kinds: tuple[ProposalKind, ...] = ()
@@ -274,7 +273,7 @@ class ProposalWish:
 
 @dataclass(frozen=True, slots=True)
 class ProposalPage:
-    """Some rows from `offset` on, and how many there are of each state (of the same kinds, chapter and words)."""
+    """Rows from `offset` on, and the number of rows in each state (of the same kinds, chapter and words)."""
 
     rows: tuple[Proposal, ...]
     offset: int
@@ -299,7 +298,7 @@ def plain_quotation(text: str) -> str:
 
 
 def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
-    """The entity after the writer's word on one of its names: confirmed among the aliases, or rejected."""
+    """The entity after the writer's decision on one of its names: added to the aliases, or to the rejected names."""
 
     def without(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(each for each in names if each != name)
@@ -315,7 +314,7 @@ def judged(entity: Entity, name: str, *, confirms: bool) -> Entity:
 
 
 def continued(record: StoryRecord, sequel: Sequel) -> StoryRecord:
-    """The record after a sequel: learned by one more, else paid or ended in the sequel's chapter."""
+    """The record after a sequel: known to one more entity, else paid or ended in the sequel's chapter."""
     match record:
         case Fact() if sequel.learned_by is not None:
             learned = Knower(sequel.learned_by, sequel.chapter, sequel.evidence)

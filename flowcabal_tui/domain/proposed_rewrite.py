@@ -1,4 +1,4 @@
-"""A rewrite that a model proposes: the passage before and after, and what differs, paragraph by paragraph."""
+"""A rewrite that a model proposes: the passage before and after, and their differences by paragraph."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ RewriteState = Literal["waiting", "accepted", "refused"]
 NO_REWRITE: Final = RewriteId(0)
 _ALIKE: Final = 0.5
 _MOST_COMPARED: Final = 2_000
-"""Pairs of paragraphs in one stretch that are compared."""
+"""Limit of pairs of paragraphs that are compared in one stretch."""
 PIECE: Final = 3_000
-"""Characters that a model rewrites in one answer."""
+"""The number of characters that a model rewrites in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class ParagraphChange:
 
 @dataclass(frozen=True, slots=True)
 class ProposedRewrite:
-    """`before` stands, or stood, at the character `start` of the chapter; `after` is what the model made of it.
+    """`before` is the passage at character `start` of the chapter; `after` is the model's version of it.
 
-    `findings` are those that it was asked to mend.
+    `findings` are the ones that the model was asked to fix.
     """
 
     chapter: ChapterId
@@ -51,15 +51,15 @@ class ProposedRewrite:
 
     @property
     def changes(self) -> tuple[ParagraphChange, ...]:
-        """What differs."""
+        """The differences by paragraph."""
         return paragraph_changes(self.before, self.after)
 
 
 def paragraph_changes(before: str, after: str) -> tuple[ParagraphChange, ...]:
     """The paragraphs that differ, in order; blank lines between them do not count.
 
-    A paragraph that became one is a change of its own, and so is one that came or went; several that became more or
-    fewer, and are like none of them, are one change.
+    Each changed, added or removed paragraph is a change of its own; several that became more or fewer, and resemble
+    none of them, are one change.
     """
     ours, theirs = _paragraphs(before), _paragraphs(after)
     left = [before[start:end] for start, end in ours]
@@ -79,7 +79,7 @@ def _changes(
 def _blocks(
     left: Sequence[str], right: Sequence[str], i: int, i_end: int, j: int, j_end: int
 ) -> Iterator[tuple[int, int, int, int]]:
-    """A stretch that differs, cut where a paragraph has become another one that is much like it."""
+    """A stretch that differs, cut where a paragraph was replaced by a similar one."""
     if i_end - i != j_end - j and (i_end - i) * (j_end - j) <= _MOST_COMPARED:
         for x in range(i, i_end):
             y = next((y for y in range(j, j_end) if _share(left[x], right[y]) >= _ALIKE), None)
@@ -93,7 +93,7 @@ def _blocks(
 def _block(
     before: str, ours: Sequence[tuple[int, int]], new: Sequence[str], i: int, i_end: int
 ) -> Iterator[ParagraphChange]:
-    """What makes the paragraphs from i to i_end into those of `new`."""
+    """The changes that turn the paragraphs from i to i_end into those of `new`."""
     gap = "\n\n" if "\n\n" in before or "\n" not in before.strip() else "\n"
     words = gap.join(new)
     if i_end - i == len(new):
@@ -112,13 +112,13 @@ def _block(
 
 
 def _share(one: str, other: str) -> float:
-    """Which part of the pairs of neighbouring characters of the shorter text the other one has too."""
+    """The share of the shorter text's pairs of neighbouring characters that the other text contains."""
     ours, theirs = (Counter(text[at : at + 2] for at in range(len(text) - 1)) for text in (one, other))
     return sum((ours & theirs).values()) / max(1, min(ours.total(), theirs.total()))
 
 
 def with_changes(before: str, changes: Sequence[ParagraphChange], accepted: Collection[int]) -> str:
-    """The passage with those changes that are accepted, by their numbers from 0."""
+    """The passage with the accepted changes, given by their numbers from 0."""
     text = before
     for number in sorted(accepted, reverse=True):
         change = changes[number]
@@ -127,7 +127,7 @@ def with_changes(before: str, changes: Sequence[ParagraphChange], accepted: Coll
 
 
 def pieces(text: str, most: int = PIECE) -> tuple[tuple[int, int], ...]:
-    """Where a text is cut for a model: at ends of lines, each piece at most so long unless one line is longer."""
+    """Spans of a text for a model: cut at line ends, each at most `most` characters unless one line is longer."""
     found, start, at = [], 0, 0
     for line in text.splitlines(keepends=True):
         if at > start and at + len(line) - start > most:
@@ -138,7 +138,7 @@ def pieces(text: str, most: int = PIECE) -> tuple[tuple[int, int], ...]:
 
 
 def _paragraphs(text: str) -> list[tuple[int, int]]:
-    """Where lines that are not blank begin and end, without the blanks around them."""
+    """Spans of the lines that are not blank, without the blanks around them."""
     spans, at = [], 0
     for line in text.splitlines(keepends=True):
         if line.strip():

@@ -1,4 +1,4 @@
-"""What a value is refused for, in the user's words: pydantic's own are English only."""
+"""Reasons of refused values in the user's language; pydantic's own are English only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flowcabal_tui.locale import _
 
 
 def refusal(error: ErrorDetails) -> str:
-    """Why a value cannot be used; kinds of refusal that are not known here keep pydantic's words."""
+    """The reason why a value cannot be used; an unknown kind keeps pydantic's words."""
     context = error.get("ctx", {})
     match error["type"]:
         case "missing":

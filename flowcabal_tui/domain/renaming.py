@@ -1,4 +1,4 @@
-"""Expressions of conditions with other paths in them."""
+"""Replaces paths in the expressions of conditions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from flowcabal_tui.domain.paths import Part
 
 
 def renamed(expression: str, rename: Callable[[tuple[Part, ...]], tuple[Part, ...]]) -> str:
-    """The expression with every path that it reads replaced by what `rename` makes of its parts.
-
-    Raises ExpressionError.
-    """
+    """The expression with `rename` applied to the parts of every path that it reads. Raises ExpressionError."""
     tree = parsed(expression)
     text = expression.strip().encode()
     lines = [0]
@@ -31,7 +28,7 @@ def renamed(expression: str, rename: Callable[[tuple[Part, ...]], tuple[Part, ..
 
 
 def written(parts: tuple[Part, ...]) -> str:
-    """A path as an expression writes it: keys that are no names stand in brackets."""
+    """A path as an expression writes it: keys that are not identifiers are in brackets."""
     text = str(parts[0])
     for part in parts[1:]:
         plain = isinstance(part, str) and part.isidentifier() and not keyword.iskeyword(part)

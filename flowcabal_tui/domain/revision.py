@@ -14,12 +14,12 @@ from flowcabal_tui.locale import mark
 
 PassId = NewType("PassId", str)
 WHOLE: Final = ""
-"""The item of a tick that says that a chapter is done."""
+"""The item of a tick for a whole chapter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChapterLock:
-    """`version` is the one that the chapter had when it was locked last; unlocked, it can be compared with."""
+    """`version` is the one that the chapter had when it was last locked; after unlocking it serves for comparison."""
 
     chapter: ChapterId
     version: int
@@ -31,7 +31,7 @@ class ChapterLock:
 class RevisionPass:
     """One way through the book: findings of these checks, comments of these kinds (empty: any), and a checklist.
 
-    The words of a pass that the program brings are marked for translation.
+    The words of built-in passes are marked for translation.
     """
 
     id: PassId
@@ -43,7 +43,7 @@ class RevisionPass:
 
 @dataclass(frozen=True, slots=True)
 class PassChapter:
-    """How far a pass is in a chapter. `outdated`: its text was changed after it was ticked as done."""
+    """Progress of a pass in a chapter. `outdated`: the text changed after it was ticked as done."""
 
     chapter: ChapterId
     findings: int = 0
@@ -51,7 +51,7 @@ class PassChapter:
     done: bool = False
     outdated: bool = False
     items: frozenset[str] = frozenset()
-    """The items of the checklist that are ticked."""
+    """The ticked items of the checklist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PassProgress:
 
     @property
     def done(self) -> int:
-        """Chapters that are done, with the text that they have."""
+        """The number of chapters that are done in their present text."""
         return sum(each.done and not each.outdated for each in self.chapters)
 
 
@@ -119,12 +119,12 @@ PASSES: Final[tuple[RevisionPass, ...]] = (
         (mark("Spelling and punctuation are checked."), mark("Headings and scene breaks are right.")),
     ),
 )
-"""The passes of a book whose writer has chosen no others, in their order."""
+"""The default passes of a book, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """That an item of a pass (WHOLE: all of it) is done in a chapter, with the text of `digest`."""
+    """An item of a pass (WHOLE: all of it) that is done in a chapter with the text of `digest`."""
 
     of: PassId
     chapter: ChapterId
@@ -139,7 +139,7 @@ def progress(
     comments: Mapping[tuple[ChapterId, CommentKind], int],
     ticks: tuple[Tick, ...],
 ) -> PassProgress:
-    """Puts together how far a pass is: `chapters` with the digests of their texts, `findings` by chapter and check,
+    """The progress of a pass, from `chapters` with the digests of their texts, `findings` by chapter and check, and
     open `comments` by chapter and kind."""
     whole = {tick.chapter: tick.digest for tick in ticks if tick.of == wanted.id and tick.item == WHOLE}
     rows = []
@@ -159,7 +159,7 @@ def progress(
 
 
 def new_pass(title: str, known: Sequence[RevisionPass]) -> RevisionPass:
-    """A pass with an id that none of the known ones has."""
+    """A pass with an id that no known pass has."""
     base = slug(title, fallback="pass", limit=30)
     taken = {each.id for each in known}
     names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))

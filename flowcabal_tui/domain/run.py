@@ -28,26 +28,26 @@ NodeState = Literal[
     "cancelled",
 ]
 RunState = Literal["running", "waiting", "paused", "done", "failed", "cancelled", "interrupted"]
-"""waiting: only human questions are left; paused: step mode waits to go on; interrupted: the process ended before."""
+"""waiting: only questions to the writer are left; paused: step mode waits; interrupted: the process ended early."""
 UNDER_WAY: Final[frozenset[NodeState]] = frozenset({"ready", "running", "retrying"})
 OutputAuthor = Literal["model", "human", "program"]
 IterationKind = Literal["recursive", "evolutionary"]
 Verdict = Literal["approve", "retry", "ask"]
 DecisionKind = Literal["approve", "retry", "mend", "edit", "reject", "choose"]
-"""retry: the whole text again; mend: the paragraphs that have to change."""
+"""retry: write the whole text again; mend: rewrite only the affected paragraphs."""
 QuestionKind = Literal["review", "input", "confirm", "choice", "gate", "limit"]
-"""review: of an output; input: free text; confirm: first use of a model; choice: one of several; gate: may it act?
-limit: may the run cost more than was quoted?"""
+"""review: approve an output; input: free text; confirm: first use of a model; choice: one of several; gate: permission
+to act; limit: permission to exceed the quoted cost."""
 
 
 def node_state_in(run: RunState, node: NodeState) -> NodeState:
-    """The state of a node in a run of this state: where nobody carries the run on, nothing of it is under way."""
+    """The state of a node in a run of this state: in a run that no process carries out, no node is under way."""
     return "cancelled" if run == "interrupted" and node in UNDER_WAY else node
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words as they stand, and where: a project-relative uri and character offsets."""
+    """Verbatim words with their place: a project-relative uri and character offsets."""
 
     text: str
     uri: str
@@ -78,9 +78,9 @@ RuleName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """A contradiction that two quotations can show: `draft` against `source`.
+    """A contradiction shown by two quotations: `draft` against `source`.
 
-    A finding of a rule names it; its source is empty where the draft alone is odd.
+    A finding of a rule names the rule; its source is empty where the draft alone is odd.
     """
 
     angle: CheckAngle
@@ -91,17 +91,17 @@ class CheckFinding:
     confidence: float
     rule: RuleName | Literal[""] = ""
     question: str = ""
-    """What the writer has to say: which of the two holds, or why both do."""
+    """The question to the writer: which of the two is right, or why both are."""
 
     @property
     def signature(self) -> tuple[str, str]:
-        """What makes two findings the same one: the two quotations."""
+        """The identity of a finding: its two quotations."""
         return self.draft.text, self.source.text
 
 
 @dataclass(frozen=True, slots=True)
 class AngleCheck:
-    """One checker's word. "not checked" is never a pass."""
+    """The result of one checker. "not checked" is never a pass."""
 
     angle: CheckAngle
     outcome: Literal["passed", "found", "not checked"]
@@ -125,7 +125,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """An output of a node without its text, and how it was made. "" is the key of what no run would look for.
+    """An output of a node without its text, and how it was made. `key` is "" when no run would look the output up.
 
     `author` "human" is an edit. `seconds` are those of work.
     """
@@ -145,7 +145,7 @@ _MADE: Final = attrgetter(*MADE)
 
 
 def made_of(value: Any) -> dict[str, Any]:
-    """The fields of `Made` of a value that has them, by name."""
+    """The fields of `Made` that `value` has, by name."""
     return dict(zip(MADE, _MADE(value), strict=True))
 
 
@@ -153,7 +153,7 @@ def made_of(value: Any) -> dict[str, Any]:
 class Attempt(Made):
     """One output of one node in one run. Attempts count from 1.
 
-    `text` is what is stored: the text, or the JSON when `form` says so.
+    `text` is the stored form: the text, or the JSON when `form` is "json".
     """
 
     number: int
@@ -161,9 +161,9 @@ class Attempt(Made):
     cached: bool = False
     feedback: str = ""
     of: int = 0
-    """The earlier attempt that the request holds as the model's own turn; 0: none."""
+    """The earlier attempt that the request contains as the model's own turn; 0: none."""
     paragraphs: tuple[int, ...] = ()
-    """The paragraphs of that attempt, from 1, that alone could change; (): all was written again."""
+    """The only paragraphs of that attempt, from 1, that could change; (): all was written again."""
     evaluation: Evaluation | None = None
     receipt: Receipt | None = None
     complete: bool = True
@@ -175,7 +175,7 @@ class Attempt(Made):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """What a further attempt is based on: the attempt before it, and what is wrong with it."""
+    """The basis of a further attempt: the attempt before it, and the feedback on it."""
 
     attempt: Attempt
     feedback: str
@@ -185,9 +185,9 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the things to choose from: a candidate's text, or an answer. `node` is the path of who made it.
+    """An option of a question: a candidate's text, or an answer. `node` is the path of its maker.
 
-    What a sifting says of it: `like` is the number of the choice that it nearly equals (0: none), `note` any other.
+    `like` is the number of the choice that it nearly equals (0: none), `note` any other remark of a sifting.
     """
 
     label: str
@@ -200,7 +200,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A durable question to the human; it holds up only the nodes behind it. `choices` are numbered from 1.
+    """A durable question to the human; it blocks only the nodes behind it. `choices` are numbered from 1.
 
     `required` questions can be answered only by a person at the screen or on standard input, never by a flag.
     """
@@ -235,22 +235,22 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class SpendLimit:
-    """What a run or a reading may cost without asking again: tokens in and out together, and money. None: not limited.
+    """The cost that a run or a reading may reach without asking: tokens in and out together, and money. None: no limit.
 
-    `calls` are those from now on; a repeated one counts again.
+    `calls` limits further calls; a repeated one counts again.
     """
 
     tokens: int | None = None
     cost: Decimal | None = None
     currency: str = ""
     answer: int = 0
-    """Tokens that a text of a node was taken to have at most where the model is sent no limit; 0: the usual number."""
+    """The assumed limit of an answer in tokens where the model is sent none; 0: the default."""
     calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What to run: a workflow's reference, the chapter it is for, and the writer's wishes."""
+    """A request for a run: a workflow's reference, its chapter, and the writer's options."""
 
     workflow: str
     chapter: ChapterId | None = None
@@ -259,16 +259,16 @@ class RunRequest:
     targets: tuple[NodeId, ...] = ()
     fresh_context: bool = False
     again: tuple[NodeId, ...] = ()
-    """Nodes for which a new sample is wanted though a result is there."""
+    """Nodes that make a new sample although a result exists."""
     step: bool = False
-    """Pause after each level of the graph until told to go on."""
+    """Pause after each level of the graph until the writer continues."""
     overrides: tuple[tuple[NodeId, dict[str, Any]], ...] = ()
     """Parameters of nodes for this run only, such as {"model": ..., "draft.temperature": ...}; dots lead inside."""
     limit: SpendLimit | None = None
-    """What was agreed to; None: the run is quoted when it begins and limited to that."""
+    """The agreed limit; None: the run is quoted at its start and limited to the quote."""
 
     def another(self, node: NodeId) -> RunRequest:
-        """The same run for one more sample of a node, of which alone it pays anything."""
+        """The same run for one more sample of a node; only that node costs anything."""
         top = NodeId(node.split("/")[0])
         return replace(self, again=(node,), targets=(top,), step=False, limit=None)
 
@@ -289,7 +289,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunWish:
-    """Which runs are listed: those of a `chapter` (None: of no chapter), without an end, before one, just one."""
+    """Filter of runs: of a `chapter` (None: of no chapter), without an end, before one, a single one."""
 
     chapter: ChapterId | Literal["any"] | None = "any"
     unended: bool = False
@@ -299,14 +299,14 @@ class RunWish:
 
 ANY_RUN: Final = RunWish()
 CallKind = Literal["writing", "checks", "inquiries", "scene", "embeddings"]
-"""writing: by nodes; checks: by the Monitor; inquiries and scene: of the Context agent; embeddings: queries of the
+"""writing: by nodes; checks: by the Monitor; inquiries and scene: by the Context agent; embeddings: queries of the
 search."""
 CALL_KINDS: Final[tuple[CallKind, ...]] = get_args(CallKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """Calls, their tokens, and what these cost; `cost` is None when a price or a count is unknown."""
+    """Calls, their tokens, and their cost; `cost` is None when a price or a count is unknown."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -323,14 +323,14 @@ class Spend:
         )
 
     def times(self, number: int) -> Spend:
-        """The same so many times."""
+        """The sum of `number` equal spends."""
         cost = None if self.cost is None else self.cost * number
         return Spend(self.calls * number, self.input_tokens * number, self.output_tokens * number, cost)
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteLine:
-    """What one kind of call would cost."""
+    """The cost of one kind of call."""
 
     kind: CallKind
     likely: Spend
@@ -339,12 +339,11 @@ class QuoteLine:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a run would cost: nodes that would run and that are served from the store, frozen ones among them.
+    """The cost of a run: nodes that would run and nodes served from the store, frozen ones among them.
 
-    `likely`: each check passes, each answer has the usual length, nothing has to be repeated. `most`: every attempt,
-    question, repair and repetition that the program makes by itself, with answers as long as they can be; None when
-    something has no bound, and then `open_ends` says what. No prompt cache is taken to help. `stale` are those of
-    `would_run` that have an output, which is out of date.
+    `likely`: each check passes, each answer has the usual length, nothing is repeated. `most`: every attempt, question,
+    repair and automatic repetition, with the longest possible answers; None when there is no bound, for the reasons in
+    `open_ends`. No saving by a prompt cache is assumed. `stale` are those of `would_run` whose output is out of date.
     """
 
     would_run: tuple[NodeId, ...]
@@ -359,9 +358,9 @@ class Quote:
     answer: int = 0
     """As in SpendLimit."""
     keeping: Spend | None = None
-    """What the memory likely costs when the output is kept, which is no part of the run; None: nothing."""
+    """The likely cost of updating the memory after a keep, which is not part of the run; None: nothing."""
     warnings: tuple[str, ...] = ()
-    """What is to be known before the run besides what it costs."""
+    """What the writer should know before the run, besides its cost."""
 
     @property
     def is_free(self) -> bool:
@@ -370,7 +369,7 @@ class Quote:
 
     @property
     def limit(self) -> SpendLimit | None:
-        """What the run is held to; None when no bound is known."""
+        """The limit of the run; None when no bound is known."""
         if self.most is None:
             return None
         return SpendLimit(self.most.input_tokens + self.most.output_tokens, self.most.cost, self.currency, self.answer)

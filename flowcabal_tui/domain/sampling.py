@@ -20,11 +20,11 @@ Seed = Annotated[int | None, Field(ge=0, description="Makes equal requests alike
 
 
 class Sampled(BaseModel):
-    """A subclass declares the fields of SAMPLING. What is not set is not written, so that digests stay as they were."""
+    """A subclass declares the fields of SAMPLING. Unset fields are not serialised, so that digests stay the same."""
 
     @property
     def sampling(self) -> tuple[tuple[str, Any], ...]:
-        """Those that are set, as parameters of a request."""
+        """The fields that are set, as parameters of a request."""
         found = ((name, getattr(self, name)) for name in SAMPLING)
         return tuple((name, value) for name, value in found if value not in (None, ()))
 

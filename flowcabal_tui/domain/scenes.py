@@ -1,4 +1,4 @@
-"""The scenes of a chapter, as its writer breaks it: by lines of ornaments, or by wider gaps (decision 33)."""
+"""The scenes of a chapter as its writer separates them: by ornamental lines, or by wider gaps (decision 33)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flowcabal_tui.domain.manuscript import Span
 class ChapterScene:
     """One scene. `number` counts from 1; `opening` is the break before it with the blank lines around it.
 
-    The first scene of a chapter has an empty opening, unless it has a title. `beats` are the outline's words for it.
+    The first scene of a chapter has an empty opening, unless it has a title. `beats` is the outline's text for it.
     """
 
     number: int

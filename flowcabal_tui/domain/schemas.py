@@ -1,4 +1,4 @@
-"""Checking a path against the JSON Schemas of what nodes yield, before anything runs."""
+"""Checks paths against the JSON Schemas of node outputs before a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANYTHING: Final[Schema] = {}
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
 _DEFINITIONS: Final = ("$defs", "definitions")
 _MAX_COMPARED: Final = 300
-"""Names among which the nearest is sought: it takes milliseconds for each mistake."""
+"""The number of names compared for the nearest one, which takes milliseconds for each error."""
 _MAX_OPTIONS: Final = 200
 _WITH_LENGTH: Final = frozenset(("array", "string", "object"))
 
@@ -36,7 +36,7 @@ def check_path(
     roots: Mapping[str, Schema | None] | None = None,
     field: str = "",
 ) -> Finding | None:
-    """What is wrong with a path; None when it may be right. See `follow`."""
+    """The error in a path; None when there is none as far as the schemas tell. See `follow`."""
     found = follow(path, schemas, roots=roots, field=field)
     return found if isinstance(found, Finding) else None
 
@@ -48,10 +48,10 @@ def follow(
     roots: Mapping[str, Schema | None] | None = None,
     field: str = "",
 ) -> Schema | Finding:
-    """The JSON Schema of what a path yields (empty: anything), or what is wrong with it.
+    """The JSON Schema of the value of a path (empty: anything), or the error in the path.
 
-    `schemas` holds every node that may be referred to and what it yields (None: anything); `roots` the other names
-    (`loop`, an alias, `state`), or None when those are not to be checked. `field` goes into the finding.
+    `schemas` holds the schema of every node that may be referred to (None: anything); `roots` the other names (`loop`,
+    an alias, `state`), or None to leave those unchecked. `field` goes into the finding.
     """
     try:
         read = paths.parse(path)
@@ -79,7 +79,7 @@ def follow(
 
 
 def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Schema | Finding:
-    """The schema of the field `name` of what `path` yields, or of each of its items; or what is wrong with it."""
+    """The schema of the field `name` in the value of `path`, or in each of its items; or the error."""
     try:
         parts = paths.parse(name).parts
         return _walk(Path((path, *parts)), 1, schema)
@@ -93,7 +93,7 @@ def follow_field(schema: Schema, name: str, *, path: str, field: str = "") -> Sc
 
 
 def item_types(schema: Schema) -> frozenset[str]:
-    """The JSON types of a value, or of the items if it is a list; empty when that is open."""
+    """The JSON types of a value, or of the items if it is a list; empty when unknown."""
     found: set[str] = set()
     for option in options_of(schema, schema):
         types, items = types_of(option), option.get("items")
@@ -124,7 +124,7 @@ def _follow_node(path: Path, schemas: Mapping[NodeId, Schema | None]) -> Schema:
 
 
 def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None]) -> str:
-    """The path with the nearest name put in; empty when nothing is near."""
+    """The path with the nearest existing name; empty when none is near."""
     if mismatch.index == 0 and path.root in schemas:
         return paths.shown((RESULT, *path.parts))
     if mismatch.index >= len(path.parts):
@@ -138,7 +138,7 @@ def _fix(path: Path, mismatch: _Mismatch, schemas: Mapping[NodeId, Schema | None
 
 
 def _completed(path: Path, used: int, schema: Schema) -> tuple[Part, ...]:
-    """The parts after the node, with the `items` or `aggregates` of a loop that was left out; see `paths.completed`."""
+    """The parts after the node, completed by the omitted `items` or `aggregates` of a loop; see `paths.completed`."""
     parts, fields = path.parts[used:], _properties(schema)
     if not parts or "iterations" not in fields:
         return parts
@@ -188,7 +188,7 @@ def _reason(where: str, part: Part, known: Mapping[str, None]) -> str:
 
 
 def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None], *, length: bool) -> Iterator[Schema]:
-    """What a field or an index of `schema` may be; the fields that there are go into `known`.
+    """The possible schemas of a field or an index of `schema`; adds the existing fields to `known`.
 
     A field of a list is the list of that field of its objects, as in `paths.look_up`.
     """
@@ -210,13 +210,13 @@ def _step(schema: Schema, part: Part, top: Schema, known: dict[str, None], *, le
 
 
 def _has_field(schema: Schema, name: str) -> bool:
-    """Does an object of this schema, or an item of such a list, declare a field of that name?"""
+    """True when an object of this schema, or an item of such a list, declares a field of that name."""
     items = schema.get("items")
     return name in _properties(items if isinstance(items, Mapping) else schema)
 
 
 def _fields(items: Schema, name: str, top: Schema, known: dict[str, None]) -> Iterator[Schema]:
-    """What the field may be in those items that are objects."""
+    """The possible schemas of the field in those items that are objects."""
     for option in options_of(items, top):
         types = types_of(option)
         if not types:
@@ -240,7 +240,7 @@ def _field(schema: Schema, name: str, known: dict[str, None]) -> Iterator[Schema
 
 
 def types_of(schema: Schema) -> frozenset[str]:
-    """The JSON types that a schema allows; empty when it does not say."""
+    """The JSON types that a schema allows; empty when it does not restrict them."""
     types = schema.get("type")
     if isinstance(types, str):
         return frozenset((types,))
@@ -252,7 +252,7 @@ def types_of(schema: Schema) -> frozenset[str]:
 
 
 def options_of(schema: Schema, top: Schema) -> list[Schema]:
-    """A schema without `$ref`, `anyOf`, `oneOf` and `allOf`: what it may be. References point into `top`."""
+    """The alternatives of a schema, without `$ref`, `anyOf`, `oneOf` and `allOf`. References point into `top`."""
     found: list[Schema] = []
     waiting, seen = [schema], 0
     while waiting and seen < _MAX_OPTIONS:
@@ -275,7 +275,7 @@ def _referred(reference: str, top: Schema) -> Schema:
 
 
 def literal(value: Any, *, open_text: Callable[[str], bool]) -> Schema:
-    """The schema of a value that stands in a document; `open_text` says of which texts nothing is known."""
+    """The schema of a literal value in a document; `open_text` is true for texts with unknown values."""
     if isinstance(value, str):
         return ANYTHING if open_text(value) else {"type": "string"}
     if isinstance(value, Mapping):

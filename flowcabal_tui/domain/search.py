@@ -1,4 +1,4 @@
-"""What a search over the whole project finds, and places at which words can be replaced."""
+"""Results of a search over the whole project, and places where words can be replaced."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SEARCH_KINDS: tuple[SearchKind, ...] = (
     "meta",
     "similar",
 )
-"""In the order in which they are shown. `similar` comes from the knowledge server, by meaning; all others by words."""
+"""In display order. `similar` comes from the knowledge server, by meaning; all others by words."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One place: the characters from `start` up to `end` of what `uri` names at `level` (-1: all of it).
+    """One place: the characters from `start` up to `end` of `uri` at `level` (-1: all of it).
 
-    `line` is its paragraph, or as much of it as lies around the place; `spans` are what was sought, within the
-    line. `position` is that of the chapter (0: of none).
+    `line` is its paragraph, or the part of it around the place; `spans` are the matches within the line. `position` is
+    that of the chapter (0: of none).
     """
 
     kind: SearchKind
@@ -45,7 +45,7 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The best hits of each kind, best first, and how many there are of each in all."""
+    """The best hits of each kind, best first, and the total number of each."""
 
     query: str
     hits: tuple[SearchHit, ...]
@@ -54,7 +54,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """Where words stand in a version of a chapter, by the character at which they begin."""
+    """A place of words in a version of a chapter, by the offset of the first character."""
 
     chapter: ChapterId
     version: int
@@ -63,7 +63,7 @@ class TextPlace:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A place with the paragraph around it, of which `span` are the words."""
+    """A place with its paragraph; `span` are the matching words in it."""
 
     place: TextPlace
     position: int

@@ -1,4 +1,4 @@
-"""How much a node's resolved parameters may hold, so that references to references cannot fill the memory."""
+"""Limits of a node's resolved parameters, so that references to references cannot exhaust the memory."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.locale import _
 
 MAX_DEPTH: Final = 100
-"""Lists and objects inside each other."""
+"""Greatest nesting of lists and objects."""
 MAX_VALUES: Final = 250_000
-"""Texts, numbers, lists and objects together."""
+"""Greatest number of texts, numbers, lists and objects together."""
 MAX_CHARACTERS: Final = 20_000_000
-"""Of all texts together: about seven long novels."""
+"""Greatest length of all texts together: about seven long novels."""
 
 Kept = TypeVar("Kept")
 
 
 class TooLarge(BindingError):
-    """The result of references would be larger than the bounds."""
+    """The resolved references exceed the limits."""
 
 
 class SizeBudget:
-    """The rest of the bounds; `take` and `keep` raise TooLarge when it is used up."""
+    """The remaining allowance; `take` and `keep` raise TooLarge when it is used up."""
 
     def __init__(self) -> None:
         self.values, self.characters = MAX_VALUES, MAX_CHARACTERS
 
     def take(self, value: Any, depth: int) -> None:
-        """Counts one value, without what is in it."""
+        """Counts one value, without its contents."""
         self.values -= 1
         if isinstance(value, str):
             self.characters -= len(value)
@@ -41,7 +41,7 @@ class SizeBudget:
             raise TooLarge("…", _("the result would be longer than {n} characters.").format(n=MAX_CHARACTERS))
 
     def keep(self, value: Kept) -> Kept:
-        """Counts a value and all that is in it, a shared part as often as it occurs."""
+        """Counts a value with all its contents, a shared part as often as it occurs. Returns it."""
         waiting: list[tuple[Any, int]] = [(value, 0)]
         while waiting:
             part, depth = waiting.pop()

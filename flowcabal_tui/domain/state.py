@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class StateEffect:
-    """A change of the state, recorded together with the node that makes it.
+    """A change of the state, recorded together with its node.
 
-    write: a settled value, so both; working: a draft, so the working one only; start: the keys become pending, prompts
-    see what is stable; complete: both values and pending no more, where no value is given the working one becomes
-    stable; fail: pending no more, the working value falls back to the stable one.
+    write: a final value, sets both; working: a draft, sets the working value only; start: the keys become pending, and
+    prompts see the stable value; complete: sets both values and ends pending; without a value the working one becomes
+    stable; fail: ends pending, the working value returns to the stable one.
     """
 
     kind: Literal["write", "working", "start", "complete", "fail"]
@@ -24,7 +24,7 @@ class StateEffect:
 
 @dataclass(frozen=True, slots=True)
 class StateEntry:
-    """What is kept of one key. A value that was never set is None in `stable` or `working` with the flag down."""
+    """The stored state of one key. A value that was never set is None in `stable` or `working` with its flag False."""
 
     key: str
     working: Any = None
@@ -35,10 +35,10 @@ class StateEntry:
 
 
 class DualState:
-    """Values go in and come out as copies: nobody can change them from outside."""
+    """Values are copied on their way in and out, so callers cannot change them."""
 
     def __init__(self, entries: Iterable[StateEntry] = (), *, durable: bool = False) -> None:
-        """`durable`: effects are stored with the run's log; else they are done again from it."""
+        """`durable`: effects are stored with the run's log; otherwise they are replayed from it."""
         self.durable = durable
         self.generation = 0
         """Counts the effects; never goes back."""
@@ -66,16 +66,16 @@ class DualState:
         return copy.deepcopy(settled | stable)
 
     def read(self, keys: Iterable[str] | None = None, *, prompt: bool = False) -> dict[str, Any]:
-        """The values of some keys, or of all; keys that are not there are left out."""
+        """The values of some keys, or of all; missing keys are left out."""
         known = self.view(prompt=prompt)
         return known if keys is None else {key: known[key] for key in keys if key in known}
 
     def entries(self, keys: Iterable[str]) -> tuple[StateEntry, ...]:
-        """What is known of these keys."""
+        """The entries of these keys."""
         return tuple(self._entry(key) for key in dict.fromkeys(keys))
 
     def put(self, entries: Iterable[StateEntry]) -> None:
-        """Gives keys back what `entries` told of them."""
+        """Restores keys from `entries`."""
         for entry in entries:
             for values, has, value in (
                 (self._working, entry.has_working, entry.working),

@@ -1,6 +1,6 @@
-"""What the book says happened: relations, facts, promises and moments, each with the words that say it.
+"""The records of the story: relations, facts, promises and moments, each with quotations as evidence.
 
-The `sentence` of a record's evidence is that quotation itself, as it stands in the chapter.
+The `sentence` of a record's evidence is the quotation itself, verbatim from the chapter.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from flowcabal_tui.domain.memory import Evidence
 
 RecordId = NewType("RecordId", str)
 Hand = Literal["hand", "agent"]
-"""Whose word it is; a hand's edit wins and is never changed by an agent."""
+"""The author of a record; an edit by hand takes precedence, and no agent changes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How one entity stands to another, such as "father of"; `directed` False: it holds both ways ("friends").
+    """How one entity relates to another, such as "father of"; `directed` False: it holds both ways ("friends").
 
     It holds from chapter `since` on (None: from before the book) until before chapter `until` (None: to the end).
     """
@@ -45,10 +45,10 @@ class Knower:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that holds in the story, as of a time: from `since` until before `until` (None: open).
+    """A fact of the story with its period: from `since` until before `until` (None: open).
 
-    `about` are those whom it concerns. With an `attribute` ("lives in") it tells a state of the first of them: a
-    later fact with the same attribute of the same one ends it. `secret`: only those in `known_by` know it.
+    `about` are its subjects. With an `attribute` ("lives in") it is a state of the first one: a later fact with the
+    same attribute and subject ends it. `secret`: only the entities in `known_by` know it.
     """
 
     id: RecordId
@@ -65,9 +65,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """Foreshadowing: planted in a chapter, due between two positions of the story (0: not said), paid or dropped.
+    """Foreshadowing: planted in a chapter, due between two positions of the story (0: not given), paid or dropped.
 
-    `paid` is the chapter that pays it; `evidence` shows the planting, `payment` the paying.
+    `paid` is the chapter that pays it; `evidence` quotes the planting, `payment` the paying.
     """
 
     id: RecordId
@@ -87,8 +87,8 @@ class Promise:
 class Moment:
     """An event on the timeline: told in `chapter`, happening at `when` in the story's own words.
 
-    `order` sorts moments of the story's time (None: at the place where it is told), so that a flashback can
-    stand before what is told earlier.
+    `order` sorts moments by the story's time (None: where it is told), so that a flashback can come before events that
+    are told earlier.
     """
 
     id: RecordId
@@ -105,15 +105,15 @@ StoryRecord = Relation | Fact | Promise | Moment
 
 
 def wording(record: StoryRecord) -> str:
-    """What a record says, in its own words."""
+    """The text of a record."""
     return record.kind if isinstance(record, Relation) else record.text
 
 
 @dataclass(frozen=True, slots=True)
 class Sequel:
-    """What a later chapter adds to an agent's record: a relation or fact ends there, a promise is paid.
+    """An addition of a later chapter to an agent's record: a relation or fact ends there, a promise is paid.
 
-    With `learned_by` a fact does not end: someone learns it there. It leaves with its chapter.
+    With `learned_by` a fact does not end: an entity learns it there. The sequel leaves with its chapter.
     """
 
     id: RecordId
@@ -125,9 +125,10 @@ class Sequel:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Everything that was read from one text of a chapter; it takes the place of what was read from it before.
+    """All records read from one text of a chapter; it replaces the chapter's earlier reading.
 
-    `text` is the digest of the text, `source` that of the text and the question: the same is never asked twice.
+    `text` is the digest of the text, `source` that of the text and the question: the same question is never asked
+    twice.
     """
 
     chapter: ChapterId
@@ -140,7 +141,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All records as they are now, in story order, then by id."""
+    """All current records, in story order, then by id."""
 
     relations: tuple[Relation, ...] = ()
     facts: tuple[Fact, ...] = ()

@@ -1,4 +1,4 @@
-"""Text as a value: digests, counting, and making hostile text harmless."""
+"""Text functions: digests, counting, and removal of hostile characters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def digest_of(value: Any) -> Digest:
 
 
 def without_login(url: str) -> str:
-    """An address as it may be written down: what stands before the @ and after the ? is known to nobody else."""
+    """An address that is safe to log: without a login, and without the query after the ?."""
     return re.split("[?#]", _LOGIN.sub("", url), maxsplit=1)[0]
 
 
@@ -54,7 +54,7 @@ def clean(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """A title or a name: `clean`, on one line, nothing empty around it. Wide spaces inside it stay."""
+    """A title or a name: `clean`, on one line, without blanks around it. Wide spaces inside it stay."""
     return _LINE_ENDS.sub(" ", clean(text)).strip()
 
 
@@ -80,13 +80,13 @@ def foreign_words(text: str) -> int:
 
 
 def word_count(text: str, language: str) -> int:
-    """What a writer calls the length: Chinese characters (plus foreign words) for "zh", words otherwise."""
+    """The length in a writer's terms: Chinese characters (plus foreign words) for "zh", words otherwise."""
     words = foreign_words(text)
     return han_count(text) + words if language.startswith("zh") else words + han_count(text)
 
 
 def says_same(one: str, other: str) -> bool:
-    """Do two texts differ in punctuation and spaces only? Quotation marks say who speaks, so they count."""
+    """True when two texts differ only in punctuation and blanks. Quotation marks show who speaks, so they count."""
     return _letters(one) == _letters(other)
 
 
@@ -95,7 +95,7 @@ def _letters(text: str) -> str:
 
 
 def span_of_letters(text: str, words: str, start: int = 0) -> tuple[int, int] | None:
-    """The characters of the text that have the same letters as the words, whatever stands between them."""
+    """The span of the text that has the same letters as `words`, regardless of other characters between them."""
     places = [at for at in range(start, len(text)) if text[at].isalnum()]
     wanted = "".join(char for char in words if char.isalnum())
     found = "".join(text[at] for at in places).find(wanted) if wanted else -1
@@ -103,7 +103,7 @@ def span_of_letters(text: str, words: str, start: int = 0) -> tuple[int, int] | 
 
 
 def nearest(text: str, words: str, start: int) -> int:
-    """Where the words are in the text, nearest to a place of before; -1: nowhere."""
+    """The occurrence of the words nearest to an earlier place; -1: none."""
     if text.startswith(words, start):
         return start
     before, after = text.rfind(words, 0, start + len(words)), text.find(words, start)

@@ -1,4 +1,4 @@
-"""What a project folder asks for: everything in it that can send, spend or run, item by item."""
+"""The permissions that a project folder asks for: everything in it that can send, spend or run, item by item."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ TRUST_KINDS: Final[dict[TrustKind, str]] = {
     "workflow": mark("Workflows whose prompts are sent to the models"),
     "prompt": mark("Its own prompts for background work"),
 }
-"""Every kind with the heading under which its items are listed, in the order of the list."""
+"""Every kind with the heading of its items, in display order."""
 TrustState = Literal["trusted", "changed", "restricted"]
 """trusted: all of it is confirmed; changed: some items are new; restricted: this user never confirmed the folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrustItem:
-    """One thing that a project asks for.
+    """One permission that a project asks for.
 
-    `name` identifies it within its kind; `target` is the host, command line or file; `text` is all that the user
-    may want to read before the answer. All three are cleaned. `digest` covers everything that makes it this item.
+    `name` identifies it within its kind; `target` is the host, command line or file; `text` is the full text that the
+    user may want to read before answering. All three are cleaned. `digest` covers everything that identifies this item.
     """
 
     kind: TrustKind
@@ -44,7 +44,8 @@ class TrustItem:
 
     @classmethod
     def of(cls, kind: TrustKind, name: str, target: str, *, binds: Any, text: str = "") -> TrustItem:
-        """`binds` is the JSON value that must not change unnoticed; the kind and the name are always part of it."""
+        """Makes an item. `binds` is the JSON value that must not change unnoticed; kind and name are always part of
+        it."""
         return cls(kind, clean_line(name), clean_line(target), digest_of([kind, name, binds]), clean(text))
 
     @property
@@ -56,24 +57,24 @@ class TrustItem:
 
 @dataclass(frozen=True, slots=True)
 class TrustRequest:
-    """All that a project asks for, in the order of the kinds."""
+    """All permissions that a project asks for, in the order of the kinds."""
 
     items: tuple[TrustItem, ...] = ()
 
     @classmethod
     def of(cls, items: Iterable[TrustItem]) -> TrustRequest:
-        """Each item once."""
+        """The request with each item once."""
         order = list(TRUST_KINDS)
         once = {item.digest: item for item in items}.values()
         return cls(tuple(sorted(once, key=lambda item: (order.index(item.kind), item.target, item.name))))
 
     @property
     def digest(self) -> Digest:
-        """Of all items, in any order."""
+        """The digest of all items, in any order."""
         return digest_of(sorted(item.digest for item in self.items))
 
     def beyond(self, confirmed: Collection[str]) -> TrustRequest:
-        """What is not among these digests."""
+        """The items whose digests are not among `confirmed`."""
         return TrustRequest(tuple(item for item in self.items if item.digest not in confirmed))
 
     def lines(self) -> tuple[str, ...]:
@@ -87,10 +88,10 @@ class TrustRequest:
 
 @dataclass(frozen=True, slots=True)
 class TrustView:
-    """How a project stands with this user.
+    """The trust of this user in a project.
 
-    `asked` is what waits for an answer, `confirmed` the rest of what the project asks for. `for_this_run`: the
-    user said yes until the program ends. `problem` says why the answer could not be recorded ("": it was).
+    `asked` are the unanswered items, `confirmed` the rest of the request. `for_this_run`: the user accepted until the
+    program ends. `problem` is the reason why the answer could not be recorded ("": it was).
     """
 
     state: TrustState

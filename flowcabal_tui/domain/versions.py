@@ -1,4 +1,4 @@
-"""The outputs of a node over all runs, the current one, and what is out of date (DESIGN 4.2)."""
+"""The outputs of a node over all runs, its current output, and outputs that are out of date (DESIGN 4.2)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from flowcabal_tui.domain.run import Evaluation, Made, NodeState, RunRequest, Ru
 from flowcabal_tui.domain.workflow import Workflow
 
 StaleKind = Literal["direct", "propagated"]
-"""direct: the node itself was changed; propagated: something above it was."""
+"""direct: the node itself was changed; propagated: a node above it was."""
 StaleReason = Literal["edited", "output"]
-"""edited: the parameters of the source were changed; output: the source gave, or was given, another output."""
+"""edited: the parameters of the source were changed; output: the source has another output."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeVersion(Made):
-    """One output that a node gave or was given; its text is asked for by the digest, its prompt by `VersionTrace`.
+    """One output that a node made or was given; its text is read by the digest, its prompt by `VersionTrace`.
 
-    `number` counts from 1, oldest first. `key` is that of the request and sample. `run` is "" for what a person wrote
-    outside of a run; `attempt` is 0 for a node that makes none. An output that was served from an earlier run is no
-    version of its own.
+    `number` counts from 1, oldest first. `key` is that of the request and sample. `run` is "" for a text that a person
+    wrote outside a run; `attempt` is 0 for a node without attempts. An output served from an earlier run is no version
+    of its own.
     """
 
     number: int
@@ -38,27 +38,27 @@ class NodeVersion(Made):
     stood: bool = False
     """It was the output of its run."""
     current: bool = False
-    """It stands for the node now."""
+    """It is the node's current output."""
     chosen: bool = False
-    """It stands because a person selected or wrote it."""
+    """It is current because a person selected or wrote it."""
     frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StandingOutput:
-    """The current output of a node of a workflow, for a chapter: of the last run, or what a person chose."""
+    """The current output of a node of a workflow, for a chapter: that of the last run, or a person's choice."""
 
     node: NodeId
     digest: Digest
     form: Form
     at: datetime
     frozen: bool = False
-    """Later runs take it and do not run the node."""
+    """Later runs take it instead of running the node."""
     chosen: bool = False
     run: RunId = RunId("")
-    """Where it was made; "" when it was written by hand."""
+    """The run that made it; "" when it was written by hand."""
     made: Digest = Digest("")
-    """Of the kind and parameters with which it was made."""
+    """The kind and parameters that made it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class StaleMark:
 
 @dataclass(frozen=True, slots=True)
 class NodeStanding:
-    """A node of the newest document with what is known of it, for the graph."""
+    """A node of the newest document with its output and its mark, for the graph."""
 
     node: NodeId
     output: StandingOutput | None
@@ -92,7 +92,7 @@ class WorkflowVersion:
 
 @dataclass(frozen=True, slots=True)
 class NodeTrace:
-    """What became of a node in one run: attempts, tokens, seconds of work. `served`: taken from an earlier run."""
+    """The course of a node in one run: attempts, tokens, seconds of work. `served`: taken from an earlier run."""
 
     node: NodeId
     state: NodeState
@@ -103,12 +103,12 @@ class NodeTrace:
     usage: Usage = Usage()
     error: str = ""
     item_errors: tuple[str, ...] = ()
-    """What went wrong with single items, while the node itself did not fail."""
+    """Errors of single items in a node that did not fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
-    """A run with its request, its document, its nodes in order of first mention, and what it has cost."""
+    """A run with its request, its document, its nodes in order of first mention, and its cost."""
 
     summary: RunSummary
     request: RunRequest
@@ -119,7 +119,7 @@ class RunDetails:
 
 @dataclass(frozen=True, slots=True)
 class SentLayer:
-    """A part of a request: `turn` counts its messages from 1; `template` is what the part was made from.
+    """A part of a request: `turn` counts its messages from 1; `template` is the source of the part.
 
     `kind`: text of the blocks, of the Context agent, or a turn of a retry, which has no template.
     """
@@ -133,23 +133,23 @@ class SentLayer:
 
 @dataclass(frozen=True, slots=True)
 class VersionTrace:
-    """How an attempt came about: what was sent, made again from the log, and what the Context agent had put in."""
+    """The making of an attempt: the messages sent, rebuilt from the log, and the Context agent's receipt."""
 
     messages: tuple[Message, ...]
     exact: bool
-    """The request has the key that was paid for; else the book has changed under it since."""
+    """The rebuilt request has the key that was paid for; otherwise the book has changed since."""
     sample: int = 0
-    """Which of the equal requests it was, from 0."""
+    """The index among equal requests, from 0."""
     feedback: str = ""
     receipt: Receipt | None = None
     layers: tuple[SentLayer, ...] = ()
     kept: bool = False
-    """These are the messages as they went out, which the project has kept."""
+    """The messages are the originals, which the project has kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRow:
-    """An action as the registry shows it. `score` is 0 when nothing was searched."""
+    """An action as the registry lists it. `score` is 0 without a search."""
 
     id: str
     name: str

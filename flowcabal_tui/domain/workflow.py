@@ -24,7 +24,7 @@ class _Block(_Frozen):
 
     @model_serializer(mode="wrap")
     def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A block without a part is written as it was before there were parts, and keeps its digest."""
+        """Omits an unset `part`, so that a block without one keeps the digest that it had before parts existed."""
         dumped: dict[str, Any] = handler(self)
         if dumped.get("part") is None:
             dumped.pop("part", None)
@@ -123,7 +123,7 @@ class Edge(_Frozen):
 
     @property
     def never(self) -> bool:
-        """Is it an edge of a branch that ends, so that what it leads to does not run because of it?"""
+        """True for an edge of a branch that ends, which starts no node."""
         return self.condition == NEVER
 
 
@@ -138,7 +138,7 @@ class Body(_Frozen):
 
 
 class Keep(_Frozen):
-    """What keeping an output means by default."""
+    """The defaults for keeping an output."""
 
     kind: Literal["chapter", "scene", "outline", "note", "entity"] = Field(
         "chapter", description="As what it is kept; entity: as the note of someone or something with a name."
@@ -152,12 +152,12 @@ class Keep(_Frozen):
 
     @property
     def names_entity(self) -> bool:
-        """Are the kind of the entity and its name declared?"""
+        """True when the kind of the entity and its name are declared."""
         return self.entity is not None and bool(self.name.strip())
 
     @model_serializer(mode="wrap")
     def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without an entity it is written as it was before entities were declared, and keeps its digest."""
+        """Omits unset fields of the entity, so that older documents keep their digests."""
         dumped: dict[str, Any] = handler(self)
         return {name: value for name, value in dumped.items() if name not in ("entity", "name") or value}
 
@@ -195,7 +195,7 @@ class Workflow(_Frozen):
         return f"{self.id}@{self.version}"
 
     def node(self, node: NodeId) -> Node:
-        """The node with that id; KeyError if there is none."""
+        """The node with that id. Raises KeyError."""
         for candidate in self.nodes:
             if candidate.id == node:
                 return candidate
@@ -203,7 +203,7 @@ class Workflow(_Frozen):
 
 
 class Finding(_Frozen):
-    """What validation has to say about a document. `node` and `field` name the place."""
+    """A validation finding about a document. `node` and `field` name the place."""
 
     code: str
     message: str
