@@ -1,4 +1,5 @@
-"""The truth of a project in one SQLite file: runs, texts, the book and its memory. Only this package knows SQLite."""
+"""The authoritative data of a project in one SQLite file: runs, texts, the book and its memory. Only this package knows
+SQLite."""
 
 from flowcabal_tui.store.book.curation import Keeping
 from flowcabal_tui.store.book.outbox import Outbox

@@ -55,7 +55,7 @@ _SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 
 class Store:
-    """Everything that a project keeps in its database, by subject. Use `Store.open`."""
+    """All data of a project's database, by subject. Use `Store.open`."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class Store:
         durability: Durability = "FULL",
         modes: Modes = PRIVATE,
     ) -> Store:
-        """Opens the database of the project folder `path`, and makes it if there is none.
+        """Opens the database of the project folder `path`, and creates a missing one.
 
-        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFile, UnsafeFileSystem or DiskFull. What is made gets
-        `modes`, and what is there loses what they do not allow. With `read_only` nothing is locked or made
-        (ProjectNotFound when there is no database), and what another process commits is seen.
+        Raises ProjectLocked, ProjectTooNew, ProjectDamaged, UnsafeFile, UnsafeFileSystem or DiskFull. New files get
+        `modes`, and existing ones lose what they do not allow. With `read_only` nothing is locked or created
+        (ProjectNotFound when there is no database), and commits of another process are visible.
         """
         folder = path / FOLDER
         file = folder / DATABASE
@@ -150,24 +150,25 @@ class Store:
 
     @property
     def is_left(self) -> bool:
-        """True when this store only reads, and nobody writes: what was under way when a process was killed is not."""
+        """True when this store is read-only and no process writes: work that a killed process began is not under
+        way."""
         return self.read_only and self._holder_now() is None
 
     async def check(self) -> None:
-        """SQLite's own check of the whole file. Raises ProjectDamaged."""
+        """Runs SQLite's integrity check on the whole file. Raises ProjectDamaged."""
         found = [str(row[0]) for row in await self._database.rows("PRAGMA quick_check(5)")]
         if found != ["ok"]:
             raise damaged("; ".join(found))
 
     async def close(self) -> None:
-        """Writes all that waits, then lets the next writer in."""
+        """Writes all that is queued, then releases the lock."""
         await self._database.close()
         if self._lock is not None:
             self._lock.release()
 
 
 def _require_own_files(path: Path) -> None:
-    """Nothing that SQLite would write to may be a link, and no journal may name a file elsewhere. Raises UnsafeFile."""
+    """No file that SQLite would write to may be a link, and no journal may name a file elsewhere. Raises UnsafeFile."""
     project, journal = Folder(path), f"{DATABASE}-journal"
     try:
         for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", journal):

@@ -1,1 +1,1 @@
-"""The book: chapters and versions, keeping and purging, the work that follows."""
+"""The book: chapters and versions, keeping and purging, and the background work that follows."""

@@ -58,28 +58,28 @@ def meta_subject(name: MetaName) -> str:
 
 
 class Book:
-    """Every change is one transaction with the background work that it asks for, and a new generation."""
+    """Each change is one transaction with its background tasks, and begins a new generation."""
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
 
     async def chapters(self) -> tuple[Chapter, ...]:
-        """In story order, those without a text too."""
+        """All chapters in story order, also those without text."""
         return tuple(chapter_of(row) for row in await self._database.rows(CHAPTERS, {"as_of": NOW}))
 
     async def deleted(self) -> tuple[Chapter, ...]:
-        """Chapters that were taken out and can be brought back, with their place; what was taken out last is first."""
+        """Deleted chapters that can be restored, with their former place, the last deleted one first."""
         return tuple(chapter_of(row) for row in await self._database.rows(DELETED, {"as_of": NOW}))
 
     async def chapter(self, chapter: ChapterId) -> Chapter:
-        """Gone if there is none, or if it was deleted."""
+        """A chapter by its id. Raises Gone if it is unknown or deleted."""
         for candidate in await self.chapters():
             if candidate.id == chapter:
                 return candidate
         raise Gone(chapter)
 
     async def text(self, chapter: ChapterId, version: int | None = None) -> str:
-        """The text of a version (None: the newest); "" when nothing is written. Gone for an unknown version."""
+        """The text of a version (None: the newest); "" when there is none. Raises Gone for an unknown version."""
         row = await self._database.row(
             "SELECT body FROM version JOIN blob USING (digest) WHERE subject=? AND (? IS NULL OR number=?)"
             " ORDER BY number DESC LIMIT 1",
@@ -90,7 +90,7 @@ class Book:
         return unpack(row[0]) if row else ""
 
     async def titles_by_text(self) -> dict[Digest, set[str]]:
-        """Of all texts that the chapters of the book have, or had, the titles of those chapters."""
+        """For each present or past text of the chapters, the titles of the chapters that have or had it."""
         here = {chapter.id: chapter.title for chapter in await self.chapters()}
         titles: dict[Digest, set[str]] = {}
         for subject, text in await self._database.rows("SELECT subject, digest FROM version"):
@@ -99,11 +99,11 @@ class Book:
         return titles
 
     async def versions(self, chapter: ChapterId) -> tuple[ChapterVersion, ...]:
-        """Newest first."""
+        """The versions of a text, newest first."""
         return tuple(version_of(row) for row in await self._database.rows(_VERSIONS, (chapter,)))
 
     async def add_chapter(self, title: str, volume: str = "", position: int | None = None) -> Chapter:
-        """A chapter without text, at `position` (from 1; None: at the end); those behind it move on."""
+        """Adds a chapter without text at `position` (from 1; None: at the end); later chapters move back by one."""
 
         def add(connection: sqlite3.Connection) -> Chapter:
             order = places(connection)
@@ -120,7 +120,7 @@ class Book:
         tasks: TaskMaker = no_tasks,
         comments: Mapping[int, Sequence[Comment]] | None = None,
     ) -> tuple[Chapter, ...]:
-        """Appends chapters with their texts, and with their `comments` by their rows, all or none."""
+        """Appends chapters with their texts, and with their `comments` by row index, all or none."""
 
         def add(connection: sqlite3.Connection) -> tuple[Chapter, ...]:
             order = places(connection)
@@ -139,7 +139,7 @@ class Book:
         return await self._database.do(add)
 
     async def rename(self, chapter: ChapterId, title: str, volume: str | None = None) -> None:
-        """Another title (and volume, unless None). Gone for an unknown chapter."""
+        """Changes the title (and the volume, unless None). Raises Gone for an unknown chapter."""
 
         def rename(connection: sqlite3.Connection) -> None:
             at = chapter_now(connection, chapter)
@@ -154,7 +154,7 @@ class Book:
         await self._database.do(rename)
 
     async def move(self, chapter: ChapterId, position: int) -> None:
-        """Puts the chapter at `position` (from 1); the others keep their order. Gone for an unknown chapter."""
+        """Moves the chapter to `position` (from 1); the others keep their order. Raises Gone for an unknown chapter."""
 
         def move(connection: sqlite3.Connection) -> None:
             old = chapter_now(connection, chapter).position
@@ -167,7 +167,8 @@ class Book:
         await self._database.do(move)
 
     async def delete(self, chapter: ChapterId) -> None:
-        """Out of the book and the memory; its versions stay. ChapterLocked, or Gone for an unknown one."""
+        """Removes a chapter from the book and the memory; its versions stay. Raises ChapterLocked, or Gone for an
+        unknown one."""
 
         def delete(connection: sqlite3.Connection) -> None:
             at = chapter_now(connection, chapter)
@@ -182,7 +183,7 @@ class Book:
         await self._database.do(delete)
 
     async def undelete(self, chapter: ChapterId) -> Chapter:
-        """Back to where it was. Gone when it was not deleted."""
+        """Restores a deleted chapter to its former place. Raises Gone when it is not deleted."""
 
         def undelete(connection: sqlite3.Connection) -> Chapter:
             row = connection.execute(
@@ -211,10 +212,10 @@ class Book:
         settles_draft: bool = False,
         tasks: TaskMaker = no_tasks,
     ) -> ChapterVersion:
-        """A new version of the text; the same text again is the version that is there.
+        """Adds a version of the text; for an unchanged text returns the present version.
 
-        With `settles_draft` the chapter's unsaved text goes in the same step. Raises VersionConflict when the newest
-        text is not that of `expected_version`, Gone for an unknown chapter.
+        With `settles_draft` it deletes the chapter's unsaved text in the same transaction. Raises VersionConflict when
+        the newest text is not that of `expected_version`, Gone for an unknown chapter.
         """
 
         def write(connection: sqlite3.Connection) -> ChapterVersion:
@@ -228,7 +229,7 @@ class Book:
         return await self._database.do(write)
 
     async def meta(self) -> dict[MetaName, str]:
-        """Outline, style guide, world rules, notes; "" for those that are empty."""
+        """Outline, style guide, world rules, notes; "" for empty ones."""
         return {name: await self.meta_text(name) for name in META_NAMES}
 
     async def meta_text(self, name: MetaName) -> str:
@@ -243,7 +244,7 @@ class Book:
         expected_version: int | None = None,
         tasks: TaskMaker = no_tasks,
     ) -> ChapterVersion:
-        """A new version of a text about the book; versions as for chapters (`versions("meta/outline")`).
+        """Adds a version of a text about the book; versions as for chapters (`versions("meta/outline")`).
 
         Raises VersionConflict when the newest text is not that of `expected_version`.
         """
@@ -256,7 +257,7 @@ class Book:
         return await self._database.do(write)
 
     async def write_scene(self, chapter: ChapterId, scene: Scene) -> ChapterVersion:
-        """What the writer sets for the scene of a chapter, whole. Gone for an unknown chapter.
+        """Replaces the writer's settings for the scene of a chapter. Raises Gone for an unknown chapter.
 
         It counts as a change before the chapter: its next run reads it, a run of an earlier chapter does not.
         """
@@ -268,32 +269,32 @@ class Book:
         return await self._database.do(write)
 
     async def outline(self) -> BookOutline:
-        """The outline with the chapters of its parts, as of now."""
+        """The present outline with the chapters of its parts."""
         text, links = await self.meta_text("outline"), await self.text(LINKS)
         return await asyncio.to_thread(book_outline, text, links, await self.chapters())
 
     async def link_outline(self, links: Sequence[OutlineLink]) -> None:
-        """Says which parts of the outline belong to which chapters; the rules assign those that are not named."""
+        """Assigns parts of the outline to chapters; rules assign the parts that are not listed."""
         new = NewVersion(LINKS, links_text(links), "human")
         await self._database.do(lambda connection: self._write(connection, new, 0, no_tasks))
 
     async def keep(self, keeping: Keeping, tasks: TaskMaker = no_tasks) -> Kept:
-        """The one curation transaction: text, version, tags and background work, or nothing of it.
+        """Keeps an output in one transaction: text, version, tags and background tasks, all or none.
 
-        Gone for an unknown chapter.
+        Raises Gone for an unknown chapter.
         """
         at = self._clock().isoformat()
         return await self._database.do(lambda connection: keep(connection, keeping, tasks, self._language, at))
 
     async def kept(self, chapter: ChapterId | None = None) -> tuple[Curated, ...]:
-        """What was kept (of one chapter, or all), forgotten ones too, oldest first."""
+        """Kept outputs (of one chapter, or all), forgotten ones too, oldest first."""
         rows = await self._database.rows(
             f"SELECT {CURATED} FROM curated WHERE ? IS NULL OR chapter=? ORDER BY number", (chapter, chapter)
         )
         return tuple(curated_of(row) for row in rows)
 
     async def kept_text(self, output: OutputId) -> str:
-        """What was kept, as it was. Gone if it is unknown."""
+        """The text of an output as it was kept. Raises Gone if it is unknown."""
         row = await self._database.row(
             "SELECT body FROM curated JOIN blob USING (digest) WHERE curated.id=?", (output,)
         )
@@ -302,11 +303,11 @@ class Book:
         return unpack(row[0])
 
     async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
-        """Takes a kept output out of the memory at once, and its words out of the text. Gone if unknown."""
+        """Removes a kept output from the memory at once, and its words from the text. Raises Gone if it is unknown."""
         return await self._set_deleted(output, True, tasks)
 
     async def restore(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
-        """Puts a forgotten output back. Gone if unknown."""
+        """Restores a forgotten output. Raises Gone if it is unknown."""
         return await self._set_deleted(output, False, tasks)
 
     async def _set_deleted(self, output: OutputId, deleted: bool, tasks: TaskMaker) -> Curated:
@@ -339,7 +340,7 @@ class Book:
 
 
 def _require_newest(connection: sqlite3.Connection, subject: str, expected: int | None, title: str) -> None:
-    """Raises VersionConflict unless the newest text is that of the version `expected` (None: whatever it is)."""
+    """Raises VersionConflict unless the newest text is that of the version `expected` (None: any)."""
     newest = latest(connection, subject)
     now = newest.version if newest else 0
     if (

@@ -1,4 +1,4 @@
-"""The log of changes of the book, and their undo: what a change wrote gets the state before it, in a new generation."""
+"""The log of changes of the book, and their undo, which restores the state before a change in a new generation."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ class Changes:
         return tuple(_change(row) for row in rows)
 
     async def get(self, generation: Generation) -> LoggedChange:
-        """Raises Gone when no such change is logged."""
+        """The change of a generation. Raises Gone when none is logged."""
         row = await self._database.row(f"{_LOG} WHERE generation=?", (generation,))
         if row is None:
             raise Gone(generation)
         return _change(row)
 
     async def last(self) -> LoggedChange | None:
-        """The newest change that is not undone, and is no undo itself."""
+        """The newest change that is neither undone nor an undo itself."""
         row = await self._database.row(f"{_LOG} WHERE undone IS NULL AND kind<>'undo' ORDER BY generation DESC LIMIT 1")
         return _change(row) if row else None
 
     async def chapters_added(self, generation: Generation) -> tuple[ChapterId, ...]:
-        """Chapters that a change brought into the book; its undo takes them out."""
+        """The chapters that a change added to the book; its undo removes them."""
         rows = await self._database.rows(
             "SELECT chapter FROM place AS made WHERE generation=? AND NOT deleted AND coalesce((SELECT deleted FROM"
             " place WHERE chapter=made.chapter AND generation<made.generation ORDER BY generation DESC LIMIT 1), 1)",
@@ -68,10 +68,10 @@ class Changes:
         return tuple(chapter for (chapter,) in rows)
 
     async def undo(self, generation: Generation, note: str, tasks: TaskMaker) -> Generation:
-        """The generation of the undo, in which everything that the change wrote is as it was before it.
+        """Undoes a change in a new generation, and returns that generation.
 
-        All of it or nothing: raises VersionConflict when something of it was changed since, RunError when it is
-        undone already or the texts before it were purged, Gone when no such change is logged.
+        All or nothing: raises VersionConflict when something that it wrote has changed since, RunError when it is
+        already undone or the texts before it were purged, Gone when no such change is logged.
         """
 
         def undo(connection: sqlite3.Connection) -> Generation:
@@ -127,7 +127,7 @@ class _Undo:
 
     @contextmanager
     def _comments_follow(self, subject: str, leaving: Iterable[str], returning: Iterable[str]) -> Iterator[None]:
-        """Comments go with the end of a text that comes from a chapter that leaves, or goes to one that returns."""
+        """Moves comments together with the end of a text that a leaving chapter gives, or a returning one takes."""
         joined = self._text(subject)
         yield
         for chapter in leaving:
@@ -142,14 +142,15 @@ class _Undo:
         return get_text(self._connection, newest.digest) if newest else ""
 
     def _written(self) -> list[tuple[str, int]]:
-        """Versions that the change wrote; links of the outline only while they are the newest, for later ones stay."""
+        """Versions that the change wrote; links of the outline only while they are the newest, since later ones
+        stay."""
         rows = self._connection.execute(
             "SELECT subject, number FROM version WHERE generation=? ORDER BY subject", (self._generation,)
         ).fetchall()
         return [(subject, number) for subject, number in rows if subject != LINKS or self._is_newest(subject, number)]
 
     def _is_newest(self, subject: str, number: int) -> bool:
-        """Is the newest text that of this version? A later change that was undone does not count."""
+        """True when the newest text is that of this version. A later change that was undone does not count."""
         newest = latest(self._connection, subject)
         row = self._connection.execute(
             "SELECT digest FROM version WHERE subject=? AND number=?", (subject, number)
@@ -157,7 +158,7 @@ class _Undo:
         return newest is not None and newest.digest == row[0]
 
     def _placed(self) -> list[tuple[Place, Place | None]]:
-        """Each place that the change wrote, with the one before it; None: the chapter was not in the book."""
+        """Each place that the change wrote, with the earlier one; None: the chapter was not in the book."""
         rows = self._connection.execute(
             "SELECT chapter, title, volume, position FROM place WHERE generation=? ORDER BY position",
             (self._generation,),
@@ -214,7 +215,7 @@ class _Undo:
         return get_text(self._connection, Digest(row[0]))
 
     def _place(self, placed: list[tuple[Place, Place | None]], made: Generation) -> None:
-        """Chapters that the change placed go back to where they were; the others keep their order."""
+        """Moves the chapters that the change placed back to their earlier places; the others keep their order."""
         if not placed:
             return
         now = {place.chapter: place for place in places(self._connection)}

@@ -18,18 +18,18 @@ _IN_BOOK = """SELECT {fields} FROM comment JOIN place USING (chapter) WHERE NOT 
 
 
 class Comments:
-    """Every change is one transaction."""
+    """Each change is one transaction."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     async def all(self) -> tuple[Comment, ...]:
-        """Those of the chapters that are in the book, in story order."""
+        """Comments on chapters that are in the book, in story order."""
         fields = ", ".join(f"comment.{name.strip()}" for name in FIELDS.split(","))
         return tuple(comment_of(row) for row in await self._database.rows(_IN_BOOK.format(fields=fields)))
 
     async def add(self, comment: Comment) -> CommentId:
-        """Stores a new one. Gone for an unknown chapter."""
+        """Stores a new comment. Raises Gone for an unknown chapter."""
         at = self._clock().isoformat()
 
         def add(connection: sqlite3.Connection) -> CommentId:
@@ -46,7 +46,7 @@ class Comments:
         kind: CommentKind | None = None,
         resolved: bool | None = None,
     ) -> None:
-        """What is None stays. Gone for an unknown id, and then nothing was changed."""
+        """Changes the given fields; None keeps a field. Raises Gone for an unknown id and then changes nothing."""
 
         def edit(connection: sqlite3.Connection) -> None:
             for identity in ids:
@@ -60,7 +60,7 @@ class Comments:
         await self._database.do(edit)
 
     async def remove(self, ids: Sequence[CommentId]) -> None:
-        """Takes comments out for good. Gone for an unknown id, and then nothing was changed."""
+        """Deletes comments permanently. Raises Gone for an unknown id and then deletes nothing."""
 
         def remove(connection: sqlite3.Connection) -> None:
             for identity in ids:

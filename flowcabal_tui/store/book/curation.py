@@ -1,7 +1,7 @@
-"""Keeping: the one way into the memory of the book, and the way out again. In the writer's thread.
+"""Keeping an output, which is the only way into the memory of the book, and undoing it. In the writer's thread.
 
-A kept output is named by what it is and where it goes, so keeping it twice does nothing. Forgetting replays
-the versions of its text without it: what was written by hand stays.
+The id of a kept output derives from its kind, text and place, so keeping it twice does nothing. Forgetting replays the
+versions of its text without it: text by hand stays.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _SUPERSEDED: Final = """SELECT 1 FROM version JOIN curated ON curated.id=output 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What is kept, and as what. For kind "entity", `subject` is its id or name, and `entity` what a new one is."""
+    """An output to keep, and its kind. For kind "entity", `subject` is its id or name, and `entity` its kind if it is
+    new."""
 
     text: str
     kind: KeepKind
@@ -53,7 +54,7 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """`created` is False when the same output is kept already; then nothing was changed."""
+    """`created` is False when the same output is kept already, and nothing was changed."""
 
     output: Curated
     created: bool
@@ -99,9 +100,8 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
 def set_deleted(
     connection: sqlite3.Connection, output: OutputId, deleted: bool, tasks: TaskMaker, language: str, at: str
 ) -> Curated:
-    """See `Book.forget` and `Book.restore`. A version is made even if the text stays the same: it tells since when
-    nothing that was made of the output may be read.
-    """
+    """See `Book.forget` and `Book.restore`. Adds a version even if the text stays the same: its generation marks since
+    when texts derived from the output are invalid."""
     before = _curated(connection, output)
     if before.deleted != deleted:
         connection.execute("UPDATE curated SET deleted=? WHERE id=?", (deleted, output))
@@ -149,7 +149,7 @@ def _append(
 
 
 def _place(connection: sqlite3.Connection, keeping: Keeping) -> tuple[str, int]:
-    """The subject that the text belongs to, and the position of its chapter (0: of none)."""
+    """The subject of the text, and the position of its chapter (0: of none)."""
     if keeping.kind in _META:
         return _META[keeping.kind], 0
     if keeping.kind == "entity":
@@ -162,7 +162,8 @@ def _place(connection: sqlite3.Connection, keeping: Keeping) -> tuple[str, int]:
 
 
 def _entity(connection: sqlite3.Connection, keeping: Keeping) -> str:
-    """An entity by id or name; a new name is a new entity. ProjectError without a name, or a kind for a new one."""
+    """The id of an entity by id or name; creates an unknown one. Raises ProjectError without a name, or without a kind
+    for a new one."""
     name = clean(keeping.subject).strip()
     row = connection.execute(
         "SELECT id FROM entity WHERE id=:name OR name=:name ORDER BY id=:name DESC, generation DESC LIMIT 1",

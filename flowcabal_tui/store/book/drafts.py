@@ -1,4 +1,4 @@
-"""Text of chapters that was typed and not saved. Text that a version says is no draft, however it came here."""
+"""Unsaved text of chapters. A text that equals a saved version is not a draft, regardless of its origin."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ _VERSIONS: Final = "SELECT number, digest FROM version WHERE subject=? ORDER BY 
 
 
 class Drafts:
-    """Reads and writes unsaved text, each by its chapter."""
+    """Reads and writes unsaved text by chapter."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     async def put(self, chapter: ChapterId, text: str | None, base: int | None) -> bool:
-        """Keeps text that was typed over the version `base`; None, or text that is saved already, takes it away.
+        """Stores text that was edited from the version `base`; None, or a text that is already saved, deletes the
+        draft.
 
-        True when the chapter has unsaved text now.
+        Returns whether the chapter has unsaved text afterwards.
         """
         at = self._clock().isoformat()
 
@@ -71,12 +72,12 @@ class Drafts:
 
 
 def forget_draft(connection: sqlite3.Connection, chapter: ChapterId) -> None:
-    """The chapter's text is saved."""
+    """Deletes the draft of a chapter after a save."""
     connection.execute("DELETE FROM draft WHERE key=?", (_KEY + chapter,))
 
 
 def text_of_version(connection: sqlite3.Connection, subject: str, version: int) -> Digest | None:
-    """The digest of a version's text; of version 0 that of nothing; None for an unknown one."""
+    """The digest of a version's text; for version 0 that of the empty text; None for an unknown version."""
     return _known(connection.execute(_VERSIONS, (subject,))).get(version)
 
 
@@ -88,12 +89,12 @@ def _forget_rows(rows: list[tuple[str, bytes]]) -> Callable[[sqlite3.Connection]
 
 
 def _known(rows: Iterable[Row]) -> dict[int, Digest]:
-    """Digests of all versions, by number; what is not written yet is version 0."""
+    """Digests of all versions by number; version 0 is the empty text."""
     return {0: EMPTY, **dict(rows)}
 
 
 def _is_saved(text: str, base: int | None, known: dict[int, Digest]) -> bool:
-    """Does its base, or a version made since, say the same? Without a known base: does any version?"""
+    """True when the base, or a later version, has this text; without a known base, when any version has it."""
     first, saved = 0 if base is None else base, digest(clean(text))
     return any(number >= first and name == saved for number, name in known.items())
 

@@ -1,7 +1,7 @@
-"""Changes of several chapters at once: words replaced everywhere, a chapter split, two merged.
+"""Changes of several chapters at once: replaced words, a split chapter, two merged chapters.
 
-Each is one transaction and one generation, by which it is undone, and by which a text that went from one chapter to
-another is followed.
+Each is one transaction and one generation; the generation identifies it for undo, and links texts that moved from one
+chapter to another.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from flowcabal_tui.store.rows.texts import (
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """A text that takes the place of a version of a chapter."""
+    """A text that replaces a version of a chapter."""
 
     chapter: ChapterId
     text: str
@@ -50,7 +50,7 @@ class NewText:
 
 
 class Edits:
-    """Every change is one transaction with the background work that it asks for, and a new generation."""
+    """Each change is one transaction with its background tasks, and begins a new generation."""
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
@@ -62,7 +62,7 @@ class Edits:
         tasks: TaskMaker,
         beside: Callable[[sqlite3.Connection], None] = lambda _connection: None,
     ) -> Generation:
-        """All texts and what is written `beside` them, or none. Raises VersionConflict, ChapterLocked or Gone."""
+        """Writes all texts and the rows of `beside`, or nothing. Raises VersionConflict, ChapterLocked or Gone."""
 
         def write(connection: sqlite3.Connection) -> Generation:
             generation = self._write(connection, texts, note, tasks)
@@ -90,9 +90,10 @@ class Edits:
         return generation
 
     async def split(self, chapter: ChapterId, at: int, title: str, expected_version: int, tasks: TaskMaker) -> Chapter:
-        """The new chapter; a scene break at the place goes. Raises VersionConflict, ManuscriptError (empty part); Gone.
+        """Splits a chapter and returns the new one; a scene break at the place is removed. Raises VersionConflict,
+        ManuscriptError (empty part) or Gone.
 
-        What is between the two parts is remembered: `merge` gives the same text again.
+        The text between the parts is stored, so that `merge` restores the same text.
         """
 
         def split(connection: sqlite3.Connection) -> Chapter:
@@ -125,7 +126,8 @@ class Edits:
         return await self._database.do(split)
 
     async def merge(self, chapter: ChapterId, following: ChapterId, tasks: TaskMaker) -> None:
-        """Puts a scene break between the two. Raises ManuscriptError when the other one does not follow; Gone."""
+        """Merges two chapters with a scene break between them. Raises ManuscriptError when `following` is not the next
+        one; Gone."""
 
         def merge(connection: sqlite3.Connection) -> None:
             first, text = _text(connection, chapter)
@@ -153,7 +155,7 @@ class Edits:
         return await self._database.do(merge)
 
     async def donors(self, version: ChapterVersion) -> tuple[tuple[ChapterId, int], ...]:
-        """Versions of other chapters from which its text came: the chapter was split off, or another merged into it."""
+        """Versions of other chapters that this version's text came from, through a split or a merge."""
         question = (
             "SELECT subject, number-1 FROM version WHERE generation=? AND number>1"
             " AND subject IN (SELECT chapter FROM place) ORDER BY subject"
@@ -165,7 +167,7 @@ class Edits:
         return tuple((chapter, number) for chapter, number in rows if chapter != version.chapter)
 
     async def length_at(self, at: datetime) -> int:
-        """How long the book was at that time; what was imported since counts as if it had been there."""
+        """The length of the book at that time; text imported since counts as if it had been there."""
         when = {"at": at.isoformat()}
         then = await self._database.row("SELECT coalesce(max(id), 0) FROM generation WHERE at<:at", when)
         imported = await self._database.row(
@@ -179,7 +181,7 @@ class Edits:
     def _join_outline(
         self, connection: sqlite3.Connection, chapter: ChapterId, following: ChapterId, generation: Generation
     ) -> None:
-        """Parts of the outline that are assigned to the second chapter are assigned to the first."""
+        """Reassigns the outline parts of the second chapter to the first."""
         newest = latest(connection, LINKS)
         links = read_links(get_text(connection, newest.digest)) if newest else ()
         joined = tuple(replace(each, chapter=chapter) if each.chapter == following else each for each in links)
@@ -197,7 +199,7 @@ class Edits:
 
 
 def _joined(one: str, two: str, between: str | None) -> str:
-    """Both texts with what a split took away between them, else with a scene break."""
+    """Both texts with the text that a split removed between them, or with a scene break."""
     if between is not None:
         return f"{one}{between}{two}"
     one, two = one.rstrip(), two.lstrip("\n")

@@ -1,6 +1,6 @@
 """The tasks of a paid job: in story order, each reading the memory as of a pinned generation.
 
-A task leaves the job when it is done, so what is open tells how far the job is.
+A completed task leaves the job, so the open ones show the progress.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ _NEWEST: Final = "(SELECT coalesce(max(id), 0) FROM generation)"
 
 
 class JobTasks:
-    """Tasks of jobs by their state; which may begin is for the job to say."""
+    """Tasks of jobs by state; the job decides which may begin."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, job: str, tasks: Iterable[BackgroundTask]) -> None:
-        """Adds them in one transaction, in the place of those for the same subjects."""
+        """Adds tasks in one transaction, replacing those for the same subjects."""
         given = [replace(task, job=job) for task in tasks]
         await self._database.do(lambda connection: add_tasks(connection, given))
 
     async def open(self, job: str) -> tuple[BackgroundTask, ...]:
-        """Those that are not done, in story order; of a chapter in the order in which they were added."""
+        """Tasks that are not completed, in story order; those of one chapter in the order of their addition."""
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE job=? AND state<>'fresh' ORDER BY position, id", (job,)
         )
         return tuple(task_of(row) for row in rows)
 
     async def begin(self, task: BackgroundTask) -> BackgroundTask:
-        """Notes that a task runs, and pins the newest generation if none is pinned; returns it so. Raises Gone."""
+        """Marks a task as running, and pins the newest generation if none is pinned. Returns the stored task. Raises
+        Gone."""
 
         def begin(connection: sqlite3.Connection) -> BackgroundTask:
             connection.execute(
@@ -51,7 +52,7 @@ class JobTasks:
         return await self._database.do(begin)
 
     async def finish(self, task: BackgroundTask) -> None:
-        """Takes a task that is done out of its job; the others of its position read what was there by now."""
+        """Removes a completed task from its job; later tasks of its position see what exists now."""
 
         def finish(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE task SET state='fresh', error='', job='' WHERE id=?", (task.id,))
@@ -63,13 +64,13 @@ class JobTasks:
         await self._database.do(finish)
 
     async def drop(self, job: str) -> None:
-        """Takes out what is not done of a job."""
+        """Deletes the tasks of a job that are not completed."""
         await self._database.do(
             lambda connection: connection.execute("DELETE FROM task WHERE job=? AND state<>'fresh'", (job,)).close()
         )
 
     async def move(self, job: str, before: Iterable[Freshness], after: Freshness) -> None:
-        """Puts all tasks of a job in these states into another, as if they were new."""
+        """Moves all tasks of a job in these states into another state, and resets them."""
         states = tuple(before)
         marks = ", ".join("?" * len(states))
         await self._database.do(

@@ -1,4 +1,4 @@
-"""The background work that is still to be done: rows written with the change that asks for it."""
+"""Pending background work: rows written in the transaction of the change that causes it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _OPEN: Final[tuple[Freshness, ...]] = ("waiting", "running", "stale", "failed", 
 
 
 class Outbox:
-    """Tasks by state; doing them is somebody else's work."""
+    """Background tasks by state; other code executes them."""
 
     def __init__(self, database: Database, is_left: Callable[[], bool] = lambda: False) -> None:
-        """Where `is_left` says that nobody works on the project, what a killed process had begun is told as waiting."""
+        """When `is_left` returns True (no process writes to the project), tasks that a killed process had begun are
+        reported as waiting."""
         self._database, self._is_left = database, is_left
 
     async def add(self, tasks: Iterable[BackgroundTask]) -> None:
-        """Adds tasks (their ids and states do not matter); one that is there and did not fail is left as it is."""
+        """Adds tasks (their ids and states are ignored); an existing one that did not fail is left unchanged."""
         given = tuple(tasks)
         await self._database.do(lambda connection: add_tasks(connection, given))
 
     async def next(self, limit: int, now: float, kinds: Iterable[TaskKind] = TASK_KINDS) -> tuple[BackgroundTask, ...]:
-        """Tasks to do at the time `now` (seconds): mirror first, then index, then in the order of their ids,
-        checks last.
+        """Tasks that are due at the time `now` (seconds): mirror first, then index, then by id, checks last.
 
-        Those of a paid job are not among them.
+        Tasks of paid jobs are excluded.
         """
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE state='waiting' AND not_before<=? AND job=''"
@@ -42,9 +42,9 @@ class Outbox:
         return tuple(task_of(row) for row in rows)
 
     async def begin(self, task: int) -> bool:
-        """Notes that a task runs, and of which generation, which is remembered with it.
+        """Marks a task as running, and stores the generation that it works on.
 
-        False when it waits no longer: it was cancelled, or a newer one took its place.
+        Returns False when it is no longer waiting: it was cancelled, or replaced by a newer one.
         """
         return await self._database.do(
             lambda connection: bool(
@@ -58,9 +58,9 @@ class Outbox:
         )
 
     async def move(self, before: Iterable[Freshness], after: Freshness, task: int | None = None) -> int:
-        """Puts all tasks in these states (or one of them) into another at once, as if they were new; how many.
+        """Moves all tasks in these states (or one of them) into another and resets them. Returns their number.
 
-        Those of a paid job stay as they are, unless one is named.
+        Tasks of a paid job stay, unless one is given.
         """
         values = (after, json.dumps([*before]), task, task)
         return await self._database.do(
@@ -76,10 +76,10 @@ class Outbox:
     async def again(
         self, kinds: Iterable[TaskKind], subjects: Iterable[str] | None = None, *, as_then: bool = True
     ) -> int:
-        """What was done waits once more (of these subjects, or of all); how many. What waits or failed already counts.
+        """Sets completed tasks (of these subjects, or of all) to waiting. Returns the number; waiting and failed ones
+        count too.
 
-        Used where the outcome may have been lost since. With `as_then` what was done is done as it was: of the
-        generation of then.
+        For results that may have been lost. With `as_then` each task runs on the generation of its earlier run.
         """
         wanted = None if subjects is None else json.dumps([*subjects])
         values = (as_then, json.dumps([*kinds]), wanted, wanted)
@@ -104,9 +104,9 @@ class Outbox:
         not_before: float = 0.0,
         pinned: Generation | None = None,
     ) -> None:
-        """Notes what became of a task; going back to waiting, or failing, counts as a try.
+        """Stores the state of a task; a return to waiting, or a failure, counts as a try.
 
-        The next try is of the generation `pinned` (None: the newest by then); one of a paid job stays of its own.
+        The next try works on the generation `pinned` (None: the newest by then); a task of a paid job keeps its own.
         """
         tried = state in ("waiting", "failed")
         values = (state, error, not_before, tried, tried, pinned, task)
@@ -119,7 +119,7 @@ class Outbox:
         )
 
     async def all(self, states: Iterable[Freshness] = _OPEN) -> tuple[BackgroundTask, ...]:
-        """Tasks in these states (those that are not fresh, if none are named), by id."""
+        """Tasks in these states (by default all that are not fresh), by id."""
         wanted = set(states)
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id",
@@ -128,7 +128,7 @@ class Outbox:
         return tuple(task for task in map(self._as_it_is, map(task_of, rows)) if task.state in wanted)
 
     async def ending(self, kind: TaskKind, end: str) -> tuple[BackgroundTask, ...]:
-        """The tasks of a kind, in whatever state, whose subjects end so, by id; without those of paid jobs."""
+        """The tasks of a kind, in any state, whose subjects end in `end`, by id; without those of paid jobs."""
         rows = await self._database.rows(
             f"SELECT {TASK_FIELDS} FROM task WHERE kind=? AND job='' AND substr(subject, -length(?))=? ORDER BY id",
             (kind, end, end),
@@ -139,7 +139,7 @@ class Outbox:
         return replace(task, state="waiting") if task.state == "running" and self._is_left() else task
 
     async def counts(self, kinds: Iterable[TaskKind] = TASK_KINDS) -> dict[Freshness, int]:
-        """How many tasks of these kinds there are in each state, those of a paid job left out."""
+        """The number of tasks of these kinds in each state, without those of paid jobs."""
         rows = await self._database.rows(
             "SELECT state, count(*) FROM task WHERE job='' AND kind IN (SELECT value FROM json_each(?))"
             " GROUP BY state ORDER BY state",
@@ -151,14 +151,15 @@ class Outbox:
         return counts
 
     async def waits(self, kind: TaskKind) -> bool:
-        """Is there a task of this kind that waits or runs?"""
+        """True when a task of this kind waits or runs."""
         row = await self._database.row(
             "SELECT 1 FROM task WHERE state IN ('waiting', 'running') AND kind=? LIMIT 1", (kind,)
         )
         return row is not None
 
     async def reset_running(self) -> None:
-        """What ran when the last process ended waits again, and a file that could not be written."""
+        """Sets to waiting the tasks that were running when the last process ended, and failed writes of manuscript
+        files."""
         await self._database.do(
             lambda connection: connection.execute(
                 "UPDATE task SET state='waiting', pinned=CASE job WHEN '' THEN NULL ELSE pinned END"

@@ -1,4 +1,4 @@
-"""Reference books: texts that can be listed, read and searched, and are no part of the writer's own book."""
+"""Reference books: texts that can be listed, read and searched, and are not part of the writer's own book."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ WordsOfPassage = tuple[Span, str]
 
 
 def words_of(text: str, spans: Iterable[Span]) -> list[WordsOfPassage]:
-    """The passages of a text with what the index of words takes of each; for a helper process."""
+    """The passages of a text with their tokens for the word index; for a helper process."""
     return [(span, " ".join(tokens(text[span.start : span.end]))) for span in spans]
 
 
 class References:
-    """Reference books, apart from the writer's own book. An earlier generation has the books of its time."""
+    """Reference books, apart from the writer's own book. An earlier generation sees the books that existed then."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -42,7 +42,7 @@ class References:
     async def add(
         self, title: str, parts: Sequence[ImportedChapter], passages: Sequence[Sequence[WordsOfPassage]]
     ) -> ReferenceId:
-        """Adds a book in one transaction; `passages` has those of each part (see `words_of`)."""
+        """Adds a book in one transaction; `passages` are those of each part (see `words_of`)."""
         at = self._clock().isoformat()
         book = ReferenceId(digest_of(["reference", title, at])[:12])
 
@@ -69,7 +69,7 @@ class References:
         return await self._database.do(add)
 
     async def remove(self, book: ReferenceId) -> None:
-        """Removes a book. Gone if there is none."""
+        """Removes a book. Raises Gone if there is none."""
         at = self._clock().isoformat()
 
         def remove(connection: sqlite3.Connection) -> None:
@@ -94,7 +94,7 @@ class References:
         )
 
     async def parts(self, book: ReferenceId) -> tuple[tuple[int, str, str], ...]:
-        """Number, title and volume of each part, in order. Gone if there is no such book."""
+        """Number, title and volume of each part, in order. Raises Gone if there is no such book."""
         rows = await self._database.rows(
             "SELECT number, title, volume FROM reference_part WHERE reference=? ORDER BY number", (book,)
         )
@@ -103,7 +103,7 @@ class References:
         return tuple((number, title, volume) for number, title, volume in rows)
 
     async def text(self, book: ReferenceId, number: int) -> tuple[str, str]:
-        """Title and text of a part. Gone if there is none."""
+        """Title and text of a part. Raises Gone if there is none."""
         row = await self._database.row(
             "SELECT title, body FROM reference_part JOIN blob USING (digest) WHERE reference=? AND number=?",
             (book, number),
@@ -115,7 +115,7 @@ class References:
     async def search(
         self, terms: Sequence[str], limit: int, book: ReferenceId | None = None, generation: Generation = NOW
     ) -> tuple[ReferenceHit, ...]:
-        """The passages that hold any of the terms, best first by bm25, in one book or in all."""
+        """The passages that contain any of the terms, best first by bm25, in one book or in all."""
         wanted = [found for text in dict.fromkeys(terms) if (found := match(text)) is not None]
         if not wanted:
             return ()

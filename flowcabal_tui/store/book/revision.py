@@ -19,13 +19,13 @@ _PASSES: Final = "revision/passes"
 
 
 class Revision:
-    """Every change is one transaction."""
+    """Each change is one transaction."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     async def locks(self) -> dict[ChapterId, ChapterLock]:
-        """Of the chapters that are or were locked."""
+        """The locks of chapters that are or were locked."""
         rows = await self._database.rows("SELECT chapter, version, locked, at FROM chapter_lock")
         return {
             chapter: ChapterLock(chapter, version, bool(locked), datetime.fromisoformat(at))
@@ -33,7 +33,7 @@ class Revision:
         }
 
     async def lock(self, chapters: Sequence[ChapterId], *, locked: bool) -> None:
-        """Locks chapters as they are now, or unlocks them; one that is so already stays as it is. Gone: none."""
+        """Locks chapters in their present version, or unlocks them; an unchanged state is kept. Raises Gone."""
         at = self._clock().isoformat()
 
         def lock(connection: sqlite3.Connection) -> None:
@@ -50,16 +50,16 @@ class Revision:
         await self._database.do(lock)
 
     async def require_unlocked(self, chapter: ChapterId) -> None:
-        """Raises ChapterLocked."""
+        """Raises ChapterLocked for a locked chapter."""
         await self._database.do(lambda connection: require_unlocked(connection, chapter))
 
     async def passes(self) -> tuple[RevisionPass, ...]:
-        """In the writer's order."""
+        """The passes in the writer's order."""
         row = await self._database.row("SELECT json FROM value WHERE key=?", (_PASSES,))
         return tuple(from_plain(RevisionPass, each) for each in json.loads(row[0])) if row else PASSES
 
     async def put_passes(self, passes: Sequence[RevisionPass]) -> None:
-        """These and no others; ticks of those that are gone go with them."""
+        """Replaces all passes; ticks of removed ones are deleted."""
         text = json.dumps([to_plain(each) for each in passes], ensure_ascii=False)
         ids = json.dumps([each.id for each in passes])
 
@@ -70,12 +70,12 @@ class Revision:
         await self._database.do(put)
 
     async def ticks(self) -> tuple[Tick, ...]:
-        """Of all passes and chapters."""
+        """The ticks of all passes and chapters."""
         rows = await self._database.rows("SELECT pass, chapter, item, digest FROM pass_tick")
         return tuple(Tick(*row) for row in rows)
 
     async def tick(self, of: PassId, chapter: ChapterId, items: Iterable[str], *, on: bool) -> None:
-        """Ticks items of a pass for a chapter as it is now, or takes the ticks away. Gone for an unknown chapter."""
+        """Ticks or unticks items of a pass for a chapter in its present text. Raises Gone for an unknown chapter."""
         at = self._clock().isoformat()
 
         def tick(connection: sqlite3.Connection) -> None:

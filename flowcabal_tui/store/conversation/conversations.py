@@ -1,4 +1,4 @@
-"""Conversations and their turns. An answer that arrives is journalled piece by piece, so that a kill keeps it."""
+"""Conversations and their turns. Arriving answers are journalled piece by piece, so that they survive a kill."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from flowcabal_tui.store.file.blobs import pack, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 
 TITLE: Final = 80
-"""Characters of the first question that name a conversation."""
+"""Characters of the first question in the title of a conversation."""
 _PREFIX: Final = "talk-"
 _FIELDS: Final = """number, title, level, scope, at, changed,
     (SELECT count(*) FROM turn WHERE turn.conversation=conversation.number)"""
@@ -36,7 +36,7 @@ class Conversations:
         self._database, self._clock = database, clock
 
     async def begin(self) -> None:
-        """After the program was killed: what had arrived of an answer is its text, and nothing is under way."""
+        """Settles turns after a kill: the text that had arrived becomes the answer, and no turn is in progress."""
 
         def settle(connection: sqlite3.Connection) -> None:
             rows = connection.execute("SELECT conversation, number, body FROM turn WHERE state='in_progress'")
@@ -64,7 +64,7 @@ class Conversations:
         return Conversation(ConversationId(f"{_PREFIX}{number}"), clean_line(title)[:TITLE], at, at)
 
     async def all(self, words: str = "") -> tuple[Conversation, ...]:
-        """Those whose title, questions or answers hold the words, in any case; "": all."""
+        """Conversations whose title, questions or answers contain the words, ignoring case; "": all."""
         rows = await self._database.rows(f"SELECT {_FIELDS} FROM conversation ORDER BY changed DESC, number DESC")
         wanted = clean(words).strip().casefold()
         if not wanted:
@@ -75,14 +75,14 @@ class Conversations:
         return tuple(_conversation(row) for row in rows if row[0] in holding or wanted in row[1].casefold())
 
     async def get(self, identity: ConversationId) -> Conversation:
-        """Raises Gone."""
+        """One conversation. Raises Gone."""
         row = await self._database.row(f"SELECT {_FIELDS} FROM conversation WHERE number=?", (_number(identity),))
         if row is None:
             raise Gone(identity)
         return _conversation(row)
 
     async def turns(self, identity: ConversationId) -> tuple[Turn, ...]:
-        """All turns, oldest first; of one that is being answered with what has arrived."""
+        """All turns, oldest first; an unfinished one has the text that has arrived."""
         number = _number(identity)
         rows = await self._database.rows("SELECT body FROM turn WHERE conversation=? ORDER BY number", (number,))
         return tuple([await self._with_pieces(from_json(Turn, unpack(body))) for (body,) in rows])
@@ -106,7 +106,7 @@ class Conversations:
         return replace(turn, answer=turn.answer + "".join(text for (text,) in rows))
 
     async def add(self, turn: Turn) -> Turn:
-        """A further turn, with its number. The first one names its conversation. Raises Gone."""
+        """Adds a turn and returns it with its number. The first one names its conversation. Raises Gone."""
         number, at = _number(turn.conversation), turn.at.isoformat()
 
         def add(connection: sqlite3.Connection) -> Turn:
@@ -127,7 +127,7 @@ class Conversations:
         return await self._database.do(add)
 
     async def put(self, turn: Turn) -> None:
-        """The present state of a turn, whose `answer` holds what was journalled. It is on disk when this returns."""
+        """Stores the present state of a turn; its `answer` includes the journalled text. On disk when this returns."""
 
         def put(connection: sqlite3.Connection) -> None:
             place = (_number(turn.conversation), turn.number)
@@ -139,7 +139,7 @@ class Conversations:
         await self._database.do(put)
 
     def piece(self, identity: ConversationId, turn: int, text: str) -> None:
-        """Journals a piece of the answer; does not wait."""
+        """Queues a piece of the answer for the journal; does not wait."""
         row = (_number(identity), turn, text)
         self._database.writer.post(
             lambda connection: connection.execute(
@@ -148,7 +148,7 @@ class Conversations:
         )
 
     async def set_level(self, identity: ConversationId, level: ConversationLevel, scope: Scope | None) -> None:
-        """What a conversation may do when it is opened again. Raises Gone."""
+        """Stores the level and scope with which the conversation is reopened. Raises Gone."""
         row = (after_restart(level), to_json(scope) if scope else "", _number(identity))
 
         def put(connection: sqlite3.Connection) -> None:
@@ -158,7 +158,7 @@ class Conversations:
         await self._database.do(put)
 
     async def delete(self, identity: ConversationId) -> None:
-        """A conversation with all its turns. Raises Gone."""
+        """Deletes a conversation with all its turns. Raises Gone."""
         number = _number(identity)
 
         def delete(connection: sqlite3.Connection) -> None:
@@ -188,7 +188,7 @@ def _pieces(connection: sqlite3.Connection, conversation: int, turn: int) -> str
 
 
 def _number(identity: ConversationId) -> int:
-    """Raises Gone for what is no id."""
+    """The number in an id. Raises Gone for an invalid id."""
     digits = identity.removeprefix(_PREFIX)
     if not identity.startswith(_PREFIX) or not digits.isdecimal() or len(digits) > 18:
         raise Gone(identity)

@@ -1,1 +1,1 @@
-"""The database file: connections, the lock, blobs, small values, its care."""
+"""The database file: connections, the lock, blobs, small values, and its maintenance."""

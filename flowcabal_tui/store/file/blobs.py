@@ -10,7 +10,7 @@ from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import digest
 
 LARGEST: Final = 256 << 20
-"""Bytes of one text: as many as a file that is imported may have."""
+"""Greatest size of one text in bytes: that of an imported file."""
 _LEVEL: Final = 1
 _SMALL: Final = 400
 
@@ -21,7 +21,8 @@ def pack(text: str) -> bytes:
 
 
 def unpack(body: str | bytes, limit: int = LARGEST) -> str:
-    """What `pack` or `pack_large` got. Raises zlib.error beyond `limit` bytes: a small body can hold much more."""
+    """The text that `pack` or `pack_large` stored. Raises zlib.error beyond `limit` bytes, since a small body can
+    expand greatly."""
     if isinstance(body, str):
         return body
     unpacker = zlib.decompressobj()
@@ -37,7 +38,7 @@ def pack_large(text: str) -> str | bytes:
 
 
 def is_short(text: str) -> bool:
-    """Would compressing it cost more than it brings?"""
+    """True when compression would save nothing."""
     return len(text) < _SMALL and text.isascii()
 
 
@@ -52,7 +53,7 @@ def put_text(connection: sqlite3.Connection, text: str, name: Digest | None = No
 
 
 def get_text(connection: sqlite3.Connection, name: Digest) -> str:
-    """The stored text. KeyError if there is none."""
+    """The stored text. Raises KeyError if there is none."""
     row = connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
     if row is None:
         raise KeyError(name)

@@ -1,7 +1,7 @@
 """The connections to a project's database: one thread that writes, two that read.
 
-The writer owns the only writable connection. It takes all jobs that wait, does them in one transaction,
-and wakes their callers with one call per event loop after the commit is on disk.
+The writer owns the only writable connection. It takes all waiting jobs, runs them in one transaction, and wakes their
+callers with one call per event loop after the commit is on disk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from flowcabal_tui.system.files import PRIVATE
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Clock = Callable[[], datetime]
-"""Gives the time of a row."""
+"""Returns the time for a row."""
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | Mapping[str, Any]
 Durability = Literal["FULL", "NORMAL"]
@@ -47,10 +47,10 @@ def open_writable(
 ) -> sqlite3.Connection:
     """A migrated connection for the writer's thread. Raises ProjectDamaged, ProjectTooNew or DiskFull.
 
-    A new file gets `mode`, and with it those that SQLite puts beside it.
+    A new file gets `mode`, and so do the files that SQLite adds next to it.
 
-    With durability NORMAL the newest commits can be lost with the power, never by a kill. On a network file
-    system a rollback journal takes the place of the write-ahead log.
+    With durability NORMAL a power failure can lose the newest commits, a kill cannot. On a network file system a
+    rollback journal replaces the write-ahead log.
     """
     connection: sqlite3.Connection | None = None
     with contextlib.suppress(OSError):  # it is there, or SQLite says why it cannot be made
@@ -71,7 +71,7 @@ def open_writable(
 
 
 def _look_at(connection: sqlite3.Connection) -> None:
-    """Before anything is written: the file may be a stranger's."""
+    """Checks the file before the first write: it may come from a stranger."""
     for caution in CAUTION:
         connection.execute(caution)
     version = version_of(connection)
@@ -81,7 +81,7 @@ def _look_at(connection: sqlite3.Connection) -> None:
 
 @dataclass(slots=True)
 class _Job:
-    """Work for the writer and, after it, what became of it."""
+    """Work for the writer, and then its result."""
 
     work: Callable[[sqlite3.Connection], Any]
     future: asyncio.Future[Any] | None
@@ -99,7 +99,7 @@ class _Job:
 
 
 class Writer:
-    """Does jobs in the order in which they were given."""
+    """Runs jobs in the order of their submission."""
 
     def __init__(self, connection: sqlite3.Connection, durability: Durability = "FULL") -> None:
         self._connection, self._durability = connection, durability
@@ -112,27 +112,28 @@ class Writer:
         self._thread.start()
 
     async def do(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` returns, when it is on disk. Raises what `work` raises, or DiskFull, and then nothing was done.
+        """Runs `work` and returns its value once the commit is on disk. Raises what `work` raises, or DiskFull, and
+        then nothing was changed.
 
-        The work is done even if the caller is cancelled meanwhile. It may be called twice, so it must
-        change nothing but the database.
+        The work is done even if the caller is cancelled meanwhile. It may be called twice, so it must change nothing
+        but the database.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._put(_Job(work, future))
         return await future
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Like `do`, but outside of a transaction: for what SQLite does in one of its own, such as VACUUM."""
+        """Like `do`, but outside a transaction: for statements such as VACUUM that SQLite runs in its own."""
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._put(_Job(work, future, alone=True))
         return await future
 
     def post(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Queues work whose loss costs little; alone in a transaction, it does not wait for the disk."""
+        """Queues work whose loss costs little; a transaction of such work alone does not wait for the disk."""
         self._put(_Job(work, None))
 
     async def close(self) -> None:
-        """Does all jobs that wait, then closes the connection."""
+        """Runs all waiting jobs, then closes the connection."""
         with self._gate:
             if not self._closing:
                 self._closing = True
@@ -160,7 +161,7 @@ class Writer:
         self._connection.close()
 
     def _commit(self, batch: Sequence[_Job]) -> None:
-        """One transaction. When a job in it fails, each has to stand for itself: the work is done again that way."""
+        """Runs jobs in one transaction; if one of them fails, runs each in its own."""
         try:
             self._relax(all(job.future is None for job in batch))
             self._connection.execute("BEGIN IMMEDIATE")
@@ -208,7 +209,7 @@ def _wake(jobs: Sequence[_Job]) -> None:
 
 
 class Readers:
-    """A small pool of connections that can only read; each question sees what was committed before it."""
+    """A small pool of read-only connections; each query sees all earlier commits."""
 
     def __init__(self, connections: Sequence[aiosqlite.Connection], path: Path) -> None:
         self._connections, self._path = connections, path
@@ -228,14 +229,14 @@ class Readers:
 
     @cached_property
     def direct(self) -> sqlite3.Connection:
-        """One more, for look-ups on the loop's own thread."""
+        """A further connection, for lookups on the loop's own thread."""
         connection = sqlite3.connect(_uri(self._path, "mode=ro"), uri=True, isolation_level=None, timeout=0)
         for pragma in (*CAUTION, "PRAGMA query_only=1"):
             connection.execute(pragma)
         return connection
 
     async def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
-        """All rows of one question."""
+        """All rows of one query."""
         try:
             return list(await next(self._turn).execute_fetchall(sql, parameters))  # type: ignore[arg-type]  # typed too narrowly
         except sqlite3.Error as error:
@@ -296,7 +297,7 @@ def _size(path: Path) -> int:
 
 
 class Database:
-    """The two sides together; `writer` is None when the project was opened read-only."""
+    """The writer and the readers; `writer` is None when the project was opened read-only."""
 
     def __init__(self, readers: Readers, writer: Writer | None) -> None:
         self._readers, self._writer = readers, writer
@@ -321,11 +322,12 @@ class Database:
 
     @property
     def commits(self) -> int | None:
-        """Grows with each transaction, before its caller gets the outcome. None: another process writes, unseen."""
+        """A counter that grows with each transaction, before its caller gets the result. None: another process
+        writes."""
         return self._writer.commits if self._writer is not None else None
 
     def at_once(self, sql: str, parameters: Parameters = ()) -> list[Row]:
-        """The rows of a look-up by key, on the caller's own thread: for what takes microseconds."""
+        """The rows of a lookup by key, on the caller's own thread: only for queries of microseconds."""
         try:
             return self._readers.direct.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
@@ -345,7 +347,7 @@ class Database:
         return found[0] if found else None
 
     async def close(self) -> None:
-        """Does all that was asked for, then lets go of the file."""
+        """Completes all submitted jobs, then closes the file."""
         await self._readers.close()
         if self._writer is not None:
             await self._writer.close()

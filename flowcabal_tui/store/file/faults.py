@@ -1,4 +1,4 @@
-"""What SQLite's errors mean to a writer."""
+"""Translates SQLite's errors into the project's."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from flowcabal_tui.locale import _
 _NO_ROOM: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NO_TABLE: Final = "no such table"
-"""The migrations make all of them: one that is missing was lost."""
+"""Migrations create all tables, so a missing one was lost."""
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def no_room(reason: str) -> DiskFull:
-    """The disk took nothing: full, read-only or failing."""
+    """The error of a disk that cannot be written: full, read-only or failing."""
     return DiskFull(
         _("The project could not be written."),
         _("{reason}. Everything up to the last confirmed step is kept; nothing was written halfway.").format(
@@ -27,7 +27,7 @@ def no_room(reason: str) -> DiskFull:
 
 
 def damaged(reason: str) -> ProjectDamaged:
-    """SQLite does not understand its own file."""
+    """The error of a file that SQLite cannot read."""
     return ProjectDamaged(
         _("The project's database is damaged."),
         reason,
@@ -39,7 +39,7 @@ def damaged(reason: str) -> ProjectDamaged:
 
 
 def fault(error: sqlite3.Error) -> FlowCabalError | sqlite3.Error:
-    """The project's error for an error of SQLite; the same error when it is a mistake of the program."""
+    """The project's error for an error of SQLite; the same error when it is a programming mistake."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _NO_ROOM:
         return no_room(str(error))

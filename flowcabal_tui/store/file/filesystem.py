@@ -1,4 +1,4 @@
-"""Which file system a folder lies on: SQLite's write-ahead log needs shared memory, which networks do not give."""
+"""The type of a folder's file system: SQLite's write-ahead log needs shared memory, which network file systems lack."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def file_system_of(folder: Path, mounts: str) -> str:
 
 
 def is_network(file_system: str) -> bool:
-    """Is it one whose files live on another machine?"""
+    """True for a file system with files on another machine."""
     return _NETWORK.fullmatch(file_system) is not None
 
 
 def mounts() -> str:
-    """The mounts of this machine; "" where the system does not tell."""
+    """The mounts of this machine; "" where the system does not list them."""
     try:
         return _MOUNTS.read_text("utf-8", "replace")
     except OSError:

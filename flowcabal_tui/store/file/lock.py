@@ -1,7 +1,7 @@
-"""One writer a project: an `fcntl` lock, which the kernel drops when its process ends in any way.
+"""One writing process a project: an `fcntl` lock, which the kernel releases when its process ends in any way.
 
-POSIX locks do not pass to forked children, so a worker that outlives a killed program blocks nobody. They
-also do not hold against the same process, which therefore remembers what it has locked.
+POSIX locks do not pass to forked children, so a worker that outlives a killed program blocks nobody. They also have no
+effect within the same process, which therefore records its own locks.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from flowcabal_tui.system.files import PRIVATE, UnsafePath, open_own
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _HELD_BY_OTHERS: Final = {errno.EACCES, errno.EAGAIN}
 UNKNOWN: Final = "?"
-"""The time of a holder that cannot be read."""
+"""The time of a holder whose record cannot be read."""
 _held: Final[dict[Path, Holder]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who writes to a project; `since` is an ISO time."""
+    """The process that writes to a project; `since` is an ISO time."""
 
     host: str
     boot: str
@@ -81,13 +81,13 @@ class ProjectLock:
         _held[self._path] = holder
 
     def release(self) -> None:
-        """Lets the next writer in; releasing twice does nothing."""
+        """Releases the lock; a second call does nothing."""
         if _held.pop(self._path, None):
             os.close(self._file)
 
 
 def holder_of(path: Path) -> Holder | None:
-    """Who holds the lock now; None when nobody does."""
+    """The present holder of the lock; None when it is free."""
     path = path.parent.resolve() / path.name
     if path in _held:
         return _held[path]

@@ -1,7 +1,7 @@
-"""Reads the rows of a damaged SQLite file page by page, without SQLite: what one page holds does not need another one.
+"""Reads the rows of a damaged SQLite file page by page, without SQLite: each page is read independently of the others.
 
-The format is https://www.sqlite.org/fileformat2.html. Pages that the write-ahead log has committed take the place of
-those in the file. Nothing is written, and no number in the file is believed before it was checked against the sizes.
+The format is https://www.sqlite.org/fileformat2.html. Pages that the write-ahead log has committed replace those in the
+file. Nothing is written, and no number in the file is used before it was checked against the sizes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _INTEGER_SIZES: Final = (0, 1, 2, 3, 4, 6, 8)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row begins: the number of its page, and the offset in it."""
+    """The start of a row: the number of its page, and the offset in it."""
 
     page: int
     offset: int
@@ -62,7 +62,7 @@ class Pages:
         self._open.close()
 
     def _opened(self, path: Path) -> int | None:
-        """A regular file that is no link; None when there is none."""
+        """A descriptor of a regular file that is no link; None when there is none."""
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -72,7 +72,7 @@ class Pages:
 
     @staticmethod
     def _read(file: int | None, start: int, size: int) -> bytes:
-        """As many bytes as there are; none where the disk cannot read them."""
+        """Up to `size` bytes; none where the disk cannot read them."""
         try:
             return os.pread(file, size, start) if file is not None else b""
         except OSError:
@@ -81,7 +81,7 @@ class Pages:
     # The log
 
     def _log_size(self) -> int:
-        """The page size that the log says; 0 when there is no log to read."""
+        """The page size in the header of the log; 0 when there is no log to read."""
         head = self._read(self._log, 0, 32)
         if len(head) < 32:
             return 0
@@ -89,7 +89,7 @@ class Pages:
         return size if magic in _LOG_MAGIC and size in _SIZES else 0
 
     def _committed_pages(self) -> dict[int, int]:
-        """For each page the offset of its newest committed image; what follows a wrong checksum does not count."""
+        """For each page the offset of its newest committed image; frames after a wrong checksum are ignored."""
         head = self._read(self._log, 0, 32)
         swapped = (struct.unpack(">I", head[:4])[0] == _LOG_MAGIC[0]) != (sys.byteorder == "little")
         sums = _checksum(head[:24], (0, 0), swapped=swapped)
@@ -119,7 +119,7 @@ class Pages:
         return self._read(self._file, (number - 1) * self.size, self.size)
 
     def free(self) -> frozenset[int]:
-        """The pages on the list of free ones: what they hold was deleted. Empty when the list cannot be read."""
+        """The pages on the free list, whose rows were deleted. Empty when the list cannot be read."""
         head = self.page(1)[:100]
         if len(head) < 100 or not head.startswith(MAGIC):
             return frozenset()
@@ -146,7 +146,7 @@ class Pages:
                         yield place, row
 
     def row(self, place: Place) -> tuple[Value, ...] | None:
-        """One row again."""
+        """Reads one row again."""
         return self._row(self.page(place.page), place)
 
     def _row(self, page: bytes, place: Place) -> tuple[Value, ...] | None:
@@ -161,7 +161,7 @@ class Pages:
         return _values(content) if content is not None else None
 
     def _content(self, page: bytes, at: int, length: int, *, of_table: bool) -> bytes | None:
-        """The bytes of a row: those in its page, and those in the pages that it overflows into."""
+        """The bytes of a row: those in its page, and those in its overflow pages."""
         usable = self._usable
         most = usable - 35 if of_table else (usable - 12) * 64 // 255 - 23
         least = (usable - 12) * 32 // 255 - 23
@@ -208,7 +208,7 @@ def _cells(page: bytes, start: int) -> Iterator[int]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number at a place, and the place behind it; 0 where the bytes end."""
+    """The number at an offset, and the offset after it; 0 where the bytes end."""
     value = 0
     for count in range(9):
         if at >= len(data):
@@ -224,7 +224,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _values(content: bytes) -> tuple[Value, ...] | None:
-    """The columns of a row; None when it is none."""
+    """The columns of a row; None when the bytes are not a row."""
     head, at = _varint(content, 0)
     if not 1 < head <= len(content):
         return None

@@ -1,7 +1,7 @@
-"""What of a damaged database is whole: texts that are what their digests say, and the rows that name them.
+"""Finds the intact data of a damaged database: texts that match their digests, and the rows that refer to them.
 
-Rows are known by their form, not by the table that they belong to, so that a lost schema loses nothing else. Times,
-titles and numbers carry no digest: they are taken as they are.
+Rows are recognised by their form instead of their table, so a lost schema loses nothing else. Times, titles and numbers
+have no digest and are taken unverified.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class FoundEntity:
 
 @dataclass
 class Found:
-    """Everything that could be read. `texts` are whole: each has its digest."""
+    """All readable data. `texts` are intact: each matches its digest."""
 
     pages: int = 0
     header_is_whole: bool = False
@@ -81,7 +81,7 @@ class Found:
 
 
 class Salvage:
-    """A database file that is read as far as possible. Use it in a `with` statement. Raises OSError."""
+    """Reads a database file as far as possible. Use it in a `with` statement. Raises OSError."""
 
     def __init__(self, file: Path) -> None:
         self._pages = Pages(file, file.with_name(f"{file.name}-wal"))
@@ -94,7 +94,7 @@ class Salvage:
         self._pages.__exit__()
 
     def read(self) -> Found:
-        """One pass over all pages; texts are checked and not kept in memory."""
+        """Reads all pages once; texts are checked and not kept in memory."""
         damaged: set[str] = set()
         for place, row in self._pages.rows():
             match len(row):
@@ -110,7 +110,7 @@ class Salvage:
         return self.found
 
     def text(self, name: Digest) -> str:
-        """A whole text. KeyError if it was not found."""
+        """An intact text. Raises KeyError if it was not found."""
         row = self._pages.row(self.found.texts[name])
         text = _unpacked(row[1]) if row is not None and len(row) == 2 else None
         if text is None or digest(text) != name:
@@ -164,7 +164,7 @@ class Salvage:
 
 
 def _unpacked(body: Value) -> str | None:
-    """A text as it was before it was stored; None when it cannot be read or is too large to be one."""
+    """The original text of a stored body; None when it cannot be read or is too large."""
     if isinstance(body, str):
         return body
     if not isinstance(body, bytes):

@@ -1,6 +1,6 @@
-"""What a project's database may be made of: what the migrations make, and nothing that acts by itself.
+"""The allowed schema of a project's database: that of the migrations, without anything that acts on its own.
 
-Triggers, views and virtual tables of a stranger would run inside every statement of ours.
+A stranger's triggers, views and virtual tables would run inside our statements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flowcabal_tui.store.file.faults import damaged
 from flowcabal_tui.store.migrations import MIGRATIONS
 
 CAUTION: Final = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
-"""What each connection sets first: no function with effects in a schema, and no page that points outside itself."""
+"""The first statements of each connection: no functions with effects in a schema, no page pointers outside the file."""
 SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _OF_SQLITE: Final = "sqlite_"
 _SHOWN: Final = 5
@@ -26,7 +26,7 @@ Part = tuple[str, str, str, str]
 
 
 def require_own_schema(rows: Iterable[tuple[Any, ...]], version: int) -> None:
-    """`rows` are those of SCHEMA in a file of this format. Raises ProjectDamaged that names what is not ours."""
+    """`rows` are those of SCHEMA in a file of this format. Raises ProjectDamaged with the names of foreign entries."""
     foreign = [str(row[1]) for row in rows if not _is_ours(row, version)]
     if foreign:
         names = ", ".join(clean_line(name)[:_LONGEST] for name in foreign[:_SHOWN])
@@ -42,14 +42,14 @@ def _is_ours(row: tuple[Any, ...], version: int) -> bool:
 
 
 def _is_inside_search(name: str, version: int) -> bool:
-    """Tables that the full-text search makes itself, as its version in SQLite wants them."""
+    """True for the tables that the full-text search creates itself, as its version in SQLite needs them."""
     searches = [name for (_kind, name, _table), sql in _made(version).items() if sql.startswith("create virtual")]
     return any(name.startswith(f"{search}_") for search in searches)
 
 
 @cache
 def _made(version: int) -> dict[tuple[str, str, str], str]:
-    """What the migrations up to a format make."""
+    """The schema after the migrations up to a format."""
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for step in MIGRATIONS[:version]:
             step(connection)
@@ -58,5 +58,5 @@ def _made(version: int) -> dict[tuple[str, str, str], str]:
 
 
 def _plain(sql: str) -> str:
-    """Without what SQLite may write in another way when it renames something."""
+    """The statement without details that SQLite may change when it renames something."""
     return " ".join(sql.replace('"', "").split()).lower()

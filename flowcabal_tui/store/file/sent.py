@@ -15,13 +15,14 @@ _COLUMNS: Final = "role, model, purpose, run, attempt, body, at"
 
 
 class SentRequests:
-    """Keeps the last `KEPT`, compressed. A purge removes all rows: no row records whose words it holds."""
+    """Keeps the last `KEPT` requests, compressed. A purge removes all rows, because no row records whose words it
+    contains."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def keep(self, sent: SentRequest) -> None:
-        """Queues a request; the oldest goes. Does not wait."""
+        """Queues a request, and drops the oldest. Does not wait."""
 
         def keep(connection: sqlite3.Connection) -> None:
             row = (sent.role, sent.model, sent.purpose, sent.run, sent.attempt, pack(sent.body), sent.at.isoformat())
@@ -39,6 +40,6 @@ class SentRequests:
         )
 
     async def of(self, run: str, purpose: str, attempt: int) -> SentRequest | None:
-        """The newest of an attempt, if it is among those that are kept."""
+        """The newest request of an attempt, if it is still kept."""
         found = (sent for sent in await self.all() if (sent.run, sent.purpose, sent.attempt) == (run, purpose, attempt))
         return next(found, None)

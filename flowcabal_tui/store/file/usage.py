@@ -1,4 +1,4 @@
-"""What was spent, call by call."""
+"""Tokens and money spent, call by call."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class UsageLog:
         self._database, self._clock = database, clock
 
     async def open(self, number: int, call: OpenCall) -> None:
-        """Notes a call before it is sent, under a number by which `add` or `close` ends it."""
+        """Records a call before it is sent, under a number with which `add` or `close` ends it."""
         row = self._row(number, call)
         await self._database.do(lambda connection: connection.execute(_OPEN, row).close())
 
     def open_again(self, number: int, call: OpenCall) -> None:
-        """The same call is sent again, after the try before was booked. Does not wait."""
+        """Records that the same call is sent again, after the earlier try was booked. Does not wait."""
         row = self._row(number, call)
         self._database.writer.post(lambda connection: connection.execute(_OPEN, row).close())
 
@@ -37,7 +37,7 @@ class UsageLog:
         return number, call.role, call.purpose, told, call.estimated, call.run, self._clock().isoformat()
 
     def close(self, number: int) -> None:
-        """The call cost nothing, or is booked. Does not wait."""
+        """Ends a call that cost nothing, or is booked. Does not wait."""
         sql = "DELETE FROM open_call WHERE number=?"
         self._database.writer.post(lambda connection: connection.execute(sql, (number,)).close())
 
@@ -47,7 +47,7 @@ class UsageLog:
         return tuple((number, from_json(OpenCall, told)) for number, told in rows)
 
     async def add(self, record: UsageRecord, ends: int | None = None) -> None:
-        """Books one call, and notes in the same transaction that it is open no longer."""
+        """Books one call, and ends its open record in the same transaction."""
         usage = record.usage
         row = (
             *(record.role, record.model, record.purpose, usage.input_tokens, usage.output_tokens),
@@ -65,7 +65,7 @@ class UsageLog:
         await self._database.do(book)
 
     async def totals(self, run: RunId | None = None) -> Totals:
-        """Of one run or of all. Tokens that a provider did not report count as estimated (in) and 0 (out).
+        """The totals of one run or of all. Tokens that a provider did not report count as estimated (in) and 0 (out).
 
         The cost is None when any price is unknown, or when there are two currencies.
         """

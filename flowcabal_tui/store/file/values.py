@@ -25,7 +25,7 @@ class Values:
         return json.loads(row[0]) if row else default
 
     async def put(self, key: str, value: Any) -> None:
-        """Remembers a value that JSON can hold."""
+        """Stores a JSON value."""
         text = json.dumps(value, ensure_ascii=True, sort_keys=True)
         await self._database.do(
             lambda connection: connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (key, text)).close()
@@ -37,7 +37,7 @@ class Values:
         return unpack(row[0]) if row else None
 
     async def put_draft(self, key: str, text: str | None) -> None:
-        """Keeps unsaved text; None forgets it."""
+        """Stores unsaved text; None deletes it."""
 
         def put(connection: sqlite3.Connection) -> None:
             if text is None:

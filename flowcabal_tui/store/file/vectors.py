@@ -1,4 +1,4 @@
-"""Vectors that were made once: by embedder and text, so that a lost knowledge server costs nothing again."""
+"""Stored vectors by embedder and text, so that a lost knowledge server does not have to be paid for again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from flowcabal_tui.store.file.connection import Database
 
 _MOST_BYTES: Final = 2 * 8_192
 _TOGETHER: Final = 500
-"""Digests in one question."""
+"""Digests per query."""
 
 
 class Vectors:
-    """Numbers are kept as 16-bit floats, compressed. A purge removes all rows: no row records whose words it is of."""
+    """Vectors as 16-bit floats, compressed. A purge removes all rows, because no row records whose words it is made
+    of."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, embedder: str, texts: Sequence[Digest]) -> dict[Digest, list[float]]:
-        """The vectors that are there, by the digest of their text."""
+        """The stored vectors, by the digest of their text."""
         found: dict[Digest, list[float]] = {}
         for start in range(0, len(texts), _TOGETHER):
             part = texts[start : start + _TOGETHER]
@@ -34,20 +35,20 @@ class Vectors:
         return found
 
     async def put(self, embedder: str, vectors: Mapping[Digest, Sequence[float]]) -> None:
-        """Keeps vectors; one that is there is replaced."""
+        """Stores vectors; an existing one is replaced."""
         rows = [(embedder, name, _packed(vector)) for name, vector in vectors.items()]
         await self._database.do(
             lambda connection: connection.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows).close()
         )
 
     async def count(self, embedder: str) -> int:
-        """How many there are of this embedder."""
+        """The number of vectors of this embedder."""
         row = await self._database.row("SELECT count(*) FROM vector WHERE embedder=?", (embedder,))
         return int(row[0]) if row else 0
 
 
 def rounded(vector: Sequence[float]) -> list[float]:
-    """The vector as it comes back from the store."""
+    """The vector with the precision of the store."""
     return _unpacked(_packed(vector))
 
 
@@ -56,7 +57,7 @@ def _packed(vector: Sequence[float]) -> bytes:
 
 
 def _unpacked(body: bytes) -> list[float]:
-    """[] for a body that is damaged, or longer than any vector: the file may come from a stranger."""
+    """The vector; [] for a body that is damaged, or longer than any vector: the file may come from a stranger."""
     try:
         plain = zlib.decompressobj().decompress(body, _MOST_BYTES + 1)
     except zlib.error:

@@ -1,4 +1,4 @@
-"""What views share and what never changes: unpacked texts, counted terms, the state as of a generation."""
+"""Caches shared by views, of data that never changes: unpacked texts, term counts, snapshots of a generation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from flowcabal_tui.store.rows.tokens import Term
 
 
 class MemoryCache:
-    """Keeps what was used last: texts up to `characters`, counts of up to `terms` terms, so many `snapshots`."""
+    """Keeps the last used items: texts up to `characters` in all, counts of up to `terms` terms, `snapshots`
+    snapshots."""
 
     def __init__(self, characters: int = 8_000_000, terms: int = 200, snapshots: int = 2) -> None:
         self._characters, self._terms, self._most = characters, terms, snapshots
@@ -25,13 +26,13 @@ class MemoryCache:
         """States of records that were parsed; to be added to."""
 
     def text(self, name: Digest) -> str | None:
-        """A text that is still here."""
+        """A cached text."""
         if name in self._texts:
             self._texts.move_to_end(name)
         return self._texts.get(name)
 
     def put_text(self, name: Digest, text: str) -> None:
-        """Remembers a text and forgets the ones used longest ago."""
+        """Caches a text and drops the least recently used ones."""
         if name in self._texts:
             return
         self._texts[name] = text
@@ -40,7 +41,7 @@ class MemoryCache:
             self._used -= len(self._texts.popitem(last=False)[1])
 
     def counts(self, term: Term) -> Counts:
-        """What was counted of this term; to be added to."""
+        """The cached counts of this term, for the caller to extend."""
         counts = self._counts.setdefault(term.text, {})
         self._counts.move_to_end(term.text)
         if len(self._counts) > self._terms:
@@ -48,14 +49,14 @@ class MemoryCache:
         return counts
 
     def snapshot(self, generation: Generation) -> Snapshot | None:
-        """One that is still here, by its own generation or by a later one that reads it."""
+        """A cached snapshot, by its own generation or by a later one that shares it."""
         since = self._since.get(generation, generation)
         if since in self._snapshots:
             self._snapshots.move_to_end(since)
         return self._snapshots.get(since)
 
     def put_snapshot(self, generation: Generation, snapshot: Snapshot) -> Snapshot:
-        """Remembers it for the generation that reads it, and forgets the one used longest ago."""
+        """Caches the snapshot for the generation that uses it, and drops the least recently used one."""
         self._snapshots[snapshot.generation] = snapshot
         self._snapshots.move_to_end(snapshot.generation)
         if len(self._snapshots) > self._most:

@@ -1,8 +1,8 @@
-"""Derived texts: all states that there ever were, and which of them stands.
+"""Derived texts: all past states, and the rules for the current one.
 
-The newest state before a chapter stands. A writer's own words stand before all that was made, also what was made
-later, until the writer takes that; a pinned state stands before everything. Neither is read where it would tell of a
-later chapter. What the writer chose is a row of `choice`, so that a run which has pinned a generation reads as before.
+The newest state before a chapter is current. A writer's own text takes precedence over all made states, later ones too,
+until the writer accepts one; a pinned state takes precedence over both. Neither is read where it would reveal a later
+chapter. The writer's choice is a row of `choice`, so that a run with a pinned generation reads the same as before.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class DerivedTexts:
         return found[0] if found else None
 
     async def made(self, uri: str, level: Level) -> Derived | None:
-        """The newest state that no hand wrote, whether it is current or not."""
+        """The newest state that was not written by hand, current or not."""
         found = await self._standing("uri=? AND method<>'hand'", level, (uri,), choices={})
         return found[0] if found else None
 
     async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """The same for all below `prefix`, by position then uri."""
+        """The newest states not written by hand below `prefix`, by position then uri."""
         where = "uri>=? AND uri<? AND method<>'hand'"
         return await self._standing(where, level, (prefix, prefix + _LAST), choices={})
 
@@ -81,11 +81,11 @@ class DerivedTexts:
         return await self._standing("uri IN (SELECT value FROM json_each(?))", level, (json.dumps(uris),))
 
     async def pinned(self, uri: str) -> Generation | None:
-        """The generation of the state that is pinned."""
+        """The generation of the pinned state; None without a pin."""
         return (await self._chosen()).get(uri, Chosen()).pinned
 
     async def stale(self) -> tuple[StaleText, ...]:
-        """What was made from other words than its chapters have."""
+        """Derived texts that were made from other words than their chapters have."""
         return await stale_texts(self._database, self._generation, self._placed, await self._withdrawn())
 
     async def _withdrawn(self) -> Withdrawn:
@@ -131,7 +131,7 @@ class DerivedTexts:
         return tuple(sorted(found, key=lambda one: (one.position, one.uri)))
 
     def _best(self, states: Sequence[tuple[int, int, Generation, bool]], chosen: Chosen) -> tuple[int, int] | None:
-        """Place and number of the state that stands."""
+        """Place and number of the current state."""
         if chosen.pinned is not None and (at := self._position(chosen.position, chosen.anchor)) is not None:
             held = [(place, number) for place, number, since, _ in states if since <= chosen.pinned and place <= at]
             if held:
@@ -141,7 +141,7 @@ class DerivedTexts:
         return max(by_hand or made, default=None)
 
     def _position(self, position: int, anchor: ChapterId | None) -> int | None:
-        """Where a derived text stands now that its chapter may have moved; None when it cannot be seen."""
+        """The position of a derived text after its chapter may have moved; None when it is not visible."""
         if anchor is not None:
             if anchor not in self._placed:
                 return None
@@ -160,9 +160,9 @@ def derived_of(row: Row) -> Derived:
 def put_states(
     connection: sqlite3.Connection, states: Iterable[Derived], at: str, *, restored: bool = False
 ) -> Generation:
-    """Adds states in one generation and returns it (or that of the last one that stood already on its source).
+    """Adds states in one generation and returns it (or that of the last state that was already current for its source).
 
-    With `restored` they hold since the generation that they were made of: they were lost and are made again.
+    With `restored` they are valid from the generation that they were made of: they were lost and are made again.
     """
     generation = known = Generation(0)
     for state in states:
@@ -194,7 +194,7 @@ def put_states(
 
 
 def put_choice(connection: sqlite3.Connection, uri: str, word: Choice, state: Generation | None, at: str) -> Generation:
-    """Notes what the writer chose. Gone when there is no such state."""
+    """Stores the writer's choice. Raises Gone when there is no such state."""
     row = connection.execute(
         "SELECT min(position) FROM derived WHERE uri=? AND (? IS NULL OR generation=?)", (uri, state, state)
     ).fetchone()
@@ -206,7 +206,7 @@ def put_choice(connection: sqlite3.Connection, uri: str, word: Choice, state: Ge
 
 
 def _anchor(connection: sqlite3.Connection, derived: Derived) -> ChapterId | None:
-    """The chapter that the text is as of: its position follows when chapters move, and it goes when it is deleted."""
+    """The chapter that the text is as of: the text moves with that chapter, and is deleted with it."""
     chapters = chapters_now(connection)
     own = derived.uri.removeprefix(_CHAPTERS) if derived.uri.startswith(_CHAPTERS) else ""
     by_uri = (at.id for at in chapters if at.id == own)

@@ -1,4 +1,4 @@
-"""The list of findings: raised by checks, read by the page, decided by the writer; and what was checked."""
+"""The list of findings: raised by checks, listed for the page, decided by the writer; and the record of checks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NEWEST: Final = "at DESC, position, rank"
 
 
 def _fitting(wish: FindingWish) -> str:
-    """Conditions of a wish but for its states: none is named that is not needed, so that an index has it all."""
+    """SQL conditions of a wish except its states; only those that are needed, so that an index covers the query."""
     parts = (
         " AND origin ->> '$[1]' IN (SELECT value FROM json_each(:checks))" if wish.checks else "",
         " AND proposal.chapter IN (SELECT value FROM json_each(:chapters))" if wish.chapters else "",
@@ -51,7 +51,7 @@ def _fitting(wish: FindingWish) -> str:
 
 
 def _listed(wish: FindingWish) -> str:
-    """Numbers of the rows that fit, with their places in their chapters."""
+    """Numbers of the matching rows, with their rank within their chapters."""
     return f"""WITH {_HERE}, listed AS MATERIALIZED (SELECT number, position, {"at," if wish.newest else ""}
         row_number() OVER (PARTITION BY proposal.chapter ORDER BY sure DESC, number) AS rank,
         count(*) OVER (PARTITION BY proposal.chapter) AS every
@@ -65,7 +65,7 @@ class Findings:
         self._database, self._clock = database, clock
 
     async def page(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
-        """Rows in story order, the sure ones of a chapter first."""
+        """Rows in story order, the certain ones of a chapter first."""
         wanted: dict[str, Any] = {
             "states": json.dumps(wish.states),
             "checks": json.dumps(wish.checks),
@@ -98,7 +98,7 @@ class Findings:
         replaced: Callable[[Proposal], bool] = lambda _row: False,
         chapters: Sequence[ChapterId] = (),
     ) -> tuple[Proposal, ...]:
-        """Stores what checks found; see `raise_findings`. In these `chapters` the check may have found nothing."""
+        """Stores findings of checks; see `raise_findings`. In these `chapters` the check may have found nothing."""
         at = self._clock().isoformat()
 
         return await self._database.do(lambda connection: _put(connection, findings, at, replaced, chapters))
@@ -111,9 +111,9 @@ class Findings:
         findings: Sequence[Proposal],
         replaced: Callable[[Proposal], bool],
     ) -> tuple[Proposal, ...]:
-        """What the checks of a chapter's text found, and that it was checked, at once.
+        """Stores, in one transaction, the findings of a check of a chapter's text and the fact that it was checked.
 
-        Angles that were not asked about stay as they were for the same text.
+        Angles outside the check keep their result for the same text.
         """
         at = self._clock().isoformat()
 
@@ -133,7 +133,7 @@ class Findings:
         return await self._database.do(put)
 
     async def checked(self) -> Mapping[ChapterId, tuple[Digest, ChapterChecked]]:
-        """The text of each chapter that was checked last, and what the checks said."""
+        """For each chapter the last checked text, and the results of the checks."""
         rows = await self._database.rows("SELECT chapter, digest, at, body FROM checked")
         return {
             ChapterId(chapter): (
@@ -144,7 +144,7 @@ class Findings:
         }
 
     async def rates(self) -> tuple[CheckRate, ...]:
-        """How useful each check is, by what became of its findings; withdrawn ones do not count."""
+        """The usefulness of each check, by the outcomes of its findings; withdrawn ones do not count."""
         rows = await self._database.rows(
             "SELECT origin ->> '$[1]', count(*), sum(state IN (SELECT value FROM json_each(?))), sum(state='useless')"
             " FROM proposal WHERE kind='finding' AND state<>'withdrawn' GROUP BY 1 ORDER BY 1",
@@ -153,7 +153,7 @@ class Findings:
         return tuple(CheckRate(*row) for row in rows)
 
     async def waiting(self) -> Mapping[tuple[ChapterId, str], int]:
-        """How many findings of the chapters in the book wait, by chapter and check."""
+        """The number of waiting findings of chapters in the book, by chapter and check."""
         rows = await self._database.rows(
             f"WITH {_HERE} SELECT proposal.chapter, origin ->> '$[1]', count(*) FROM {_IN_BOOK}"
             " AND state='waiting' GROUP BY 1, 2"
@@ -161,7 +161,7 @@ class Findings:
         return {(ChapterId(chapter), check): n for chapter, check, n in rows}
 
     async def withdraw(self, check: str) -> None:
-        """All that a check found and that waits."""
+        """Withdraws all waiting findings of a check."""
         await self._database.do(
             lambda connection: connection.execute(
                 "UPDATE proposal SET state='withdrawn'"
@@ -171,7 +171,8 @@ class Findings:
         )
 
     async def decide(self, ids: Sequence[ProposalId], verdict: FindingVerdict, reason: str = "") -> None:
-        """The writer's word on findings, as one decision. Gone for an unknown id, and then nothing was changed."""
+        """Stores the writer's verdict on findings, as one decision. Raises Gone for an unknown id and then changes
+        nothing."""
 
         def put(connection: sqlite3.Connection) -> None:
             decide_findings(connection, ids, verdict, reason)
@@ -179,7 +180,7 @@ class Findings:
         await self._database.do(put)
 
     async def change(self, identity: ProposalId, records: Sequence[StoryRecord]) -> None:
-        """The story changes there: writes these records by hand, and settles the finding, as one decision."""
+        """Settles a finding because the story changes there: writes these records by hand, as one decision."""
         at = self._clock().isoformat()
 
         def put(connection: sqlite3.Connection) -> None:
@@ -194,7 +195,7 @@ class Findings:
         await self._database.do(put)
 
     async def waive(self, signature: tuple[str, str], reason: str) -> bool:
-        """Calls the findings with these two quotations intended; False when there is none in the list."""
+        """Marks the findings with these two quotations as intended. Returns False when the list has none."""
 
         def put(connection: sqlite3.Connection) -> bool:
             rows = connection.execute(
@@ -223,7 +224,7 @@ def _put(
 
 
 def decide_findings(connection: sqlite3.Connection, ids: Sequence[str], state: ProposalState, reason: str) -> int:
-    """Puts rows into a state, with the writer's reason; returns the decision's number. Raises Gone."""
+    """Puts rows into a state, with the writer's reason. Returns the decision's number. Raises Gone."""
     number = next_decision(connection)
     for identity in ids:
         if not connection.execute("SELECT 1 FROM proposal WHERE id=? AND kind='finding'", (identity,)).fetchone():

@@ -1,7 +1,7 @@
 """The index of a chapter's text: passages, their words, and mentions. In the writer's thread.
 
-A row holds from the generation in which it was born to the one in which it died; only what changes is written,
-so naming a new entity adds its own mentions and touches nothing else.
+A row is valid from the generation that created it to the one that ended it; only changes are written, so naming a new
+entity adds only its own mentions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def index_chapter(
 
 @dataclass(frozen=True, slots=True)
 class ChapterIndex:
-    """What the index should hold of a version."""
+    """The intended index of a version."""
 
     chapter: ChapterId
     version: int
@@ -64,10 +64,10 @@ class ChapterIndex:
 
 
 def restore_index(connection: sqlite3.Connection, indexes: Iterable[ChapterIndex]) -> int:
-    """Makes the index agree with the texts; returns in how many chapters something was wrong.
+    """Repairs the index so that it agrees with the texts. Returns the number of chapters with errors.
 
-    Rows that are right stay. Others are written as if they had been there since the text was, so that a run which
-    has pinned an earlier generation reads them too. The words of all passages are rewritten.
+    Correct rows stay. Others are written as of the generation of the text, so that a run with an earlier pinned
+    generation reads them too. The words of all passages are rewritten.
     """
     wrong = sum(_restored(connection, index) for index in indexes)
     rewrite_words(connection)
@@ -104,7 +104,7 @@ def _restored(connection: sqlite3.Connection, index: ChapterIndex) -> bool:
 
 
 def rewrite_words(connection: sqlite3.Connection) -> None:
-    """Rewrites the words of all passages; passages of texts that are not there any more go."""
+    """Rewrites the words of all passages; passages of texts that no longer exist are deleted."""
     connection.execute("DROP TABLE IF EXISTS passage_words")
     connection.execute(WORDS)
     for chapter, version in connection.execute("SELECT DISTINCT chapter, version FROM passage").fetchall():
@@ -124,7 +124,7 @@ def rewrite_words(connection: sqlite3.Connection) -> None:
 
 
 def _spans(mentions: Iterable[Mention]) -> dict[EntityId, str]:
-    """The places of each entity as they are stored."""
+    """The spans of each entity in their stored form."""
     spans: defaultdict[EntityId, set[tuple[int, int]]] = defaultdict(set)
     for mention in mentions:
         spans[mention.entity].add((mention.start, mention.end))

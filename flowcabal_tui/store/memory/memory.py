@@ -1,4 +1,4 @@
-"""The memory of the book: entities, the index of its chapters, derived texts, and what the writer waived."""
+"""The memory of the book: entities, the index of its chapters, derived texts, and waived findings."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ from flowcabal_tui.store.rows.withdrawn import confirm
 
 
 class Memory:
-    """Every change begins a generation, so that a view of an earlier one does not see it."""
+    """Each change begins a generation, so that a view of an earlier one does not see it."""
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
         self._cache = MemoryCache()
 
     async def view(self, chapter: ChapterId | None, generation: Generation | None = None) -> View:
-        """The book as of `generation` (None: now) and before `chapter` (None: all). Gone if it is unknown."""
+        """The book as of `generation` (None: now) and before `chapter` (None: all). Raises Gone for an unknown
+        chapter."""
         pinned = await self.generation() if generation is None else generation
         return await open_view(self._database, self._cache, self._language, chapter, pinned)
 
     async def scene(self, chapter: ChapterId, generation: Generation | None = None) -> Scene:
-        """What the writer set for the scene of a chapter, as of `generation` (None: now)."""
+        """The writer's settings for the scene of a chapter, as of `generation` (None: now)."""
         row = await self._database.row(
             "SELECT body FROM version JOIN blob USING (digest) WHERE subject=? AND generation<=?"
             " ORDER BY number DESC LIMIT 1",
@@ -51,7 +52,7 @@ class Memory:
         return from_json(Scene, unpack(row[0])) if row else NOTHING_SAID
 
     def forget_cached(self) -> None:
-        """Views that are opened from now on read everything again, because earlier generations were corrected."""
+        """Empties the caches, so that new views read everything again: earlier generations were corrected."""
         self._cache = MemoryCache()
 
     async def generation(self) -> Generation:
@@ -60,7 +61,7 @@ class Memory:
         return Generation(row[0] if row else 0)
 
     async def truth_changed_since(self, generation: Generation, before_position: int) -> bool:
-        """Has the writer changed the book before that position since then? Derived texts do not count."""
+        """True when the writer has changed the book before that position since then. Derived texts do not count."""
         row = await self._database.row(
             "SELECT 1 FROM generation WHERE id>? AND kind='truth' AND position<? LIMIT 1",
             (generation, before_position),
@@ -68,28 +69,28 @@ class Memory:
         return row is not None
 
     async def entities(self, generation: Generation | None = None) -> tuple[Entity, ...]:
-        """All of them as of `generation` (None: now), mentioned or not, by first mention, then id."""
+        """All entities as of `generation` (None: now), mentioned or not, by first mention, then id."""
         named = {entity.id: entity for entity in await (await self.view(None, generation)).entities()}
         rows = await self._database.rows(ENTITIES, (NOW if generation is None else generation,))
         others = [entity for row in rows if (entity := entity_of(row)).id not in named]
         return (*named.values(), *sorted(others, key=lambda entity: entity.id))
 
     async def names(self) -> tuple[Entity, ...]:
-        """All of them as they are now, by id; where they are first mentioned is not looked up."""
+        """All present entities by id, without their first mentions."""
         return tuple(sorted(map(entity_of, await self._database.rows(ENTITIES, (NOW,))), key=lambda each: each.id))
 
     async def put_entity(self, entity: Entity) -> Entity:
-        """Stores it and returns what stands.
+        """Stores an entity and returns its resulting state.
 
-        An agent's word never changes what a hand has written or removed; the names that it proposes are noted.
+        An agent never changes what the writer wrote or removed; the names that it proposes are added as proposals.
         """
         return await self._database.do(lambda connection: self._put_entity(connection, entity))
 
     async def put_entities(
         self, entities: Iterable[Entity], tasks: Iterable[BackgroundTask], proposals: Iterable[Proposal] = ()
     ) -> tuple[Entity, ...]:
-        """The same for several, in one transaction with the background work that follows from them, and with the
-        rows that propose them and their further names."""
+        """Stores several entities in one transaction, with the background tasks that follow, and with the rows that
+        propose them and their further names."""
         given, following, raised = tuple(entities), tuple(tasks), tuple(proposals)
 
         def put(connection: sqlite3.Connection) -> tuple[Entity, ...]:
@@ -125,7 +126,7 @@ class Memory:
         return stands
 
     async def remove_entity(self, entity: EntityId) -> None:
-        """By hand: agents do not bring it back. Gone if there is none."""
+        """Removes an entity by hand: agents do not add it again. Raises Gone if there is none."""
 
         def remove(connection: sqlite3.Connection) -> None:
             old = entity_now(connection, entity_subject(entity))
@@ -139,27 +140,27 @@ class Memory:
     async def index_chapter(
         self, chapter: ChapterId, version: int, passages: Sequence[Passage], mentions: Sequence[Mention]
     ) -> bool:
-        """Replaces the index of that version; False (and nothing done) when a newer version is there."""
+        """Replaces the index of that version. Returns False (and does nothing) when there is a newer version."""
         at = self._now()
         return await self._database.do(
             lambda connection: index_chapter(connection, chapter, version, passages, mentions, at)
         )
 
     async def put_derived(self, *states: Derived, restored: bool = False) -> Generation:
-        """Adds states in one generation and returns it; what was made already on the same source is left as it is.
+        """Adds states in one generation and returns it; an existing state with the same source is left unchanged.
 
-        With `restored` they hold since the generation that they were made of, as they did before they were lost.
+        With `restored` they are valid from the generation that they were made of, as before they were lost.
         """
         return await self._database.do(
             lambda connection: put_states(connection, states, self._now(), restored=restored)
         )
 
     async def confirm_derived(self, uri: str, position: int) -> None:
-        """What was made of a uri as of a chapter position is what the present texts would give: it is not stale."""
+        """Records that the present texts would give the same derived text, so it is not out of date."""
         await self._database.do(lambda connection: confirm(connection, uri, position))
 
     async def choose_derived(self, uri: str, word: Choice, state: Generation | None = None) -> Generation:
-        """The writer pins a state, unpins it, or takes what was made since. Gone when there is no such state."""
+        """Pins a state, unpins it, or accepts a newer made one. Raises Gone when there is no such state."""
         return await self._database.do(lambda connection: put_choice(connection, uri, word, state, self._now()))
 
     async def derived_history(self, uri: str) -> tuple[Derived, ...]:
@@ -170,7 +171,7 @@ class Memory:
         return tuple(derived_of(row) for row in rows)
 
     async def derived_counts(self, prefix: str) -> dict[str, int]:
-        """For each uri below `prefix`: how many states its most often written level has."""
+        """For each uri below `prefix`: the number of states of its most often written level."""
         rows = await self._database.rows(
             "SELECT uri, max(states) FROM (SELECT uri, count(*) AS states FROM derived WHERE substr(uri, 1, ?)=?"
             " GROUP BY uri, level) GROUP BY uri ORDER BY uri",
@@ -179,7 +180,7 @@ class Memory:
         return dict(rows)
 
     async def waive(self, signature: tuple[str, str], reason: str) -> None:
-        """A finding (its two quotations) is intended; the last reason counts."""
+        """Marks a finding (its two quotations) as intended; the last reason counts."""
         row = (*signature, clean(reason), self._now())
         await self._database.do(
             lambda connection: connection.execute("INSERT OR REPLACE INTO waiver VALUES (?, ?, ?, ?)", row).close()
@@ -195,7 +196,7 @@ class Memory:
 
 
 def _with_proposals(entity: Entity, names: Sequence[str]) -> Entity:
-    """The entity with further names that wait for a word; those that it has or that were turned down do not."""
+    """The entity with further proposed names, except names that it has already or that were declined."""
     known = {*entity.names, *entity.proposed, *entity.rejected}
     return replace(entity, proposed=(*entity.proposed, *(name for name in names if name not in known)))
 

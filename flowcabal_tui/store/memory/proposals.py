@@ -1,4 +1,4 @@
-"""The list of proposals: read by the page, decided by the writer, taken back by the last decision."""
+"""The list of proposals: listed for the page, decided by the writer, and undone by decision."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ STATES: Final[Mapping[Verdict, ProposalState]] = {"confirm": "confirmed", "corre
 
 
 class Proposals:
-    """Rows that wait or are applied, those that were decided, and those that edits resolved."""
+    """Waiting, applied, decided and resolved rows."""
 
     def __init__(self, database: Database, clock: Clock, language: str) -> None:
         self._database, self._clock, self._language = database, clock, language
 
     async def add(self, proposals: Sequence[Proposal]) -> tuple[Proposal, ...]:
-        """Stores them; those that are known already keep their id, and the state that the writer gave them."""
+        """Stores proposals; known ones keep their id and the state that the writer gave them."""
 
         def add(connection: sqlite3.Connection) -> tuple[Proposal, ...]:
             (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()
@@ -70,7 +70,8 @@ class Proposals:
     async def write_edit(
         self, proposal: Proposal, verdict: Verdict, text: str, expected_version: int, note: str, tasks: TaskMaker
     ) -> None:
-        """The writer's word on an edit of a text: its whole new text is the newest version, in one transaction.
+        """Stores the writer's decision on an edit of a text, and the whole new text as the newest version, in one
+        transaction.
 
         Raises VersionConflict when the text is no longer `expected_version`, Gone for an unknown id.
         """
@@ -96,15 +97,15 @@ class Proposals:
         return {Digest(key): word for key, word in rows}
 
     async def apply(self, new: Reviewed, tasks: TaskMaker) -> Proposal:
-        """Writes a change of the whole book, or nothing of it, and gives the row by which it is undone.
+        """Writes a change of the whole book, all or nothing, and returns the row that can undo it.
 
-        Raises VersionConflict when something is not as it was looked at.
+        Raises VersionConflict when something differs from what the writer reviewed.
         """
         at = self._clock().isoformat()
         return await self._database.do(lambda connection: apply_review(connection, new, tasks, self._language, at))
 
     async def page(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
-        """Rows of the newest reading first, in the order in which they were raised."""
+        """Rows of the newest reading first, in the order of their raising."""
         wanted = {
             "chapter": wish.chapter,
             "kinds": json.dumps(wish.kinds),
@@ -125,7 +126,7 @@ class Proposals:
         return ProposalPage(tuple(map(proposal_of, rows)), offset, dict(counts))
 
     async def get(self, ids: Sequence[ProposalId]) -> tuple[Proposal, ...]:
-        """Those with these ids, in this order. Gone if there is none of an id."""
+        """The proposals with these ids, in this order. Raises Gone for an unknown id."""
         rows = await self._database.rows(
             f"SELECT {FIELDS} FROM proposal WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
         )
@@ -133,17 +134,17 @@ class Proposals:
         return tuple(found[each] for each in ids)
 
     async def last_decision(self) -> int:
-        """The number of the writer's last word; 0 before any."""
+        """The number of the writer's last decision; 0 before any."""
         row = await self._database.row("SELECT coalesce(max(decision), 0) FROM proposal")
         return int(row[0]) if row else 0
 
     async def decide(
         self, words: Sequence[tuple[ProposalId, Verdict, StoryRecord | None]], *, since: int | None = None
     ) -> None:
-        """The writer's words on rows of records, in one transaction; each with the record that is written by hand.
+        """Stores decisions on rows of records, in one transaction; each with the record to write by hand.
 
-        Without a record what an agent wrote is removed. With `since` what was decided after that number is part of
-        the same decision. Gone for an unknown id, and then nothing was changed.
+        Without a record, the record that an agent wrote is removed. With `since`, decisions after that number become
+        part of this one. Raises Gone for an unknown id and then changes nothing.
         """
         at = self._clock().isoformat()
 
@@ -165,14 +166,14 @@ class Proposals:
         await self._database.do(decide_all)
 
     async def decided_with(self, identity: ProposalId | None = None) -> tuple[Proposal, ...]:
-        """The rows of the decision on this one (None: of the last decision)."""
+        """The rows of the decision on this proposal (None: of the last decision)."""
         rows = await self._database.rows(f"SELECT {FIELDS} FROM proposal WHERE decision={_DECISION}", {"id": identity})
         return tuple(map(proposal_of, rows))
 
     async def undo(self, identity: ProposalId | None = None, tasks: TaskMaker = no_tasks) -> tuple[Proposal, ...]:
-        """Takes the last decision back, or the one on `identity`, all rows of it; gives them as they are then.
+        """Undoes the last decision, or the one on `identity`, for all its rows. Returns the rows in their new state.
 
-        Raises RunError when what it wrote was changed since, and then nothing was changed.
+        Raises RunError when something that it wrote has changed since, and then changes nothing.
         """
         at = self._clock().isoformat()
 
@@ -211,7 +212,7 @@ class Proposals:
 
 
 def _written(proposal: Proposal) -> tuple[str, str]:
-    """The table and id of what a decision on the proposal wrote: a confirmed sequel writes its record."""
+    """The table and id that a decision on the proposal wrote: a confirmed sequel writes its record."""
     after = proposal.difference.after
     if isinstance(after, Sequel) and proposal.state != "dropped":
         return "record", after.record
@@ -221,7 +222,7 @@ def _written(proposal: Proposal) -> tuple[str, str]:
 def _restore(
     connection: sqlite3.Connection, table: str, target: str, first: Generation, last: Generation, at: str
 ) -> None:
-    """Brings back the state before generation `first`; raises RunError when there is one after `last`."""
+    """Restores the state before generation `first`. Raises RunError when there is one after `last`."""
     (newest,) = connection.execute(f"SELECT max(generation) FROM {table} WHERE id=?", (target,)).fetchone()
     if newest != last:
         raise RunError(

@@ -1,7 +1,7 @@
-"""bm25 over a closed set of passages: what lies outside the set cannot change a score.
+"""bm25 over a closed set of passages: passages outside the set cannot change a score.
 
-score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with
-idf = ln(1 + (N - df + 0.5) / (df + 0.5)) (Robertson and Zaragoza 2009, the variant that is never negative).
+score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with idf = ln(1 + (N - df + 0.5) /
+(df + 0.5)) (Robertson and Zaragoza 2009, the variant that is never negative).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class IndexedPassage(PassagePlace):
 
 
 Counts = dict[int, int]
-"""How often one term stands in each passage, by the passage's id. Never changes, as a passage's text does not."""
+"""Occurrences of one term by passage id. Permanent, since a passage's text never changes."""
 
 
 def count(term: Term, wanted: Iterable[IndexedPassage], texts: Mapping[ChapterId, str], counts: Counts) -> None:
-    """Adds to `counts` what is not there yet; `texts` holds the chapters of those passages."""
+    """Adds missing counts to `counts`; `texts` contains the chapters of those passages."""
     for passage in wanted:
         if passage.id not in counts:
             counts[passage.id] = term.count(texts[passage.chapter][passage.start : passage.end].lower())
@@ -47,7 +47,7 @@ def rank(
 ) -> list[tuple[IndexedPassage, float, tuple[str, ...]]]:
     """The best `limit` of `passages` with score and matching terms, best first, ties in story order.
 
-    `found` holds for each term the passages that may contain it, and the counts of at least those.
+    `found` has for each term the passages that may contain it, and the counts of at least those.
     """
     average = sum(passage.tokens for passage in passages.values()) / max(1, len(passages))
     scores: dict[int, float] = {}

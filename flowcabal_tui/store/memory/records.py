@@ -29,15 +29,16 @@ KINDS: Final[dict[type[StoryRecord | Sequel], str]] = {
     Sequel: "sequel",
 }
 Reword = Callable[[StoryRecord | Sequel], StoryRecord | Sequel]
-"""Another state of a record, or the same one."""
+"""Returns another state of a record, or the same one."""
 READING: Final = "reading"
-"""The kind of the row that says from which source a chapter was read; its body is empty."""
+"""The kind of the row that stores the source of a chapter's reading; its body is empty."""
 _NEWEST: Final = """SELECT id, kind, body, chapter, source, by, removed FROM record WHERE generation=
     (SELECT max(generation) FROM record AS other WHERE other.id=record.id)"""
 
 
 class Records:
-    """Every change begins a generation. A hand's word wins: agents neither change it nor bring back what it removed."""
+    """Each change begins a generation. The writer takes precedence: agents neither change a record by hand nor restore
+    a removed one."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -53,7 +54,7 @@ class Records:
         return new.id
 
     async def remove(self, record: RecordId) -> None:
-        """By hand. Gone if there is none."""
+        """Removes a record by hand. Raises Gone if there is none."""
         at = self._clock().isoformat()
 
         def remove(connection: sqlite3.Connection) -> None:
@@ -63,21 +64,21 @@ class Records:
         await self._database.do(remove)
 
     async def source(self, chapter: ChapterId) -> Digest | None:
-        """The source from which the chapter was read last; None when it never was."""
+        """The source of the last reading of the chapter; None when it was never read."""
         row = await self._database.row(
             "SELECT source FROM record WHERE id=? ORDER BY generation DESC LIMIT 1", (_reading_id(chapter),)
         )
         return Digest(row[0]) if row else None
 
     async def read(self) -> frozenset[ChapterId]:
-        """The chapters of which a text was read at some time."""
+        """The chapters with at least one reading."""
         rows = await self._database.rows("SELECT DISTINCT chapter FROM record WHERE kind=?", (READING,))
         return frozenset(ChapterId(row[0]) for row in rows)
 
     async def put_reading(self, reading: Reading, proposals: Sequence[Proposal] = ()) -> None:
-        """What was read from a chapter takes the place of what an agent read from it before, all at once.
+        """Replaces the agent's earlier reading of a chapter in one transaction.
 
-        `proposals` are all that it says, in use or waiting; what a hand has decided about one is not said again.
+        `proposals` are all of its proposals, in use or waiting; one that the writer has decided is not raised again.
         """
         at = self._clock().isoformat()
 
@@ -107,7 +108,7 @@ class Records:
 
 
 def write_record(connection: sqlite3.Connection, record: StoryRecord, at: str) -> Generation:
-    """By hand; a proposal of it is decided, and what sequels said of it is its own from now on."""
+    """Writes a record by hand; its proposal counts as decided, and additions by sequels become part of the record."""
     new: StoryRecord = replace(record, by="hand")
     quoted = latest(connection, new.evidence[0].chapter) if new.evidence else None
     generation = next_generation(connection, "truth", _position(connection, anchor(new)), at)
@@ -118,7 +119,7 @@ def write_record(connection: sqlite3.Connection, record: StoryRecord, at: str) -
 
 
 def remove_record(connection: sqlite3.Connection, record: RecordId, at: str) -> Generation | None:
-    """By hand; None when there is none."""
+    """Removes a record by hand. Returns None when there is none."""
     row = connection.execute(f"{_NEWEST} AND id=? AND kind<>?", (record, READING)).fetchone()
     if row is None or row[-1]:
         return None
@@ -129,7 +130,7 @@ def remove_record(connection: sqlite3.Connection, record: RecordId, at: str) -> 
 
 
 def restore_record(connection: sqlite3.Connection, record: RecordId, first: Generation, at: str) -> None:
-    """Brings back the state before generation `first`: as if it had not been changed since."""
+    """Restores the state before generation `first`, as if it had not been changed since."""
     row = connection.execute(
         "SELECT id, kind, body, chapter, source, by, removed FROM record WHERE id=? AND generation<?"
         " ORDER BY generation DESC LIMIT 1",
@@ -143,7 +144,7 @@ def restore_record(connection: sqlite3.Connection, record: RecordId, first: Gene
 
 
 def reword_records(connection: sqlite3.Connection, generation: Generation, reword: Reword) -> None:
-    """Other states of records in this generation; each stays the word of whom it was, and of the chapter it was."""
+    """Writes other states of records in this generation; each keeps its author and its chapter."""
     shapes = {kind: shape for shape, kind in KINDS.items()}
     for row in connection.execute(f"{_NEWEST} AND kind<>? AND NOT removed", (READING,)).fetchall():
         before: StoryRecord | Sequel = from_plain(shapes[row[1]], json.loads(row[2]))
@@ -152,9 +153,9 @@ def reword_records(connection: sqlite3.Connection, generation: Generation, rewor
 
 
 def restore_reworded(connection: sqlite3.Connection, written: Generation, generation: Generation) -> None:
-    """The states before generation `written` again, but of records that a later reading says otherwise.
+    """Restores the states before generation `written`, except records that a later reading changed.
 
-    Raises RunError when a hand has changed one since.
+    Raises RunError when the writer has changed one since.
     """
     for (identity,) in connection.execute("SELECT id FROM record WHERE generation=?", (written,)).fetchall():
         newest, by = connection.execute(
@@ -176,7 +177,7 @@ def restore_reworded(connection: sqlite3.Connection, written: Generation, genera
 
 
 def anchor(record: StoryRecord | Sequel) -> ChapterId | None:
-    """The chapter from which the record is there; None: from before the book."""
+    """The chapter in which the record begins; None: from before the book."""
     match record:
         case Relation() | Fact():
             return record.since
@@ -187,7 +188,7 @@ def anchor(record: StoryRecord | Sequel) -> ChapterId | None:
 
 
 def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
-    """What hands noted no longer quotes a chapter, in all states that there ever were."""
+    """Removes quotations of a chapter from records by hand, in all states."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE by='hand' AND instr(body, ?)", (chapter,)
     ).fetchall()
@@ -198,7 +199,7 @@ def forget_evidence(connection: sqlite3.Connection, chapter: ChapterId) -> None:
 
 
 def forget_read(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
-    """What was read from a part of a chapter goes, unless the chapter's `text` still holds it."""
+    """Deletes what was read from a part of a chapter, unless the chapter's `text` still contains the part."""
     rows = connection.execute(
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
     ).fetchall()

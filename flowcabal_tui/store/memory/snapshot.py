@@ -1,4 +1,4 @@
-"""What all views of one generation share: read once, in story order; what an earlier chapter sees is a prefix."""
+"""Data shared by all views of one generation: read once, in story order; an earlier chapter sees a prefix of it."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _CHANGED: Final = """SELECT coalesce(max(at), 0) FROM (
     UNION ALL SELECT max(born) FROM mention WHERE born<=:as_of
     UNION ALL SELECT max(died) FROM mention WHERE died<=:as_of)"""
 _AT_ONCE: Final = 200
-"""Terms of one question: SQLite joins at most 500."""
+"""Terms per query: SQLite joins at most 500."""
 _TERMS_KEPT: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class PassageIndex:
-    """All passages in story order. `positions` are those of their chapters, `numbers` their places by row."""
+    """All passages in story order. `positions` are those of their chapters, `numbers` their indexes by row."""
 
     passages: tuple[IndexedPassage, ...]
     positions: Sequence[int]
@@ -52,26 +52,26 @@ class PassageIndex:
     of_chapter: Mapping[ChapterId, tuple[int, int]]
 
     def before(self, position: int) -> int:
-        """How many stand before a chapter position."""
+        """The number of passages before a chapter position."""
         return bisect_left(self.positions, position)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """In which chapters an entity is named, by position, and how often in each."""
+    """The chapters that name an entity, by position, and the number of mentions in each."""
 
     positions: Sequence[int]
     counts: Sequence[int]
 
 
 async def changed(database: Database, generation: Generation) -> Generation:
-    """The generation up to this one that last changed what a snapshot holds: most only bring derived texts."""
+    """The last generation up to this one that changed the contents of a snapshot: most only add derived texts."""
     ((found,),) = await database.rows(_CHANGED, {"as_of": generation})
     return Generation(found)
 
 
 class Snapshot:
-    """The book as of a generation. Made by `Snapshot.read`; the rest is read when it is first wanted."""
+    """The book as of a generation. Made by `Snapshot.read`; the rest is read on first use."""
 
     def __init__(self, database: Database, generation: Generation, chapters: Iterable[Chapter]) -> None:
         self._database, self.generation = database, generation
@@ -93,13 +93,13 @@ class Snapshot:
         return cls(database, generation, map(chapter_of, rows))
 
     async def meta(self) -> Mapping[str, Digest]:
-        """The digests of the texts that accompany the book, and of the links of the outline."""
+        """The digests of the texts about the book, and of the links of the outline."""
         if self._meta is None:
             self._meta = dict(await self._database.rows(_META, (self.generation,)))
         return self._meta
 
     async def entities(self) -> tuple[Entity, ...]:
-        """All of them, by first mention, then id; those that are never mentioned last."""
+        """All entities, by first mention, then id; those that are never mentioned last."""
         if self._entities is None:
             named, found = await self.named(), []
             for row in await self._database.rows(ENTITIES, (self.generation,)):
@@ -110,7 +110,7 @@ class Snapshot:
         return self._entities
 
     async def story(self, before: int, parsed: Parsed, texts: Texts) -> Story:
-        """The story before a chapter position. `parsed` is what all snapshots share, `texts` reads chapters."""
+        """The story before a chapter position. `parsed` is shared by all snapshots, `texts` reads chapters."""
         if self._index is None:
             self._index = await story_index(self._database, parsed, self.generation, self.chapters, texts)
         if self._story is None or self._story[0] != before:
@@ -119,7 +119,7 @@ class Snapshot:
         return self._story[1]
 
     async def passages(self) -> PassageIndex:
-        """Of all written chapters."""
+        """The passages of all written chapters."""
         if self._passages is None:
             rows = await self._database.rows(
                 f"SELECT id, chapter, version, number, start, end, tokens FROM passage WHERE {HOLDS}",
@@ -143,7 +143,7 @@ class Snapshot:
         return self._passages
 
     async def named(self) -> Mapping[EntityId, Named]:
-        """In which chapters each entity is named."""
+        """The chapters that name each entity."""
         if self._named is None:
             rows = await self._database.rows(
                 f"SELECT entity, chapter, version, count FROM mention WHERE {HOLDS}", {"as_of": self.generation}
@@ -159,7 +159,7 @@ class Snapshot:
         return self._named
 
     async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
-        """Of every entity in a chapter, in the order of the text."""
+        """The mentions of all entities in a chapter, in the order of the text."""
         if chapter not in self._mentions:
             rows = await self._database.rows(
                 f"SELECT entity, version, spans FROM mention WHERE chapter=:chapter AND {HOLDS}",
@@ -176,7 +176,7 @@ class Snapshot:
         return self._mentions[chapter]
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
-        """Who is named in each passage, in story order; a name that begins in a passage is in it."""
+        """The entities named in each passage, in story order; a name belongs to the passage in which it begins."""
         if self._by_passage is None:
             index = await self.passages()
             rows = await self._database.rows(
@@ -187,7 +187,7 @@ class Snapshot:
         return self._by_passage
 
     async def postings(self, terms: Iterable[str]) -> dict[str, array[int]]:
-        """For each term the passages that hold it, by their places in story order, ascending."""
+        """For each term the passages that contain it, by their indexes in story order, ascending."""
         wanted = {text: query for text in dict.fromkeys(terms) if (query := match(text)) is not None}
         missing = [text for text in wanted if text not in self._terms]
         numbers = (await self.passages()).numbers
@@ -209,7 +209,7 @@ class Snapshot:
         return answer
 
     def _holds(self, chapter: ChapterId, version: int) -> bool:
-        """Is this the chapter's text as of the generation?"""
+        """True when this is the chapter's version as of the generation."""
         known = self.chapters.get(chapter)
         return known is not None and known.digest is not None and known.version == version
 
@@ -217,7 +217,8 @@ class Snapshot:
 def _by_passage(
     index: PassageIndex, rows: Iterable[tuple[EntityId, ChapterId, int, str]]
 ) -> tuple[frozenset[EntityId], ...]:
-    """`rows` are entities with a chapter and, as JSON, the offsets of their names there."""
+    """The entities named in each passage. `rows` are entities with a chapter and, as JSON, the offsets of their names
+    there."""
     named: list[set[EntityId]] = [set() for _passage in index.passages]
     for entity, chapter, _version, spans in rows:
         first, last = index.of_chapter[chapter]

@@ -1,6 +1,6 @@
-"""The story before a chapter: which records hold, and as of which place.
+"""The story before a chapter: its valid records, and the places of their evidence.
 
-What was written and read is put in order once for a generation; a view takes of it what begins before its chapter.
+Records are sorted once per generation; a view takes those that begin before its chapter.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _NEWEST: Final = f"""SELECT id, generation, kind, chapter, source, by FROM recor
 _BODIES: Final = """SELECT record.id, record.generation, body FROM json_each(?) AS wanted
     JOIN record ON record.id=wanted.value ->> 0 AND record.generation=wanted.value ->> 1"""
 _AT_ONCE: Final = 2_000
-"""Records that are parsed in one go: a few milliseconds, so that nobody waits."""
+"""Records that are parsed in one go: a few milliseconds, so that nothing blocks."""
 _MOST_PARSED: Final = 100_000
-"""States that are kept: then it begins anew, since most of them are no longer the newest."""
+"""Limit of cached states; beyond it the cache is emptied, since most of them are no longer the newest."""
 Texts = Callable[[Collection[ChapterId]], Awaitable[Mapping[ChapterId, str]]]
 Record = StoryRecord | Sequel
 L = TypeVar("L", Relation, Fact)
@@ -44,7 +44,7 @@ Parsed = dict[tuple[RecordId, Generation], Record]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A record as of a generation: whose word, and of which digest the text was that its first evidence is from."""
+    """A record as of a generation: its author, and the digest of the text that its first evidence quotes."""
 
     record: Record
     text: Digest
@@ -52,13 +52,13 @@ class Read:
 
     @property
     def chapter(self) -> ChapterId | None:
-        """The chapter that a record comes from."""
+        """The chapter in which a record begins."""
         return self.record.evidence[0].chapter if self.record.evidence else None
 
 
 @dataclass(frozen=True, slots=True)
 class StoryIndex:
-    """All records of a generation in the order in which they begin, and what later chapters add to each."""
+    """All records of a generation in the order in which they begin, and the additions of later chapters."""
 
     chapters: Mapping[ChapterId, Chapter]
     reads: tuple[Read, ...]
@@ -68,7 +68,7 @@ class StoryIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Horizon:
-    """The places of chapters, as far as a target can see."""
+    """The places of chapters, as far as a target may see."""
 
     chapters: Mapping[ChapterId, Chapter]
     before: int
@@ -81,15 +81,15 @@ class _Horizon:
         return place.position if place and place.position < self.before else None
 
     def end(self, chapter: ChapterId | None) -> ChapterId | None:
-        """The chapter where something ends; None (it is open) when that is not before the target."""
+        """The chapter of an end; None (still open) when it is not before the target."""
         return chapter if self.position(chapter) else None
 
     def ending(self, chapter: ChapterId | None) -> float:
-        """The position where something ends; above all others when it is open."""
+        """The position of an end; infinite while it is open."""
         return self.position(chapter) or math.inf
 
     def sees(self, evidence: Evidence) -> bool:
-        """Has its chapter a text that can be read?"""
+        """True when the chapter of the evidence is visible and has a text."""
         place = self.chapters.get(evidence.chapter)
         return place is not None and place.position < self.before and place.digest is not None
 
@@ -97,10 +97,10 @@ class _Horizon:
 async def story_index(
     database: Database, parsed: Parsed, generation: Generation, chapters: Mapping[ChapterId, Chapter], texts: Texts
 ) -> StoryIndex:
-    """Reads the records as of a generation in which the chapters stand so; `parsed` is used and added to.
+    """Reads the records as of a generation with these places of `chapters`; uses and extends `parsed`.
 
-    A record that was read from an older text of its chapter stays while its words are still there. `texts` gives
-    the present texts of chapters.
+    A record that was read from an older text of its chapter stays while its words are still there. `texts` gives the
+    present texts of chapters.
     """
     rows = [row for row in await database.rows(_NEWEST, (generation,)) if not row[3] or _has_text(chapters, row[3])]
     await _parse([(row[0], row[1], row[2]) for row in rows], database, parsed)
@@ -125,7 +125,7 @@ async def story_index(
 
 
 def story_before(index: StoryIndex, before: int, entities: Set[EntityId]) -> Story:
-    """The story before a chapter position: nothing later is in it, and what ends later is open.
+    """The story before a chapter position: without later records, and with later ends still open.
 
     `entities` are those that exist: a relation to another one is left out.
     """
@@ -150,7 +150,7 @@ def story_before(index: StoryIndex, before: int, entities: Set[EntityId]) -> Sto
 
 
 async def _parse(wanted: Sequence[tuple[RecordId, Generation, str]], database: Database, parsed: Parsed) -> None:
-    """Parses what is not parsed yet; many of one kind at a time, since that takes a fraction of the time."""
+    """Parses records that are not cached; many of one kind at a time, which takes a fraction of the time."""
     if len(parsed) > _MOST_PARSED:
         parsed.clear()
     shapes = {name: kind for kind, name in KINDS.items()}
@@ -171,17 +171,17 @@ def _has_text(chapters: Mapping[ChapterId, Chapter], chapter: ChapterId) -> bool
 
 
 def _place(record: Record, horizon: _Horizon) -> tuple[int, int, str]:
-    """Sorts records by where they begin: chapter, offset of the words that say it, id."""
+    """The sort key of a record by its beginning: chapter, offset of its quotation, id."""
     return horizon.position(anchor(record)) or 0, record.evidence[0].start if record.evidence else 0, record.id
 
 
 def _is_moved(read: Read, chapters: Mapping[ChapterId, Chapter]) -> bool:
-    """Was its chapter's text another one?"""
+    """True when its chapter's text has changed since."""
     return read.chapter is not None and _has_text(chapters, read.chapter) and chapters[read.chapter].digest != read.text
 
 
 def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], said: Mapping[ChapterId, str]) -> Read | None:
-    """The record with its evidence where it stands in the present text; an agent's goes when it is not there."""
+    """The record with its evidence at the present places; None for an agent's record whose words are gone."""
     chapter = read.chapter
     if chapter is None or not _is_moved(read, chapters):
         return read
@@ -193,14 +193,14 @@ def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], said: Mapping
 
 
 def _quoted(evidence: Evidence, text: str) -> Evidence | None:
-    """The quotation where it stands in the text, with the punctuation that it has there."""
+    """The quotation at its place in the text, with the punctuation that it has there."""
     at = text.find(evidence.sentence)
     span = (at, at + len(evidence.sentence)) if at >= 0 else span_of_letters(text, evidence.sentence)
     return None if span is None else replace(evidence, sentence=text[slice(*span)], start=span[0], end=span[1])
 
 
 def _continued(record: StoryRecord, sequels: Sequence[Sequel]) -> StoryRecord:
-    """With what later chapters add; the first end counts."""
+    """The record with the additions of later chapters; the first end counts."""
     end = next((one for one in sequels if one.learned_by is None), None)
     learned = tuple(Knower(one.learned_by, one.chapter, one.evidence) for one in sequels if one.learned_by is not None)
     match record:
@@ -215,7 +215,7 @@ def _continued(record: StoryRecord, sequels: Sequence[Sequel]) -> StoryRecord:
 
 
 def _cut(record: StoryRecord, horizon: _Horizon) -> StoryRecord:
-    """Without what is not before the target."""
+    """The record without anything that is not before the target."""
     if not all(map(horizon.sees, record.evidence)):
         record = replace(record, evidence=_seen(record.evidence, horizon))
     match record:
@@ -241,10 +241,10 @@ def _seen(evidence: Iterable[Evidence], horizon: _Horizon) -> tuple[Evidence, ..
 
 
 def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, ...]:
-    """What a later chapter says again of a relation that holds is evidence of it, and no second one.
+    """Merges relations that later chapters repeat while they hold: a repetition becomes evidence.
 
-    Relations come in story order. An end that is told after that counts as well, so that this is the same whether
-    the end is seen already or not; the first end counts.
+    Relations come in story order. An end in a later repetition counts too, so that the result is the same whether or
+    not that end is visible; the first end counts.
     """
     newest: dict[tuple[object, str], int] = {}
     found: list[Relation] = []
@@ -262,15 +262,15 @@ def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, .
 
 
 def _earlier_end(said: L, again: L, horizon: _Horizon) -> ChapterId | None:
-    """Where something ends that was said twice; a hand alone ends what a hand wrote."""
+    """The earlier end of a repeated record; only the writer ends a record by hand."""
     return said.until if said.by == "hand" else min(said.until, again.until, key=horizon.ending)
 
 
 def _superseded(facts: Iterable[Fact], horizon: _Horizon) -> tuple[Fact, ...]:
-    """A state ends where a later fact tells another one; a secret one does not end what everybody believes.
+    """Ends a state where a later fact gives another one; a secret fact does not end a public one.
 
-    What an agent says ends nothing that a hand wrote: while that holds, another state by an agent is left out.
-    Facts come in story order. The same words said again of a state that holds are evidence of it, and no second fact.
+    A fact by an agent never ends one by hand: while that holds, an agent's other state is left out. Facts come in story
+    order. A repetition of a state that holds is evidence of it instead of a second fact.
     """
     found: list[Fact] = []
     open_ones: defaultdict[tuple[EntityId, str], list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Proposed edits of texts: written as a version together with the writer's word, and taken back. In the writer's
+"""Proposed edits of texts: written as a version together with the writer's decision, and undone. In the writer's
 thread."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def subject_of(edit: TextEdit | OutlineEdit) -> str:
 
 
 def begin_edit(connection: sqlite3.Connection, edit: TextEdit | OutlineEdit, expected: int, at: str) -> Generation:
-    """The generation of the version that follows. Raises VersionConflict when the text is no longer that version."""
+    """The generation of the next version. Raises VersionConflict when the text is no longer the expected version."""
     subject = subject_of(edit)
     newest = latest(connection, subject)
     if (newest.version if newest else 0) != expected:
@@ -44,7 +44,7 @@ def write_edit(
     language: str,
     at: str,
 ) -> None:
-    """The whole text with the edit as the newest version."""
+    """Writes the whole text with the edit as the newest version."""
     subject = subject_of(edit)
     version = append_version(connection, NewVersion(subject, text, "human", note), generation, language, at)
     position = 0 if subject == OUTLINE else chapter_now(connection, ChapterId(subject)).position
@@ -59,9 +59,9 @@ def restore_text(
     language: str,
     at: str,
 ) -> None:
-    """Takes back what an edit wrote: the text before it, or its words in the text as it is now.
+    """Undoes an edit: restores the text before it, or replaces its words in the present text.
 
-    Raises RunError when neither is possible, and then nothing was changed.
+    Raises RunError when neither is possible, and then changes nothing.
     """
     subject = subject_of(edit)
     newest = latest(connection, subject)

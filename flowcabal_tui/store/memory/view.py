@@ -1,4 +1,4 @@
-"""The book as one run sees it: as of a generation, and only what lies before its chapter."""
+"""The book as one run sees it: as of a generation, and only the part before its chapter."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from flowcabal_tui.store.rows.texts import EMPTY
 from flowcabal_tui.store.rows.tokens import term
 
 Companion = tuple[EntityId, int, ChapterId]
-"""With whom, in how many passages, and in which chapter last."""
+"""Another entity, the number of common passages, and the last common chapter."""
 
 
 class View:
-    """Implements the agents' MemoryView. Nothing that happens after it was opened changes what it answers."""
+    """Implements the agents' MemoryView. Later changes of the book do not affect its answers."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class View:
         before: int,
         target: Chapter | None = None,
     ) -> None:
-        """`snapshot` is that of the last generation up to this one that changed what it holds."""
+        """`snapshot` is that of the last generation up to this one that changed its contents."""
         self._target = target
         self._database, self._cache, self._language = database, cache, language
         self._snapshot, self._generation, self._before = snapshot, generation, before
@@ -57,7 +57,7 @@ class View:
 
     @property
     def before(self) -> int:
-        """Only chapters with a smaller position are visible."""
+        """The first position that is not visible."""
         return self._before
 
     @property
@@ -66,21 +66,21 @@ class View:
 
     @property
     def target(self) -> Chapter | None:
-        """The chapter before which the book is seen; None for all of it."""
+        """The chapter before which the book is seen; None: all of the book is."""
         return self._target
 
     def up_to(self, before: int) -> View:
-        """The same generation as it is seen before another chapter position."""
+        """A view of the same generation before another chapter position."""
         return View(self._database, self._cache, self._language, self._snapshot, self._generation, before)
 
     async def meta(self) -> tuple[tuple[MetaName, str], ...]:
-        """Those that are not empty, in the order of META_NAMES."""
+        """The texts about the book that are not empty, in the order of META_NAMES."""
         kept = await self._snapshot.meta()
         texts = await self._load(kept.values())
         return tuple((name, texts[kept[name]]) for name in META_NAMES if name in kept and texts[kept[name]].strip())
 
     async def outline(self) -> BookOutline:
-        """The outline with the chapters of its parts: of the whole book, what comes later too."""
+        """The outline with the chapters of its parts: of the whole book, later parts too."""
         if self._snapshot.outline is None:
             kept = await self._snapshot.meta()
             texts = await self._load(kept.values())
@@ -90,7 +90,7 @@ class View:
         return self._snapshot.outline
 
     async def entities(self) -> tuple[Entity, ...]:
-        """Those made by hand, and those mentioned before the target, by first mention, then id."""
+        """Entities by hand, and those mentioned before the target, by first mention, then id."""
         entities = await self._snapshot.entities()
         named = [each for each in entities if each.first_position is not None and each.first_position < self._before]
         others = (each for each in entities[len(named) :] if each.by == "hand")
@@ -102,18 +102,19 @@ class View:
         return tuple(self._seen.values())
 
     async def chapter_text(self, chapter: ChapterId) -> str:
-        """KeyError for a chapter that cannot be seen."""
+        """The text of a chapter. Raises KeyError for a chapter that is not visible."""
         return (await self.chapter_texts([chapter]))[chapter]
 
     async def passages(self, chapter: ChapterId) -> tuple[Passage, ...]:
-        """In order; none when the text was not indexed yet. KeyError for a chapter that cannot be seen."""
+        """The passages of a chapter in order; none before it is indexed. Raises KeyError for a chapter that is not
+        visible."""
         text = await self.chapter_text(chapter)
         index = await self._snapshot.passages()
         first, end = index.of_chapter.get(chapter, (0, 0))
         return tuple(passage.of(text) for passage in index.passages[first:end])
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
-        """Before the target, in story order."""
+        """The mentions of an entity before the target, in story order."""
         rows = await self._database.rows(
             f"SELECT chapter, version, spans FROM mention WHERE entity=:entity AND {HOLDS}",
             {"entity": entity, "as_of": self._generation},
@@ -127,28 +128,28 @@ class View:
         return tuple(sorted(found, key=lambda mention: (mention.position, mention.start, mention.end)))
 
     async def mentions_in(self, chapter: ChapterId) -> tuple[Mention, ...]:
-        """Of every entity, in the order of the text; none for a chapter that cannot be seen."""
+        """The mentions of all entities, in the order of the text; none for a chapter that is not visible."""
         return await self._snapshot.mentions_in(chapter) if chapter in self._seen else ()
 
     async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
-        """Those that name it, before the target, in story order."""
+        """The chapters before the target that name the entity, in story order."""
         places = (await self._snapshot.named()).get(entity)
         named = set(places.positions) if places else set()
         return tuple(chapter.id for chapter in self._seen.values() if chapter.position in named)
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
-        """Who is named in each passage before the target, in story order."""
+        """The entities named in each passage before the target, in story order."""
         end = (await self._snapshot.passages()).before(self._before)
         return (await self._snapshot.named_by_passage())[:end]
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
-        """Most first, then by id."""
+        """Entities with their numbers of mentions, most first, then by id."""
         named = (await self._snapshot.named()).items()
         counts = ((entity, sum(at.counts[: bisect_left(at.positions, self._before)])) for entity, at in named)
         return tuple(sorted(((entity, n) for entity, n in counts if n), key=lambda one: (-one[1], one[0])))
 
     async def seen(self) -> tuple[tuple[EntityId, int, int, int], ...]:
-        """Those who are mentioned: how often, and the positions of the first and the last chapter that names them."""
+        """Each mentioned entity with its number of mentions, and the positions of its first and last chapter."""
         named = (await self._snapshot.named()).items()
         found = ((entity, at, bisect_left(at.positions, self._before)) for entity, at in named)
         return tuple(
@@ -156,7 +157,7 @@ class View:
         )
 
     async def companions(self, entity: EntityId) -> tuple[Companion, ...]:
-        """With whom it is named in the same passage, most often first, then by id."""
+        """The entities named in the same passages, most often first, then by id."""
         rows = await self._database.rows(
             f"SELECT chapter, version, entity, spans FROM mention WHERE {HOLDS} AND chapter IN"
             f" (SELECT chapter FROM mention WHERE entity=:entity AND {HOLDS})",
@@ -167,7 +168,7 @@ class View:
         return await asyncio.to_thread(_companions_of, entity, places, tuple(passages))
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
-        """The current state before the target, as of the generation: the newest, or what the writer wrote or pinned."""
+        """The current state before the target, as of the generation: the newest, or the writer's own or pinned one."""
         return await self._texts.one(uri, level)
 
     async def derived_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
@@ -179,31 +180,31 @@ class View:
         return await self._texts.of(uris, level)
 
     async def made(self, uri: str, level: Level) -> Derived | None:
-        """The newest state that no hand wrote, whether it is current or not."""
+        """The newest state that was not written by hand, current or not."""
         return await self._texts.made(uri, level)
 
     async def made_under(self, prefix: str, level: Level) -> tuple[Derived, ...]:
-        """The same for all below `prefix`, by position then uri."""
+        """The newest states not written by hand below `prefix`, by position then uri."""
         return await self._texts.made_under(prefix, level)
 
     async def stale(self) -> tuple[StaleText, ...]:
-        """Derived texts that stand and were made from other words than their chapters have."""
+        """Current derived texts that were made from other words than their chapters have."""
         return await self._texts.stale()
 
     async def pinned(self, uri: str) -> Generation | None:
-        """The generation of the state that is pinned."""
+        """The generation of the pinned state; None without a pin."""
         return await self._texts.pinned(uri)
 
     async def relations(self) -> tuple[Relation, ...]:
-        """Those that began before the target, ended ones too."""
+        """Relations that began before the target, ended ones too."""
         return (await self.story()).relations
 
     async def facts(self) -> tuple[Fact, ...]:
-        """Those that began before the target, superseded ones too."""
+        """Facts that began before the target, superseded ones too."""
         return (await self.story()).facts
 
     async def promises(self) -> tuple[Promise, ...]:
-        """Those that were planted before the target."""
+        """Promises planted before the target."""
         return (await self.story()).promises
 
     async def moments(self) -> tuple[Moment, ...]:
@@ -217,7 +218,7 @@ class View:
         return self._story
 
     async def _present(self, chapters: Collection[ChapterId]) -> dict[ChapterId, str]:
-        """The texts of chapters anywhere in the book: what rests on one that was changed is looked for in it."""
+        """The present texts of chapters anywhere in the book, to look for evidence of changed ones."""
         digests = {chapter: self._placed[chapter].digest or EMPTY for chapter in chapters}
         texts = await self._load(digests.values())
         return {chapter: texts[name] for chapter, name in digests.items()}
@@ -245,7 +246,7 @@ class View:
         return tuple(PassageHit(passage.of(texts[passage.chapter]), score, matched) for passage, score, matched in best)
 
     async def postings(self, terms: Sequence[str]) -> Postings:
-        """Which of the passages before the target hold each term; nothing else is counted."""
+        """The passages before the target that contain each term; counts only those."""
         index = await self._snapshot.passages()
         end, found = index.before(self._before), await self._snapshot.postings(terms)
         return Postings(
@@ -254,7 +255,8 @@ class View:
         )
 
     async def waived(self) -> frozenset[tuple[str, str]]:
-        """What the writer called intended or not useful, at once: it must not be found again in the same run."""
+        """Findings that the writer called intended or not useful, read at once: the same run must not raise them
+        again."""
         rows = await self._database.rows(
             "SELECT draft, source FROM waiver UNION SELECT quotation, body ->> '$.after.source.text' FROM proposal"
             " WHERE kind='finding' AND state IN ('intended', 'useless', 'changed')"
@@ -265,7 +267,7 @@ class View:
         return chapter in self._seen and self._seen[chapter].version == version
 
     async def chapter_texts(self, chapters: Iterable[ChapterId]) -> dict[ChapterId, str]:
-        """KeyError for a chapter that cannot be seen."""
+        """The texts of chapters. Raises KeyError for a chapter that is not visible."""
         digests = {chapter: self._seen[chapter].digest or EMPTY for chapter in chapters}
         texts = await self._load(digests.values())
         return {chapter: texts[name] for chapter, name in digests.items()}
@@ -290,7 +292,7 @@ class View:
         return texts
 
     async def _indexed(self) -> dict[int, IndexedPassage]:
-        """The passages that can be seen, by id, in story order."""
+        """The visible passages, by id, in story order."""
         index = await self._snapshot.passages()
         return {passage.id: passage for passage in index.passages[: index.before(self._before)]}
 
@@ -298,9 +300,9 @@ class View:
 async def open_view(
     database: Database, cache: MemoryCache, language: str, chapter: ChapterId | None, generation: Generation
 ) -> View:
-    """The view before `chapter` (None: of everything). Gone for an unknown chapter.
+    """The view before `chapter` (None: of everything). Raises Gone for an unknown chapter.
 
-    A chapter that the generation does not know has its present place.
+    A chapter that the generation does not contain has its present place.
     """
     snapshot = cache.snapshot(generation)
     if snapshot is None:
@@ -322,9 +324,9 @@ async def open_view(
 def _companions_of(
     entity: EntityId, mentions: Iterable[tuple[ChapterId, EntityId, str]], passages: Sequence[IndexedPassage]
 ) -> tuple[Companion, ...]:
-    """Who is named in the same passages, most passages first.
+    """The entities named in the same passages, most passages first.
 
-    `mentions` are chapter, who and spans as stored; `passages` come in story order.
+    `mentions` are chapter, entity and spans as stored; `passages` come in story order.
     """
     cut: defaultdict[ChapterId, list[int]] = defaultdict(list)
     places: dict[ChapterId, int] = {}

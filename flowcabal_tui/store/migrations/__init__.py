@@ -1,4 +1,4 @@
-"""The database's history: one function a release, in order. A released one is never changed; add the next."""
+"""The database's migrations: one function a release, in order. A released one is never changed; add the next."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def require_known(version: int) -> None:
-    """Raises ProjectTooNew when a later program has written the file."""
+    """Raises ProjectTooNew for a file of a later program."""
     if version > len(MIGRATIONS):
         raise ProjectTooNew(
             _("The project was written by a newer FlowCabal."),
@@ -71,7 +71,7 @@ def require_current(version: int) -> None:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the file to the newest format, each step in a transaction of its own."""
+    """Migrates the file to the newest format, each step in a transaction of its own."""
     done = version_of(connection)
     for number, step in enumerate(MIGRATIONS[done:], done + 1):
         connection.execute("BEGIN IMMEDIATE")

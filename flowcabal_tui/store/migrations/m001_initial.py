@@ -1,4 +1,4 @@
-"""The first format. Texts are digests of `blob`; times are ISO; `generation` says since when a row holds."""
+"""The first format. Texts are digests of `blob`; times are ISO; `generation` is the one from which a row is valid."""
 
 from __future__ import annotations
 

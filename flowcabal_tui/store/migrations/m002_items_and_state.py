@@ -1,4 +1,4 @@
-"""Outputs that are JSON, the project's state, what stands for a node, and stale marks."""
+"""Outputs that are JSON, the project's state, current outputs of nodes, and stale marks."""
 
 from __future__ import annotations
 

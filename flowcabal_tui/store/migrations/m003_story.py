@@ -1,4 +1,4 @@
-"""What happened in the story, names that an agent proposes, what a writer said of profiles; books to look into."""
+"""Records of the story, names that an agent proposes, the writer's choices for profiles, and reference books."""
 
 from __future__ import annotations
 

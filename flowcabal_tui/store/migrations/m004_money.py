@@ -1,4 +1,4 @@
-"""Cache writes in the usage, calls under way, and vectors that were paid for."""
+"""Cache writes in the usage, open calls, and vectors that were paid for."""
 
 from __future__ import annotations
 

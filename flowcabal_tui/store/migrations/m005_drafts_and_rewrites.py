@@ -1,4 +1,4 @@
-"""Unsaved text knows the version that it was typed over; passages that a model rewrote and the writer accepted."""
+"""The base version of unsaved text; passages that a model rewrote and the writer accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proposals: what agents and rules say of the book and a hand has not confirmed, corrected or dropped."""
+"""Proposals of agents and rules, and the writer's decisions on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WAITING: Final = """SELECT id, by, proposed FROM entity WHERE NOT removed AND p
 
 
 def m006_proposals(connection: sqlite3.Connection) -> None:
-    """Makes the table, with a row for each name that waits for the writer's word."""
+    """Makes the table, with a row for each proposed name that is not decided."""
     for statement in STATEMENTS:
         connection.execute(statement)
     (raised,) = connection.execute("SELECT coalesce(max(id), 0) FROM generation").fetchone()

@@ -1,4 +1,4 @@
-"""The last requests as they went out."""
+"""The last requests as sent."""
 
 from __future__ import annotations
 

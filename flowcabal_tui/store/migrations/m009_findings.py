@@ -1,4 +1,4 @@
-"""Findings of checks among the proposals, and which text of each chapter was checked."""
+"""Findings of checks among the proposals, and the checked text of each chapter."""
 
 from __future__ import annotations
 

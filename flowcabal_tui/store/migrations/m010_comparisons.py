@@ -1,4 +1,4 @@
-"""Comparisons of candidates: the seed of their order, the writer's word, who won, and whose paragraphs went in."""
+"""Comparisons of candidates: the seed of their order, the verdict, the winners, and the sources of paragraphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments at passages of chapters."""
+"""Comments on passages of chapters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locked chapters, and what is ticked in the passes of a revision."""
+"""Locked chapters, and ticked items in the passes of a revision."""
 
 from __future__ import annotations
 

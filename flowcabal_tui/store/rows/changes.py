@@ -10,7 +10,7 @@ from flowcabal_tui.store.rows.generations import next_generation
 
 
 def log_change(connection: sqlite3.Connection, generation: Generation, kind: ChangeKind, subject: str, at: str) -> None:
-    """Logs what was changed in a generation; `subject` is the chapter or kept output that it is about ("": several)."""
+    """Logs the change of a generation; `subject` is its chapter or kept output ("": several)."""
     connection.execute(
         "INSERT INTO change_log (generation, kind, subject, at) VALUES (?, ?, ?, ?)", (generation, kind, subject, at)
     )

@@ -1,4 +1,4 @@
-"""Comments as rows, in the writer's thread: stored, and following the texts that they are about."""
+"""Comments as rows, in the writer's thread: storing them, and moving them with the commented text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def comment_of(row: Row) -> Comment:
 
 
 def add_comments(connection: sqlite3.Connection, comments: Iterable[Comment], at: str) -> list[CommentId]:
-    """Stores new ones; `at` is the time of those that have none."""
+    """Stores new comments; `at` is the time for those without one."""
     ids = []
     for new in comments:
         values = (new.chapter, clean(new.words).strip(), new.kind, clean(new.quotation), new.start, new.end)
@@ -41,8 +41,8 @@ def add_comments(connection: sqlite3.Connection, comments: Iterable[Comment], at
 
 
 def settle_comments(connection: sqlite3.Connection, chapter: str, before: Callable[[], str], text: str) -> None:
-    """Follows a new text of a chapter: passages move with their words; one whose words are gone is lost until they
-    are back. `before` gives the text that the places are of."""
+    """Updates comments after a new text of a chapter: places move with their words; a comment without its words is lost
+    until they return. `before` gives the earlier text, which the places refer to."""
     rows = connection.execute(f"SELECT {FIELDS} FROM comment WHERE chapter=? AND quotation<>''", (chapter,)).fetchall()
     if not rows:
         return
@@ -58,8 +58,8 @@ def settle_comments(connection: sqlite3.Connection, chapter: str, before: Callab
 
 
 def move_comments(connection: sqlite3.Connection, chapter: str, other: str, text: str, start: int, shift: int) -> None:
-    """Those of a chapter at or behind the character `start` go to another chapter, whose new text is `text`, `shift`
-    characters further on. Words that are not there are lost."""
+    """Moves the comments of a chapter from the character `start` on to another chapter, whose new text is `text`, by
+    `shift` characters. A comment whose words are not there is lost."""
     rows = connection.execute(
         f"SELECT {FIELDS} FROM comment WHERE chapter=? AND quotation<>'' AND start>=?", (chapter, start)
     ).fetchall()
@@ -71,7 +71,7 @@ def move_comments(connection: sqlite3.Connection, chapter: str, other: str, text
 
 
 def forget_quoted(connection: sqlite3.Connection, chapter: str, part: str) -> None:
-    """Empties quotations of purged words; what the writer said of them stays."""
+    """Empties quotations of purged words; the text of the comments stays."""
     connection.execute(
         "UPDATE comment SET quotation='', start=0, end=0 WHERE chapter=? AND lost AND instr(?, quotation)",
         (chapter, part),

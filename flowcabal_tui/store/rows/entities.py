@@ -17,12 +17,12 @@ FIELDS: Final = "id, kind, name, aliases, note, by, proposed, rejected"
 
 
 def entity_subject(entity: EntityId) -> str:
-    """Under which the versions of its note are kept."""
+    """The subject of the versions of an entity's note."""
     return _SUBJECT + entity
 
 
 def entity_id(subject: str) -> EntityId:
-    """The entity of a subject that `entity_subject` made; "" for others."""
+    """The entity of a subject made by `entity_subject`; "" for others."""
     return EntityId(subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else "")
 
 
@@ -34,7 +34,7 @@ def entity_of(row: Row) -> Entity:
 
 
 def entity_now(connection: sqlite3.Connection, subject: str) -> Entity | None:
-    """The entity whose note the subject is; None for other subjects and for removed ones."""
+    """The entity of a note's subject; None for other subjects and for removed entities."""
     row = connection.execute(
         f"SELECT {FIELDS}, removed FROM entity WHERE id=? ORDER BY generation DESC LIMIT 1",
         (entity_id(subject),),
@@ -45,7 +45,7 @@ def entity_now(connection: sqlite3.Connection, subject: str) -> Entity | None:
 def put_entity_row(
     connection: sqlite3.Connection, entity: Entity, generation: Generation, *, removed: bool = False
 ) -> None:
-    """The state of the entity from this generation on; what is proposed of it follows."""
+    """Writes the state of the entity from this generation on; rows that propose its names follow."""
     names = [json.dumps(each, ensure_ascii=False) for each in (entity.aliases, entity.proposed, entity.rejected)]
     connection.execute(
         "INSERT OR REPLACE INTO entity (id, generation, kind, name, aliases, note, by, removed, proposed, rejected)"

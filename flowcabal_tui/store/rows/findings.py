@@ -1,4 +1,5 @@
-"""Findings as rows of the proposals, in the writer's thread: raised once, and following the texts that they quote."""
+"""Findings as rows of the proposals, in the writer's thread: storing each once, and updating them with the quoted
+texts."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _LIVE: Final = "state IN ('waiting', 'later')"
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A row: its proposal, which of its quotations are gone, and its state before the last change of it."""
+    """A row: its proposal, which of its quotations are gone, and its state before its last change."""
 
     proposal: Proposal
     lost: int = 0
@@ -34,7 +35,7 @@ class _Known:
 
 
 def finding_of(proposal: Proposal) -> Finding:
-    """What a proposal of this kind would say. Raises TypeError for one of another kind."""
+    """The finding of a proposal. Raises TypeError for another kind."""
     after = proposal.difference.after
     if not isinstance(after, Finding):
         raise TypeError(f"{proposal.id} is no finding")
@@ -42,9 +43,9 @@ def finding_of(proposal: Proposal) -> Finding:
 
 
 def raise_findings(connection: sqlite3.Connection, findings: Iterable[Proposal], at: str) -> tuple[Proposal, ...]:
-    """Stores those that are new, and gives all with the id and state of their rows, each row once.
+    """Stores new findings, and returns all with the id and state of their rows, each row once.
 
-    What a hand decided stays decided.
+    A decision of the writer is kept.
     """
     given = [_cleaned(each) for each in findings]
     known: dict[str, list[_Known]] = {}
@@ -61,17 +62,17 @@ def raise_findings(connection: sqlite3.Connection, findings: Iterable[Proposal],
 
 
 def withdraw_findings(connection: sqlite3.Connection, chapter: str, replaced: Callable[[Proposal], bool]) -> None:
-    """Withdraws the waiting rows of a chapter for which `replaced` is true: a check does not raise them any more."""
+    """Withdraws the waiting rows of a chapter for which `replaced` is true: the check no longer raises them."""
     rows = [row.proposal for row in _of_chapter(connection, chapter)]
     gone = [(row.id,) for row in rows if row.state == "waiting" and replaced(row)]
     connection.executemany("UPDATE proposal SET state='withdrawn' WHERE id=?", gone)
 
 
 def settle_findings(connection: sqlite3.Connection, chapter: str, text: str, *, output: bool) -> None:
-    """Follows a new text of a chapter: places move, and a finding of which a quotation is gone is resolved.
+    """Updates findings after a new text of a chapter: places move, and a finding with a missing quotation is resolved.
 
-    It waits again when its words are back. `output`: a run's output is kept, so what drafts said of it, and what is
-    not in it, is over.
+    It waits again when its words return. `output`: a run's output was kept, so findings on drafts that are not in it
+    are withdrawn.
     """
     rows = connection.execute(
         f"SELECT {FIELDS}, lost, was FROM proposal WHERE kind='finding' AND (chapter=:chapter OR against=:chapter)"
@@ -106,14 +107,14 @@ def _settle(connection: sqlite3.Connection, row: _Known, chapter: str, text: str
 
 
 def forget_findings(connection: sqlite3.Connection, repeats: Callable[[str], bool]) -> None:
-    """Deletes the rows with words of which `repeats` is true."""
+    """Deletes the rows with text for which `repeats` is true."""
     rows = connection.execute("SELECT id, quotation, body, word FROM proposal WHERE kind='finding'").fetchall()
     gone = [(row[0],) for row in rows if any(repeats(words) for words in row[1:])]
     connection.executemany("DELETE FROM proposal WHERE id=?", gone)
 
 
 def _is_same(known: Proposal, new: Proposal) -> bool:
-    """The same finding, or one about the same places; by another check, where the other has not lapsed."""
+    """True for the same finding, or one about the same places by another check that has not lapsed."""
     if known.identity == new.identity:
         return True
     one, other = finding_of(known).source, finding_of(new).source
@@ -156,7 +157,7 @@ def _insert(connection: sqlite3.Connection, new: Proposal, at: str) -> Proposal:
 
 
 def _said_again(connection: sqlite3.Connection, known: _Known, new: Proposal) -> Proposal:
-    """The row of the same finding; what waits, or was resolved or withdrawn, is as the check says now."""
+    """The row of a repeated finding; a waiting, resolved or withdrawn row takes the new form of the check."""
     row = known.proposal
     if row.state in (*DECIDED, "later") or (row.state == "waiting" and row.origin != new.origin):
         return row

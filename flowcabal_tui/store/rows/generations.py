@@ -8,12 +8,12 @@ from typing import Final, Literal
 from flowcabal_tui.domain.ids import Generation
 
 NOW: Final = Generation(2**62)
-"""As of this one, everything that is there holds."""
+"""Later than any generation: as of it, all present rows are valid."""
 
 
 def next_generation(
     connection: sqlite3.Connection, kind: Literal["truth", "derived"], position: int, at: str
 ) -> Generation:
-    """Begins a generation. `position` is the first chapter that the change touches (0: the whole book)."""
+    """Begins a generation. `position` is the first chapter that the change affects (0: the whole book)."""
     row = connection.execute("INSERT INTO generation (kind, position, at) VALUES (?, ?, ?)", (kind, position, at))
     return Generation(row.lastrowid or 0)

@@ -1,4 +1,4 @@
-"""Locked chapters, in the writer's thread: no text of theirs is written or taken out."""
+"""Locked chapters, in the writer's thread: their text cannot be written or removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flowcabal_tui.locale import _
 
 
 def require_unlocked(connection: sqlite3.Connection, subject: str) -> None:
-    """Raises ChapterLocked."""
+    """Raises ChapterLocked for a text of a locked chapter."""
     if not connection.execute("SELECT 1 FROM chapter_lock WHERE chapter=? AND locked", (subject,)).fetchone():
         return
     position, title = connection.execute(

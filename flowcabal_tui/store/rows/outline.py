@@ -1,4 +1,4 @@
-"""The outline as it is stored: the writer's text, and beside it which of its parts were assigned to which chapters.
+"""The stored outline: the writer's text, and the assignments of its parts to chapters.
 
 Both are versions of texts about the book, so a run that is pinned to a generation reads both as they were.
 """
@@ -21,11 +21,11 @@ from flowcabal_tui.headings.outline import read_outline
 OUTLINE_LINKS: Final = "outline-links"
 """The subject below `meta/` whose versions are the links."""
 LINKS: Final = ChapterId(f"meta/{OUTLINE_LINKS}")
-"""That subject whole."""
+"""The full subject of the links."""
 
 
 def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutline:
-    """The outline with its parts and their chapters. `links` is what `links_text` wrote, or ""."""
+    """The outline with its parts and their chapters. `links` is in the form of `links_text`, or ""."""
     return assigned(read_outline(text), chapters, read_links(links))
 
 
@@ -37,5 +37,5 @@ def read_links(text: str) -> tuple[OutlineLink, ...]:
 
 
 def links_text(links: Sequence[OutlineLink]) -> str:
-    """The links as they are stored."""
+    """The links in their stored form."""
     return "[" + ",\n".join(to_json(link) for link in links) + "]"

@@ -1,4 +1,4 @@
-"""What stood between two chapters before they were split, so that a merge gives the same text again."""
+"""The text between two chapters before their split, so that a merge restores the same text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from flowcabal_tui.domain.ids import ChapterId
 
 
 def keep_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId, between: str) -> None:
-    """Remembers what a split took away between the two."""
+    """Stores the text that a split removed between the two."""
     value = json.dumps({"first": first, "between": between})
     connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (_key(second), value))
 
 
 def kept_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId) -> str | None:
-    """What a split took away between the two; None where they were never one."""
+    """The text that a split removed between the two; None where they were never one."""
     row = connection.execute("SELECT json FROM value WHERE key=?", (_key(second),)).fetchone()
     kept = json.loads(row[0]) if row else {}
     return str(kept["between"]) if kept.get("first") == first else None

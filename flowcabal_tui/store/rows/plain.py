@@ -9,7 +9,7 @@ from flowcabal_tui.domain.text import clean
 
 
 def compact_json(plain: Any) -> str:
-    """JSON without spaces; every script as it is."""
+    """JSON without blanks; non-ASCII characters are not escaped."""
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 

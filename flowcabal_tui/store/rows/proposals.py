@@ -1,4 +1,5 @@
-"""Proposals as rows, in the writer's thread: raised once, and following each word of a hand in its transaction."""
+"""Proposals as rows, in the writer's thread: storing each once, and updating them in the transaction of each edit by
+hand."""
 
 from __future__ import annotations
 
@@ -39,9 +40,9 @@ _INSERT: Final = f"INSERT INTO proposal ({', '.join(_COLUMNS)}) VALUES ({', '.jo
 _SAID: Final = ", ".join(f"{each}=:{each}" for each in (*_COLUMNS[2:3], *_COLUMNS[4:-2]))
 _OPEN: Final = f"state IN {OPEN_STATES}"
 CONVERSATION: Final = "conversation"
-"""The maker of what a conversation proposes."""
+"""The maker of proposals from a conversation."""
 READ_KINDS: Final = ("relation", "fact", "promise", "moment", "sequel")
-"""What a reading of a chapter says anew as a whole."""
+"""The kinds that each reading of a chapter replaces as a whole."""
 
 
 def proposal_of(row: Row) -> Proposal:
@@ -60,10 +61,10 @@ def proposal_of(row: Row) -> Proposal:
 def raise_proposals(
     connection: sqlite3.Connection, proposals: Iterable[Proposal], raised: Generation
 ) -> tuple[Proposal, ...]:
-    """Stores those that are new, and gives all with the id and state that their rows have.
+    """Stores new proposals, and returns all with the id and state of their rows.
 
-    Of the rows of one identity a proposal is the one that says the same, else one of its chapter that no other of
-    these is: another wording of what was said before. What a hand decided stays decided.
+    Among rows of one identity, a proposal matches the one with the same content, else one of its chapter that matches
+    no other proposal: a new wording of an earlier one. A decision of the writer is kept.
     """
     taken: set[str] = set()
     stored = []
@@ -84,7 +85,7 @@ def raise_proposals(
 
 
 def reword_proposal(connection: sqlite3.Connection, proposal: Proposal) -> None:
-    """What the row says is from now on what the writer made of it."""
+    """Replaces the content of the row by the writer's version."""
     values = values_of(proposal)
     connection.execute("UPDATE proposal SET body=:body, words=:words WHERE id=:id", values)
 
@@ -100,7 +101,8 @@ def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, said: It
 
 
 def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None:
-    """Follows an edit: places move, what is no longer quoted is resolved, and open again when its words are back.
+    """Updates proposals after an edit: places move, a proposal without its quotation is resolved, and reopened when its
+    words return.
 
     Entities and names stay: they may occur elsewhere.
     """
@@ -124,7 +126,8 @@ def settle_text(connection: sqlite3.Connection, chapter: str, text: str) -> None
 
 
 def settle_record(connection: sqlite3.Connection, target: str, record: StoryRecord | None, to: Generation) -> None:
-    """A hand wrote (None: removed) a record: the row that proposes it is decided, and so are sequels that it holds."""
+    """After a record was written by hand (None: removed): its row counts as decided, and so do the sequels that it
+    includes."""
     number = next_decision(connection)
     rows = connection.execute(f"SELECT {FIELDS} FROM proposal WHERE target=? AND kind<>'sequel'", (target,)).fetchall()
     for row in rows:
@@ -151,7 +154,7 @@ def says_same(one: Any, other: Any) -> bool:
 
 
 def settle_entity(connection: sqlite3.Connection, entity: Entity, to: Generation, *, removed: bool = False) -> None:
-    """The rows of an entity and of its further names follow its new state; a name that waits has a row."""
+    """Updates the rows of an entity and of its further names; a proposed name gets a row."""
     number, named = next_decision(connection), set[str]()
     for row in connection.execute(f"SELECT {FIELDS} FROM proposal WHERE target=?", (entity.id,)).fetchall():
         proposal = proposal_of(row)
@@ -196,8 +199,8 @@ def _entity_state(proposed: Entity, entity: Entity, *, removed: bool) -> Proposa
 def decide(
     connection: sqlite3.Connection, identity: str, state: ProposalState, to: Generation | None, number: int
 ) -> None:
-    """The writer's word on a row, with the generation of what it wrote; `number` is that of the words taken back as
-    one. The state before the first of them stays known."""
+    """Stores the writer's decision on a row, with the generation of what it wrote; decisions with the same `number` are
+    undone as one. The state before the first of them is kept."""
     connection.execute(
         "UPDATE proposal SET was=CASE WHEN decision>=:number THEN was ELSE state END, state=:state,"
         " generation=coalesce(:to, generation), decision=:number WHERE id=:id",
@@ -206,18 +209,18 @@ def decide(
 
 
 def next_decision(connection: sqlite3.Connection) -> int:
-    """One more than the last."""
+    """The number after that of the last decision."""
     return int(connection.execute("SELECT coalesce(max(decision), 0) + 1 FROM proposal").fetchone()[0])
 
 
 def forget_chapter(connection: sqlite3.Connection, chapter: str) -> None:
-    """Rows that quote a chapter, or show what it changed, go, and what checks said of it."""
+    """Deletes rows that quote a chapter or show its changes, and the results of its checks."""
     connection.execute("DELETE FROM proposal WHERE chapter=? OR instr(body, ?)", (chapter, chapter))
     connection.execute("DELETE FROM checked WHERE chapter=?", (chapter,))
 
 
 def forget_part(connection: sqlite3.Connection, chapter: str, part: str, text: str) -> None:
-    """Rows that quote a purged part of a chapter go, unless the chapter's `text` still holds it."""
+    """Deletes rows that quote a purged part of a chapter, unless the chapter's `text` still contains it."""
     rows = connection.execute(
         "SELECT id, quotation FROM proposal WHERE chapter=:chapter"
         " UNION ALL SELECT id, body ->> '$.after.source.text' FROM proposal WHERE against=:chapter",
@@ -248,7 +251,7 @@ def insert_proposal(connection: sqlite3.Connection, values: Mapping[str, Any]) -
 
 
 def new_id(connection: sqlite3.Connection, proposal: Proposal) -> str:
-    """The id of a row to come: its identity, and a number that no other row of it has."""
+    """The id of a new row: its identity, and a number that no other row of it has."""
     rows = connection.execute("SELECT id FROM proposal WHERE identity=?", (proposal.identity,)).fetchall()
     numbers = [int(row[0].rpartition("-")[2]) for row in rows]
     return f"{proposal.identity}-{max(numbers, default=0) + 1}"
@@ -259,7 +262,7 @@ def _words(proposal: Proposal) -> str:
 
 
 def values_of(proposal: Proposal) -> dict[str, Any]:
-    """The columns of a row, cleaned, but for `raised` and `at`."""
+    """The columns of a row, cleaned, without `raised` and `at`."""
     before, place = proposal.difference.before, proposal.place or ProposalPlace(ChapterId(""))
     body = {"after": to_plain(proposal.difference.after)}
     if before is not None:

@@ -1,4 +1,4 @@
-"""A text that says what the one before it said, but for punctuation: nothing that was made from that is out of date."""
+"""A text that differs from the one before only in punctuation: texts derived from that are not out of date."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _BY_RULE: Final = frozenset(("mirror", "index", "knowledge"))
 def follow_same_text(
     connection: sqlite3.Connection, chapter: str, before: Digest, now: Digest, tasks: Iterable[BackgroundTask]
 ) -> list[BackgroundTask]:
-    """Summaries, profiles and checks made from the text `before` rest on the text `now`; of the tasks those that ask no
-    model anything."""
+    """Links summaries, profiles and checks of the text `before` to the text `now`. Returns those of the tasks that call
+    no model."""
     old, new = f'"{chapter}":"{before}"', f'"{chapter}":"{now}"'
     connection.execute("UPDATE derived SET rests=replace(rests, ?, ?) WHERE instr(rests, ?)", (old, new, old))
     connection.execute("UPDATE OR IGNORE checked SET digest=? WHERE chapter=? AND digest=?", (now, chapter, before))

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.store.file.connection import Row
 
 TaskMaker = Callable[[str, Digest, int], Iterable[BackgroundTask]]
-"""What a change asks for, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
+"""Returns the tasks of a change, by its subject (chapter id, `meta/<name>`, `entity/<id>`), its text's digest and its
 chapter's position (0: none). Called in the writer's thread."""
 
 TASK_FIELDS: Final = "id, kind, subject, source, state, position, tries, error, not_before, job, pinned"
@@ -19,14 +19,14 @@ AS_NEW: Final = "state='waiting', tries=0, error='', not_before=0, pinned=CASE j
 
 
 def no_tasks(_subject: str, _digest: Digest, _position: int) -> tuple[BackgroundTask, ...]:
-    """A change that asks for nothing."""
+    """The task maker of a change without background work."""
     return ()
 
 
 def add_tasks(connection: sqlite3.Connection, tasks: Iterable[BackgroundTask]) -> None:
-    """Adds what is not there; what failed or is stale waits again.
+    """Adds missing tasks; failed and stale ones wait again.
 
-    A task on another source of the same subject is out of date and goes; profiles have one a position.
+    A task for another source of the same subject is out of date and is deleted; profiles have one per position.
     """
     for task in tasks:
         connection.execute(

@@ -1,4 +1,4 @@
-"""Places and versions of texts, as the writer's thread changes them and everybody reads them."""
+"""Places and versions of texts: writing them in the writer's thread, and reading them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from flowcabal_tui.store.rows.proposals import settle_text
 
 EMPTY: Final = digest("")
 REORDERED: Final = "chapters/reordered"
-"""The value that names the chapters whose order was changed."""
+"""The key of the value that lists the reordered chapters."""
 VersionMode = Literal["replace", "append", "replay"]
-"""replay: made anew from the versions before it, because an output was taken out or put back."""
+"""replay: rebuilt from the versions before it, because an output was removed or restored."""
 
 CHAPTERS: Final = """
     SELECT place.chapter, position, title, volume, number, digest, length, author, version.at
@@ -35,7 +35,7 @@ CHAPTERS: Final = """
         (SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter AND generation<=:as_of)
     ORDER BY position, place.chapter"""
 DELETED: Final = CHAPTERS.replace("NOT deleted", "deleted").replace("ORDER BY", "ORDER BY place.generation DESC,")
-"""Chapters that were taken out of the book, with their former place; the last one first."""
+"""Deleted chapters with their former place; the last deleted one first."""
 LATEST: Final = """SELECT subject, number, digest, author, at, generation, output, note FROM version
     WHERE subject=? AND generation<=? ORDER BY number DESC LIMIT 1"""
 
@@ -52,7 +52,7 @@ class Place:
 
 
 def chapter_of(row: Row) -> Chapter:
-    """A chapter from a row of CHAPTERS; one whose text is empty counts as not written."""
+    """A chapter from a row of CHAPTERS; one with an empty text counts as not written."""
     chapter, position, title, volume, number, text, length, author, at = row
     changed = datetime.fromisoformat(at) if at else None
     return Chapter(
@@ -71,12 +71,12 @@ def chapters_now(connection: sqlite3.Connection) -> list[Chapter]:
 
 
 def scene_subject(chapter: ChapterId) -> str:
-    """The subject of what the writer set for the scene of a chapter."""
+    """The subject of the writer's settings for the scene of a chapter."""
     return f"scene/{chapter}"
 
 
 def chapter_now(connection: sqlite3.Connection, chapter: ChapterId) -> Chapter:
-    """Gone if there is none, or if it was deleted."""
+    """The present state of a chapter. Raises Gone if there is none, or if it is deleted."""
     for candidate in chapters_now(connection):
         if candidate.id == chapter:
             return candidate
@@ -91,7 +91,7 @@ def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW
 def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: Generation) -> None:
     """Gives the chapters the positions 1, 2, ...; writes only those that are new or move.
 
-    Where some go back while others come forward the order is another: those chapters are remembered under REORDERED.
+    Where some move back while others move forward the order changes: those chapters are stored under REORDERED.
     """
     moved = [(position, place) for position, place in enumerate(order, 1) if place.position != position]
     connection.executemany(
@@ -110,7 +110,7 @@ def places(connection: sqlite3.Connection) -> list[Place]:
 
 
 def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]], at: str) -> list[Place]:
-    """Chapters that are not there yet, by title and volume, each with an id of its own."""
+    """New chapters by title and volume, each with an id of its own."""
     (known,) = connection.execute("SELECT count(DISTINCT chapter) FROM place").fetchone()
     return [
         Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean_line(title), clean_line(volume))
@@ -120,7 +120,7 @@ def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]],
 
 @dataclass(frozen=True, slots=True)
 class NewVersion:
-    """A text about to become the newest version of its subject. `part` is what was added, if not all of it."""
+    """A text about to become the newest version of its subject. `part` is the added text, if it is not all of it."""
 
     subject: str
     text: str
@@ -134,7 +134,7 @@ class NewVersion:
 def append_version(
     connection: sqlite3.Connection, new: NewVersion, generation: Generation, language: str, at: str
 ) -> ChapterVersion:
-    """Makes `new` the newest version; its text is cleaned before it is stored, and what quotes it follows.
+    """Makes `new` the newest version; cleans its text first, and updates the rows that quote the text.
 
     Raises ChapterLocked.
     """

@@ -1,7 +1,7 @@
-"""How text is cut for the word index: Chinese into overlapping pairs of characters, the rest into words.
+"""Tokens for the word index: Chinese as overlapping pairs of characters, other text as words.
 
-The last character of a run is a token too, so that every character begins exactly one token: a query for
-one character is a query for a beginning, and a name of any length is a phrase of pairs.
+The last character of a run is a token too, so that every character begins exactly one token: a query for one character
+is a query for a prefix, and a name of any length is a phrase of pairs.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ def tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Something to search for: a name, a word, a phrase."""
+    """A search term: a name, a word, a phrase."""
 
     text: str
     match: str
-    """For FTS5: finds every passage that may contain the term."""
+    """The FTS5 query that finds every passage that may contain the term."""
     counted: str | re.Pattern[str]
-    """What is counted in lower-case text."""
+    """The string or pattern to count in lower-case text."""
 
     def count(self, lowered: str) -> int:
-        """How often the term occurs in a lower-case text."""
+        """The number of occurrences in a lower-case text."""
         return lowered.count(self.counted) if isinstance(self.counted, str) else len(self.counted.findall(lowered))
 
 
 def match(text: str) -> str | None:
-    """For FTS5: what finds every passage that may contain the text; None when it holds neither letter nor digit."""
+    """The FTS5 query that finds every passage that may contain the text; None for a text without letters and digits."""
     pieces = list(_PIECE.finditer(text.lower()))
     if not pieces:
         return None
@@ -56,7 +56,7 @@ def match(text: str) -> str | None:
 
 
 def term(text: str) -> Term | None:
-    """The term for a query's text; None when it holds neither a letter nor a digit."""
+    """The term for a query's text; None for a text without letters and digits."""
     wanted, pieces = match(text), list(_PIECE.finditer(text.lower()))
     if wanted is None:
         return None
@@ -65,7 +65,7 @@ def term(text: str) -> Term | None:
 
 
 def _pattern(pieces: Sequence[re.Match[str]]) -> re.Pattern[str]:
-    """The pieces one after the other, with whatever is neither letter nor digit between them."""
+    """A pattern of the pieces in order, with any characters between them that are neither letters nor digits."""
     body = re.escape(pieces[0][0])
     for before, piece in pairwise(pieces):
         body += (r"[\W_]*" if before[1] or piece[1] else r"[\W_]+") + re.escape(piece[0])

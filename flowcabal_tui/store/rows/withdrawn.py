@@ -1,9 +1,9 @@
-"""What left the memory: a derived text goes with the text that it rests on, and comes back with it.
+"""Texts that left the memory: a derived text leaves with the text it is based on, and returns with it.
 
-Nothing is written when a kept output or a chapter is taken out. A derived state carries the digests of the texts that
-it rests on; what the versions and places say as of a generation decides whether it can be seen. A text that was merely
-edited stays readable through what was made of it, until that is made anew; one that was moved behind the chapter as of
-which a state is does not: it would be told before it happens.
+Nothing is written when a kept output or a chapter is removed. A derived state stores the digests of the texts that it
+is based on; the versions and places as of a generation decide whether it is visible. A text that was only edited stays
+readable through its derived texts until those are made again; one that was moved behind the chapter of a state does
+not: it would be told before it happens.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _REMOVED: Final = """SELECT id FROM entity WHERE removed AND generation=
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Chapters that are out of the book or empty, and of others the digests of texts that were taken out.
+    """Chapters that are out of the book or empty, and for others the digests of removed texts.
 
-    `reordered` are the places of chapters that once stood before or behind others than now.
+    `reordered` are the places of chapters whose order relative to others has changed.
     """
 
     chapters: frozenset[str] = frozenset()
@@ -45,12 +45,12 @@ class Withdrawn:
         return bool(self.chapters or self.texts or self.reordered)
 
     def foretells(self, rests: str, position: int) -> bool:
-        """Does something that stands as of a position rest on a chapter that was moved behind it?"""
+        """True when a state as of a position is based on a chapter that was moved behind it."""
         later = [chapter for chapter, place in self.reordered.items() if place > position and chapter in rests]
         return bool(later) and not json.loads(rests).keys().isdisjoint(later)
 
     def takes(self, rests: str) -> bool:
-        """True when a text that something rests on has left. `rests` is what `rests_on` gave."""
+        """True when a text that a state is based on has left. `rests` is in the form of `rests_on`."""
         if not any(chapter in rests for chapter in (*self.chapters, *self.texts)):
             return False
         parts = json.loads(rests).items()
@@ -58,9 +58,9 @@ class Withdrawn:
 
 
 async def withdrawn(database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter]) -> Withdrawn:
-    """What is out as of a generation in which the chapters stand so.
+    """The texts that are out as of a generation with these places of chapters.
 
-    A text is out when outputs were taken out of its chapter, or put back, since it was last the chapter's text.
+    A text is out when outputs of its chapter were removed or restored since it was last the chapter's text.
     """
     deleted = {chapter for (chapter,) in await database.rows(_DELETED, (generation,)) if chapter not in placed}
     empty = {chapter.id for chapter in placed.values() if chapter.digest is None and chapter.version}
@@ -86,10 +86,10 @@ async def withdrawn(database: Database, generation: Generation, placed: Mapping[
 async def stale_texts(
     database: Database, generation: Generation, placed: Mapping[ChapterId, Chapter], out: Withdrawn
 ) -> tuple[StaleText, ...]:
-    """What was made from other texts than the chapters have, or from such as are later now; in story order, by uri.
+    """Derived texts of other texts than the chapters have, or of chapters that are later now; in story order, by uri.
 
-    A profile as of a chapter of the book also where it left with a text: what was told before it stands in its place.
-    Nobody asks for that of somebody whom a hand has removed.
+    Includes a profile as of a chapter of the book that left with a text: an earlier state is used instead. Leaves out
+    entities that the writer removed.
     """
     removed = {entity for (entity,) in await database.rows(_REMOVED, (generation,))}
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
@@ -115,7 +115,8 @@ async def stale_texts(
 
 
 def confirm(connection: sqlite3.Connection, uri: str, position: int) -> None:
-    """The newest states of a uri as of a chapter were found to be what the present texts give: they rest on those."""
+    """Records that the present texts give the same newest states of a uri as of a chapter: those are based on them from
+    now on."""
     rows = connection.execute(
         "SELECT max(number), rests FROM derived LEFT JOIN place ON chapter=anchor AND place.generation="
         " (SELECT max(generation) FROM place AS other WHERE other.chapter=anchor)"
@@ -130,9 +131,10 @@ def confirm(connection: sqlite3.Connection, uri: str, position: int) -> None:
 
 
 def rests_on(connection: sqlite3.Connection, state: Derived, anchor: ChapterId | None) -> str:
-    """The texts on which a new state rests, by chapter, as JSON: its own, those of its evidence and those it names.
+    """The digests, by chapter, of the texts that a new state is based on, as JSON: its own, those of its evidence and
+    its `rests`.
 
-    A line without evidence rests on what the overview beside it does. What a hand wrote rests on nothing.
+    A line without evidence has the base of its overview. A text by hand has none.
     """
     if state.method == "hand":
         return "{}"

@@ -1,4 +1,4 @@
-"""The kept builds of workflows, looked at without reading their documents."""
+"""The stored builds of workflows, listed without reading their documents."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _ROWS = """SELECT key, json_extract(json, '$.wish'), json_extract(json, '$.statu
 
 
 class BuildRows:
-    """They are values under `build-NUMBER` (`Values`)."""
+    """Builds are values under `build-NUMBER` (`Values`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def rows(self) -> tuple[BuildRow, ...]:
-        """All builds, oldest first; one that is `building` may have been interrupted."""
+        """All builds, oldest first; one in the state `building` may have been interrupted."""
         found = await self._database.rows(_ROWS)
         return tuple(
             BuildRow(name, wish, _state(status, decided), workflow or "", "" if decided == REJECTED else decided)

@@ -1,4 +1,4 @@
-"""Comparisons of candidates: their order, the writer's word, who won, and whose paragraphs a result has."""
+"""Comparisons of candidates: their order, the verdict, the winners, and the sources of a result's paragraphs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS: Final = "id, workflow, node, chapter, question, seed, state, verdict, 
 
 @dataclass(frozen=True, slots=True)
 class StoredComparison:
-    """A row. `before` and `after` are the digests of the texts that stood before the choice and by it ("": none)."""
+    """A row. `before` and `after` are the digests of the current text before the choice and after it ("": none)."""
 
     summary: ComparisonSummary
     seed: int
@@ -61,7 +61,7 @@ class ComparisonRows:
     async def begin(
         self, identity: ComparisonId, target: ComparisonTarget, title: str, digests: Sequence[Digest]
     ) -> StoredComparison:
-        """The row of a comparison, made when there is none; one that only reads makes none."""
+        """The row of a comparison, created if it is missing; a read-only project creates none."""
         known = await self.get(identity)
         if known is not None:
             return known
@@ -99,7 +99,7 @@ class ComparisonRows:
         results: Mapping[Digest, tuple[Result, Maker]],
         parts: Sequence[StoredPart],
     ) -> None:
-        """Writes the word with all that follows from it, in one transaction. Raises Gone."""
+        """Writes the verdict with all its consequences, in one transaction. Raises Gone."""
         at = self._clock().isoformat()
 
         def decide(connection: sqlite3.Connection) -> None:
@@ -130,7 +130,7 @@ class ComparisonRows:
         await self._database.do(decide)
 
     async def take_back(self, identity: ComparisonId) -> None:
-        """The comparison is open again; nobody has won."""
+        """Reopens the comparison, without a winner."""
 
         def take_back(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE comparison SET state='taken back', verdict='' WHERE id=?", (identity,))
@@ -139,7 +139,8 @@ class ComparisonRows:
         await self._database.do(take_back)
 
     async def outcomes(self) -> tuple[OutcomeCount, ...]:
-        """How often the candidates of each prompt, model and sampling won, tied and lost; the best known first."""
+        """Wins, ties and losses of the candidates of each prompt, model and sampling; those with most comparisons
+        first."""
         rows = await self._database.rows(
             "SELECT prompt, max(prompt_name), model, sampling, sum(result='won'), sum(result='tied'),"
             " sum(result='lost') FROM comparison_result GROUP BY prompt, model, sampling"
@@ -162,7 +163,7 @@ class ComparisonRows:
         }
 
     async def put_checks(self, identity: ComparisonId, candidate: Digest, checks: Sequence[AngleCheck]) -> None:
-        """What was found in a candidate; in the place of what was found before."""
+        """Stores the checks of a candidate; they replace the earlier ones."""
         body = to_json(tuple(checks)) if checks else "[]"
         await self._database.do(
             lambda connection: connection.execute(
@@ -172,7 +173,7 @@ class ComparisonRows:
         )
 
     async def checks(self, identity: ComparisonId) -> dict[Digest, tuple[AngleCheck, ...]]:
-        """What was found, by candidate."""
+        """The stored checks, by candidate."""
         rows = await self._database.rows("SELECT candidate, body FROM comparison_check WHERE comparison=?", (identity,))
         return {Digest(candidate): from_json(tuple[AngleCheck, ...], body) for candidate, body in rows}
 

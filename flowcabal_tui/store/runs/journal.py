@@ -1,4 +1,4 @@
-"""The durable side of runs: what the runner writes and reads while it works."""
+"""The durable side of runs: the data that the runner writes and reads while it works."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RESULT: Final = "digest, model, author, finish, usage, seconds, form"
 
 
 class Journal:
-    """Every awaited write is on disk when it returns. What is awaited costs money or a person's time."""
+    """Each awaited write is on disk when it returns. Awaited data costs money or a person's time."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -73,7 +73,7 @@ class Journal:
         return tuple(_event(run, row) for row in rows)
 
     async def node_history(self, run: RunId, node: NodeId) -> tuple[RunEvent, ...]:
-        """The events of one node, and what those of the whole run say of it, in order."""
+        """The events of one node, and those of the whole run that concern it, in order."""
         select = "SELECT kind, node, attempt, payload, seq, at FROM event WHERE run=:run"
         rows = await self._database.rows(
             f"{select} AND node=:node UNION ALL {select} AND node='' AND kind IN {_OF_ALL_NODES} ORDER BY seq",
@@ -90,7 +90,7 @@ class Journal:
         return _result(row) if row else None
 
     async def keep_result(self, result: StoredResult, *events: RunEvent) -> None:
-        """The result and the events that announce it, in one transaction; an existing key is left as it is."""
+        """Stores the result and the events that announce it, in one transaction; an existing key is left unchanged."""
 
         def keep(connection: sqlite3.Connection) -> None:
             put_text(connection, result.text, result.digest)
@@ -103,7 +103,7 @@ class Journal:
         await self._database.do(keep)
 
     async def outcome(self, key: Digest) -> StoredResult | None:
-        """The current output of an equal node, as remembered last."""
+        """The current output of an equal node, as stored last."""
         row = await self._database.row(
             "SELECT result, COALESCE(short, (SELECT body FROM blob WHERE blob.digest=outcome.digest)),"
             f" {_RESULT} FROM outcome WHERE key=? ORDER BY number DESC LIMIT 1",
@@ -112,7 +112,7 @@ class Journal:
         return _result(row) if row else None
 
     def standing(self, key: Digest) -> StoredResult | None:
-        """The same as `outcome` without its usage, which was booked: in microseconds, without a thread."""
+        """Like `outcome` without its usage, which is booked already: a lookup of microseconds, without a thread."""
         row = self._ahead.outcome(key)
         if row is None:
             return None
@@ -156,11 +156,11 @@ class Journal:
         )
 
     def post(self, *events: RunEvent) -> None:
-        """Queues events whose loss costs nothing: they can be found again. Does not wait."""
+        """Queues events that can be lost without cost. Does not wait."""
         self._database.writer.post(lambda connection: self._append(connection, events))
 
     async def texts(self, digests: Sequence[Digest]) -> Mapping[Digest, str]:
-        """Stored texts, all in one question. KeyError if one is missing."""
+        """Stored texts, all in one query. Raises KeyError if one is missing."""
         rows = await self._database.rows(
             "SELECT digest, body FROM blob WHERE digest IN (SELECT value FROM json_each(?))", (json.dumps(digests),)
         )
@@ -170,7 +170,7 @@ class Journal:
         return found
 
     async def text(self, digest: Digest) -> str:
-        """A stored text. KeyError if there is none."""
+        """A stored text. Raises KeyError if there is none."""
         row = await self._database.row("SELECT body FROM blob WHERE digest=?", (digest,))
         if row is None:
             raise KeyError(digest)
@@ -193,9 +193,9 @@ class Journal:
         self._database.writer.post(journal)
 
     async def partial_text(self, run: RunId, node: NodeId, attempt: int) -> str:
-        """What was streamed so far, of an attempt that did not finish; "" if nothing.
+        """The streamed text of an attempt that did not finish; "" if there is none.
 
-        Asked of the writer, so that pieces which are still in its queue are seen.
+        Read in the writer's thread, which sees pieces still in its queue.
         """
         place = (run, node, attempt)
         sql = "SELECT start, body FROM chunk WHERE run=? AND node=? AND attempt=? ORDER BY start"
@@ -204,7 +204,7 @@ class Journal:
         return _joined(await self._database.do(lambda connection: connection.execute(sql, place).fetchall()))
 
     async def ask(self, question: Question, *events: RunEvent) -> None:
-        """A durable question. One that was withdrawn by a cancel may be asked again."""
+        """Stores a durable question. One that a cancel withdrew may be asked again."""
         row = (question.id, question.run, question.node, pack_large(to_json(question)), question.asked_at.isoformat())
 
         def ask(connection: sqlite3.Connection) -> None:
@@ -219,7 +219,7 @@ class Journal:
         await self._database.do(ask)
 
     async def answer(self, question: QuestionId, decision: Decision, *events: RunEvent) -> bool:
-        """Records the answer once; False if it was answered before, withdrawn, or does not exist."""
+        """Stores the answer once. Returns False if it was answered before, withdrawn, or does not exist."""
 
         def answer(connection: sqlite3.Connection) -> bool:
             answered = connection.execute(
@@ -258,23 +258,23 @@ class Journal:
 
 
 class Answers:
-    """Answers of models to the agents, paid once: kept among the results."""
+    """Paid answers of models to the agents, stored among the results."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def get(self, key: Digest) -> str | None:
-        """What `put` was given."""
+        """The stored answer; None if there is none."""
         result = await self._journal.result(key)
         return result.text if result else None
 
     async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
-        """Keeps an answer; one that is there stays."""
+        """Stores an answer; an existing one stays."""
         await self._journal.keep_result(StoredResult(key, text, digest(text), model, "model", "stop", usage, 0.0))
 
 
 def _event(run: RunId, row: Row, only: NodeId | None = None) -> RunEvent:
-    """The event of a row; with `only`, one that tells what was served tells it of that node alone."""
+    """The event of a row; with `only`, a `nodes-served` event is reduced to that node."""
     kind, node, attempt, body, seq, at = row
     payload = json.loads(unpack(body))
     if only is not None and kind == "nodes-served":
@@ -287,7 +287,7 @@ def _forget_chunks(connection: sqlite3.Connection, run: RunId, node: NodeId, att
 
 
 def _joined(rows: Iterable[Row]) -> str:
-    """The pieces up to the first that is missing (one that was lost must not be papered over)."""
+    """The pieces up to the first missing one (a lost piece must not be skipped)."""
     text = ""
     for start, body in rows:
         if start != len(text):
@@ -307,5 +307,5 @@ def _result(row: Row) -> StoredResult:
 
 
 def _usage(text: str) -> Usage:
-    """Nothing is what a program's output cost, and what one costs that was booked when it was made."""
+    """Nothing for a program's output, and for one whose cost was booked when it was made."""
     return _FREE if text == _NO_USAGE else from_json(Usage, text)

@@ -1,4 +1,5 @@
-"""Outcomes by key, at once. A run that is run again asks for all that it made: those stand near each other."""
+"""Current outputs by key, read in blocks: a repeated run looks up all that it made, and those rows are near each
+other."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ _MOST: Final = 20_000
 
 
 class ReadAhead:
-    """After a few that were found one by one, each is read with the short ones of its block.
+    """After a few single lookups, each is read with the short rows of its block.
 
-    What was read is forgotten at the next commit.
+    The next commit empties the cache.
     """
 
     def __init__(self, database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Runs as the history and the queue of questions show them."""
+"""Runs as the history and the queue of questions list them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LAST: Final = (
 
 
 def _conditions(wish: RunWish) -> str:
-    """For the WHERE of a question about `run`; its parameters are fields of the wish."""
+    """The WHERE clause of a query on `run`; its parameters are fields of the wish."""
     wished = {
         "chapter IS :chapter": wish.chapter != "any",
         f"{_LAST}<>'run-ended'": wish.unended,
@@ -60,14 +60,14 @@ def _conditions(wish: RunWish) -> str:
 
 
 class Runs(Journal):
-    """The journal, and questions about many runs at once. `holder` gives who writes to the project at this moment."""
+    """The journal, and queries over many runs. `holder` returns the process that writes to the project now."""
 
     def __init__(self, database: Database, clock: Clock, holder: Callable[[], Holder | None]) -> None:
         super().__init__(database, clock)
         self._holder = holder
 
     async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
-        """The runs that are wished for, newest first; `limit` -1: all of them."""
+        """The runs that match the wish, newest first; `limit` -1: all of them."""
         rows = await self._database.rows(
             f"SELECT id, workflow, chapter, at, generation FROM run WHERE {_conditions(wish)}"
             " ORDER BY number DESC LIMIT :limit",
@@ -97,14 +97,14 @@ class Runs(Journal):
         return tuple(self._summary(row, last[row[0]], nodes[row[0]]) for row in rows)
 
     async def summary(self, run: RunId) -> RunSummary:
-        """One run. Gone if there is none."""
+        """One run. Raises Gone if there is none."""
         found = await self.summaries(1, RunWish(run=run))
         if not found:
             raise Gone(run)
         return found[0]
 
     async def is_interrupted(self, run: RunId) -> bool:
-        """Has the run no end, although nobody carries it on?"""
+        """True when the run has no end and no process carries it on."""
         if self._database.read_only:
             return (await self.summary(run)).state == "interrupted"
         last = await self._database.row(
@@ -147,7 +147,8 @@ class Runs(Journal):
         return "waiting" if waits else "running"
 
     def _is_carried_on(self, entered: str) -> bool:
-        """Does another process carry on a run that was begun or taken up at `entered`? Only its last writer can."""
+        """True when another process carries on a run that was begun or resumed at `entered`. Only its last writer
+        can."""
         holder = self._holder()
         return holder is not None and (holder.since == UNKNOWN or entered >= holder.since)
 
@@ -157,33 +158,33 @@ class Runs(Journal):
         return tuple(run for run, kind in rows if kind != "run-ended" and run not in self._live)
 
     async def open_questions(self) -> tuple[Question, ...]:
-        """Those that wait for an answer, oldest first."""
+        """Unanswered questions, oldest first."""
         rows = await self._database.rows(
             "SELECT body FROM question WHERE decision IS NULL AND NOT withdrawn ORDER BY asked_at, rowid"
         )
         return tuple(from_json(Question, unpack(body)) for (body,) in rows)
 
     async def question(self, question: QuestionId) -> Question:
-        """A question, answered or not. Gone if there is none."""
+        """A question, answered or not. Raises Gone if there is none."""
         row = await self._database.row("SELECT body FROM question WHERE id=?", (question,))
         if row is None:
             raise Gone(question)
         return from_json(Question, unpack(row[0]))
 
     async def run_request(self, run: RunId) -> RunRequest:
-        """What was asked for. Gone if there is no such run."""
+        """The request of a run. Raises Gone if there is no such run."""
         return from_json(RunRequest, (await self._run(run))[0])
 
     async def workflow_of(self, run: RunId) -> Workflow:
-        """The document as it was when the run began. Gone if there is no such run."""
+        """The document of a run as of its start. Raises Gone if there is no such run."""
         return from_json(Workflow, unpack((await self._run(run))[1]))
 
     async def generation_of(self, run: RunId) -> Generation:
-        """The generation of the memory that the run reads. Gone if there is no such run."""
+        """The generation of the memory that the run reads. Raises Gone if there is no such run."""
         return Generation((await self._run(run))[2])
 
     async def last_generation(self, workflow: str, chapter: ChapterId | None) -> tuple[Generation, RunId] | None:
-        """What the last run of this workflow (`id@version`) for this chapter has pinned."""
+        """The pinned generation, and the id, of the last run of this workflow (`id@version`) for this chapter."""
         row = await self._database.row(
             "SELECT generation, id FROM run WHERE workflow=? AND chapter IS ? ORDER BY number DESC LIMIT 1",
             (workflow, chapter),
@@ -191,7 +192,7 @@ class Runs(Journal):
         return (Generation(row[0]), RunId(row[1])) if row else None
 
     async def last_request(self, workflow: str, chapter: ChapterId | None) -> RunRequest | None:
-        """What was asked for by the last run of this workflow (its id, in any version) for this chapter."""
+        """The request of the last run of this workflow (its id, in any version) for this chapter."""
         row = await self._database.row(
             "SELECT request FROM run WHERE workflow>=? AND workflow<? AND chapter IS ? ORDER BY number DESC LIMIT 1",
             (f"{workflow}@", f"{workflow}A", chapter),
@@ -199,7 +200,7 @@ class Runs(Journal):
         return from_json(RunRequest, row[0]) if row else None
 
     async def has_overrides(self, request: RunRequest) -> bool:
-        """Was there a run whose nodes got these parameters?"""
+        """True when an earlier run had the same overrides."""
         wanted = json.loads(to_json(request))["overrides"]
         rows = await self._database.rows(
             "SELECT DISTINCT json_extract(request, '$.overrides') FROM run WHERE json_valid(request)"

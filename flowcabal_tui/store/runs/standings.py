@@ -1,4 +1,4 @@
-"""The current outputs of a workflow's nodes, which of them are frozen, and what is out of date: a row each."""
+"""The current outputs of a workflow's nodes, their frozen flags, and stale marks: a row each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Row
 
 Mark = tuple[NodeId, NodeId, StaleReason]
-"""A node that is out of date, the node because of which, and why."""
+"""A node that is out of date, the node that caused it, and the reason."""
 _COLUMNS: Final = "node, digest, form, at, frozen, chosen, run, made"
 _PLACE: Final = "workflow=? AND chapter=?"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is written at once: outputs that stand from now on, nodes that are fresh, then new marks."""
+    """Rows to write at once: new current outputs, nodes that are fresh, then new marks."""
 
     put: tuple[StandingOutput, ...] = ()
     fresh: tuple[NodeId, ...] = ()
@@ -34,7 +34,7 @@ class Change:
 
 
 class Standings:
-    """By workflow (its id) and chapter."""
+    """Current outputs by workflow (its id) and chapter."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -55,12 +55,12 @@ class Standings:
         return {NodeId(node): Output(unpack(body), form, Digest(digest)) for node, body, form, digest in rows}
 
     async def chapters(self, workflow: str) -> tuple[ChapterId | None, ...]:
-        """The chapters with current outputs; None is a run without one."""
+        """The chapters with current outputs; None stands for runs without a chapter."""
         rows = await self._database.rows("SELECT DISTINCT chapter FROM standing WHERE workflow=?", (workflow,))
         return tuple(ChapterId(chapter) if chapter else None for (chapter,) in rows)
 
     async def stale(self, workflow: str, chapter: ChapterId | None) -> dict[NodeId, StaleMark]:
-        """What is out of date, by node, and because of which nodes."""
+        """The marks of nodes that are out of date, with the nodes that caused them."""
         rows = await self._database.rows(
             f"SELECT node, source, reason FROM stale WHERE {_PLACE} ORDER BY node, at, source",
             (workflow, chapter or ""),
@@ -74,7 +74,7 @@ class Standings:
         }
 
     async def write(self, workflow: str, changes: Mapping[ChapterId | None, Change]) -> None:
-        """Writes what changed, for each chapter, in one transaction."""
+        """Writes the changes of each chapter in one transaction."""
         at = self._clock().isoformat()
 
         def write(connection: sqlite3.Connection) -> None:
@@ -91,7 +91,7 @@ class Standings:
         await self._database.do(write)
 
     async def as_made(self, workflow: str, made: Mapping[NodeId, Digest]) -> None:
-        """Takes edits back: removes the marks of nodes whose current output was made with just these parameters."""
+        """Undoes edits: removes the marks of nodes whose current output was made with exactly these parameters."""
 
         def as_made(connection: sqlite3.Connection) -> None:
             connection.executemany(
@@ -103,7 +103,7 @@ class Standings:
         await self._database.do(as_made)
 
     async def forget_outcomes(self, keys: Collection[Digest]) -> None:
-        """Forgets the current outputs of these keys: nodes around a changed one must look inside again."""
+        """Forgets the current outputs of these keys, so that nodes around a changed one run their bodies again."""
         wanted = json.dumps(sorted(keys))
         await self._database.do(
             lambda connection: connection.execute(

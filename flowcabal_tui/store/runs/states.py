@@ -1,4 +1,4 @@
-"""The project's state: what workflows remember beside the book, a row a key."""
+"""The project's state: values that workflows keep besides the book, one row a key."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class States:
 
 
 def put_state(connection: sqlite3.Connection, entries: Sequence[StateEntry]) -> None:
-    """Writes what became of keys; in the writer's thread."""
+    """Writes the new state of keys; in the writer's thread."""
     connection.executemany(
         "INSERT OR REPLACE INTO state (key, working, stable, pending) VALUES (?, ?, ?, ?)",
         [

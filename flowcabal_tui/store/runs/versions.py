@@ -25,7 +25,7 @@ _DURATION_RUNS: Final = 3
 
 @dataclass(slots=True)
 class _InRun:
-    """What the log of one run says of the node."""
+    """The log of one run, reduced to the node."""
 
     made: dict[int, NodeVersion]
     stood: Digest = Digest("")
@@ -34,14 +34,14 @@ class _InRun:
 
 
 class Versions:
-    """Reads what runs have logged; keeps what a person writes in a node's place."""
+    """Reads the outputs in the logs of runs, and stores outputs by hand."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     async def of(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> tuple[NodeVersion, ...]:
-        """Every output once, oldest first, over all versions of the workflow (its id). What was served is not told
-        again, unless it comes from elsewhere and only the last run tells of it."""
+        """Every output once, oldest first, over all versions of the workflow (its id). Served outputs are left out,
+        unless they come from elsewhere and are served by the last run."""
         found: dict[tuple[Digest, str], NodeVersion] = {}
         for version in await self._all(workflow, chapter, node):
             known = found.setdefault((version.digest, version.author), version)
@@ -62,7 +62,7 @@ class Versions:
         return versions + [each for each in await self._served(workflow, chapter, node) if each.digest not in known]
 
     async def _in_runs(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> dict[RunId, _InRun]:
-        """Oldest run first."""
+        """The node's part of each run, oldest run first."""
         rows = await self._database.rows(
             "SELECT run.id, kind, attempt, payload, event.at FROM run CROSS JOIN event ON event.run=run.id"
             f" AND event.node=? AND kind IN ('attempt-done', 'evaluated', 'node-done') WHERE {_OF_WORKFLOW}"
@@ -86,7 +86,7 @@ class Versions:
         ]
 
     async def _served(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
-        """What the last run took from elsewhere, such as another workflow with an equal node."""
+        """Outputs that the last run took from elsewhere, such as another workflow with an equal node."""
         rows = await self._database.rows(
             "SELECT event.run, payload, at FROM event WHERE node='' AND kind='nodes-served' AND run="
             f"(SELECT id FROM run WHERE {_OF_WORKFLOW} ORDER BY number DESC LIMIT 1) ORDER BY seq",
@@ -101,7 +101,7 @@ class Versions:
         return found
 
     async def receipt_of(self, node: NodeId, chapter: ChapterId | None, key: Digest) -> Receipt | None:
-        """What the Context agent had put in when the result of this key was made, newest first; None: not recorded."""
+        """The newest receipt of the Context agent for the result of this key; None: not recorded."""
         rows = await self._database.rows(
             "SELECT payload FROM event JOIN run ON run.id=event.run WHERE node=? AND chapter IS ?"
             " AND kind='attempt-started' ORDER BY seq DESC",
@@ -116,9 +116,9 @@ class Versions:
     async def keys(
         self, workflow: str, chapter: ChapterId | None, node: NodeId, digest: Digest | None
     ) -> frozenset[Digest]:
-        """Under which keys later runs would look for this output (None: any): those of the runs that made it.
+        """The keys under which later runs would look for this output (None: any): those of the runs that made it.
 
-        An edit's are those of the version that was edited.
+        An edit has those of the edited version.
         """
         bases = {digest} | {
             base
@@ -140,7 +140,7 @@ class Versions:
         return {key for (key,) in rows}
 
     async def write(self, workflow: str, chapter: ChapterId | None, node: NodeId, output: Output, base: Digest) -> None:
-        """Keeps what a person wrote in the place of `base`; the same text again changes nothing."""
+        """Stores a text by hand in place of `base`; the same text again changes nothing."""
         place = (workflow, chapter or "", node, output.digest)
         at = self._clock().isoformat()
 
@@ -171,7 +171,7 @@ class Versions:
 
 
 def _range(workflow: str) -> tuple[str, str]:
-    """The references `id@...` lie between these, since no id holds an @."""
+    """Bounds of all references `id@...`, since no id contains an @."""
     return f"{workflow}@", f"{workflow}A"
 
 

@@ -15,13 +15,13 @@ from flowcabal_tui.store.file.connection import Clock, Database
 
 
 class Workflows:
-    """Every version that was ever saved stays until a hand deletes it; runs name theirs."""
+    """Each saved version stays until the user deletes it; runs refer to theirs."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     async def save(self, workflow: Workflow, *, keep_version: bool = False) -> Workflow:
-        """Stores it under the next version if its content is new; returns it as stored.
+        """Stores it under the next version if its content is new. Returns it as stored.
 
         With `keep_version` it keeps its own version, unless another document has that.
         """
@@ -55,7 +55,7 @@ class Workflows:
         return await self._database.do(save)
 
     async def get(self, reference: str) -> Workflow:
-        """By `id` (the newest version) or `id@version`. Gone if there is none."""
+        """A document by `id` (the newest version) or `id@version`. Raises Gone if there is none."""
         name, _mark, version = reference.partition("@")
         row = await self._database.row(
             "SELECT body FROM workflow JOIN blob ON digest=document WHERE id=? AND (?='' OR version=?)"
@@ -81,7 +81,7 @@ class Workflows:
         return tuple(found)
 
     async def delete(self, name: str, version: int | None = None) -> None:
-        """Deletes a version of a workflow, or all of it; runs keep theirs. Gone if there is none."""
+        """Deletes a version of a workflow, or all of it; runs keep theirs. Raises Gone if there is none."""
 
         def delete(connection: sqlite3.Connection) -> None:
             found = connection.execute(
@@ -93,7 +93,7 @@ class Workflows:
         await self._database.do(delete)
 
     async def documents(self) -> tuple[str, ...]:
-        """The newest version of each as its JSON text, unread."""
+        """The newest version of each as unparsed JSON text."""
         rows = await self._database.rows(
             "SELECT body FROM workflow JOIN blob ON digest=document"
             " WHERE version=(SELECT max(version) FROM workflow AS other WHERE other.id=workflow.id) ORDER BY id"
@@ -101,7 +101,7 @@ class Workflows:
         return tuple(unpack(body) for (body,) in rows)
 
     async def list(self) -> tuple[Workflow, ...]:
-        """The newest version of each, in the order in which they first came."""
+        """The newest version of each, in the order of their first versions."""
         rows = await self._database.rows(
             "SELECT body FROM workflow JOIN blob ON digest=document"
             " WHERE version=(SELECT max(version) FROM workflow AS other WHERE other.id=workflow.id)"

@@ -1,1 +1,1 @@
-"""Care of the file as a whole: purging, repair, copies."""
+"""Maintenance of the whole file: purging, repair, copies."""

@@ -1,11 +1,10 @@
-"""Purging: a text leaves the file for good, with all that was made of it. In the writer's thread.
+"""Purging: removes a text permanently from the file, with everything made of it. In the writer's thread.
 
-What goes: the text and its versions, what was kept of it, what is derived of it, its drafts, all kept vectors (the
+Removed: the text and its versions, outputs kept of it, texts derived from it, its drafts, all kept vectors (the
 knowledge server has those that it needs; they are paid for again only when it is lost), all kept requests, the runs
-that made it (unless something else that is kept came from them), answers of agents that repeat it, and turns of
-conversations that repeat or quote it. What stays:
-what other runs quoted of it, documents of workflows, the state of workflows, and what a hand wrote over it or noted of
-it.
+that made it (unless other kept outputs came from them), answers of agents that repeat it, and turns of conversations
+that repeat or quote it. Not removed: quotations in other runs, documents of workflows, the state of workflows, and text
+or notes by hand about it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from flowcabal_tui.store.upkeep.purge_left import STEPS, PurgeLeft, purge_left, 
 from flowcabal_tui.store.upkeep.purge_turns import forget_turns_of_chapter, forget_turns_that
 
 PURGED: Final = Digest("purged")
-"""The source of background steps that take something out elsewhere."""
+"""The source of background tasks that remove something elsewhere."""
 _DIGEST: Final = re.compile(r'"([0-9a-f]{32})"')
 _WINDOW: Final = {"zh": 8, "en": 24}
 _REFERENCES: Final = """SELECT digest FROM version UNION SELECT part FROM version UNION SELECT digest FROM curated
@@ -50,14 +49,15 @@ _REFERENCES: Final = """SELECT digest FROM version UNION SELECT part FROM versio
 _FINDS_OF_RECORDS: Final = (
     "key LIKE 'find/%' AND EXISTS (SELECT 1 FROM record WHERE instr(body, ?) AND instr(value.json, record.id))"
 )
-"""Remembered finds with a record of the story that a chapter says."""
+"""Cached search results that contain a record of the story from a chapter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What went: versions, runs, derived texts and answers of agents. `chapter` is the one that they belonged to.
+    """The numbers of removed versions, runs, derived texts and answers of agents. `chapter` is the one they belonged
+    to.
 
-    `words` are sequences of characters that only the purged texts held (see `windows`).
+    `words` are sequences of characters that only the purged texts contained (see `windows`).
     """
 
     chapter: ChapterId | None
@@ -69,22 +69,22 @@ class Purged:
 
 
 def windows(text: str, size: int) -> Iterator[str]:
-    """All sequences of `size` characters in a text, its spaces and line ends made alike."""
+    """All sequences of `size` characters in a text, with all blanks and line ends normalised."""
     text = " ".join(clean(text).split())
     return (text[at : at + size] for at in range(len(text) - size + 1))
 
 
 def window_size(language: str) -> int:
-    """So many characters in a row that occur nowhere else are a repetition of a text."""
+    """The number of consecutive characters that count as a repetition of a text when no other text contains them."""
     return _WINDOW["zh" if language.startswith("zh") else "en"]
 
 
 def purge_chapter(
     connection: sqlite3.Connection, chapter: ChapterId, tasks: TaskMaker, language: str, at: str
 ) -> Purged:
-    """A chapter, in the book or deleted, and everything of it. `tasks` clean up outside.
+    """Purges a chapter, in the book or deleted, with everything that belongs to it. `tasks` clean up outside.
 
-    Raises ChapterLocked, Gone if there is none.
+    Raises ChapterLocked, or Gone if there is none.
     """
     row = connection.execute(
         "SELECT position FROM place WHERE chapter=? ORDER BY generation DESC LIMIT 1", (chapter,)
@@ -135,7 +135,7 @@ def purge_chapter(
 
 
 def _keep_profiles_by_hand(connection: sqlite3.Connection, chapter: ChapterId, position: int) -> None:
-    """What a hand wrote as of a chapter that goes holds from the chapter before it on, or from the new first one."""
+    """Moves profiles by hand as of a purged chapter to the chapter before it, or to the new first one."""
     others = [at for at in chapters_now(connection) if at.id != chapter]
     place = next((at for at in reversed(others) if at.position < position), others[0] if others else None)
     connection.execute(
@@ -150,9 +150,9 @@ def _keep_profiles_by_hand(connection: sqlite3.Connection, chapter: ChapterId, p
 
 
 def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMaker, language: str, at: str) -> Purged:
-    """A kept output; what was written before and after it stays, and `tasks` follow.
+    """Purges a kept output; text from before and after it stays, and `tasks` follow.
 
-    Gone if it is unknown, RunError if its words would stay in the text.
+    Raises Gone if it is unknown, RunError if its words would stay in the text.
     """
     kept = set_deleted(connection, output, True, tasks, language, at)
     (subject,) = connection.execute("SELECT subject FROM curated WHERE id=?", (output,)).fetchone()
@@ -187,9 +187,9 @@ def purge_output(connection: sqlite3.Connection, output: OutputId, tasks: TaskMa
 
 
 def purge_build(connection: sqlite3.Connection, build: str, language: str) -> Purged:
-    """A build of a workflow with its wish, prompts and rounds, and the answers that repeat them. Gone if unknown.
+    """Purges a build of a workflow with its wish, prompts and rounds, and the answers that repeat them. Raises Gone.
 
-    A workflow that came of it stays, as do words that a workflow or a kept text still has.
+    A workflow that resulted from it stays, as do words that a workflow or a kept text still contains.
     """
     row = connection.execute("SELECT json FROM value WHERE key=?", (build,)).fetchone()
     if row is None:
@@ -200,7 +200,7 @@ def purge_build(connection: sqlite3.Connection, build: str, language: str) -> Pu
 
 
 def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) -> None:
-    """Accepted rewrites that hold the purged words, or are a piece of them."""
+    """Deletes accepted rewrites that contain the purged words, or are a part of them."""
     rows = connection.execute("SELECT number, body, after FROM rewrite WHERE chapter=?", (subject,)).fetchall()
     for number, body, after in rows:
         if part and (part in unpack(body) or unpack(after).strip() in part):
@@ -214,7 +214,7 @@ def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) ->
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A row of `version`; `holds`: the purged words stand in it."""
+    """A row of `version`; `holds`: it contains the purged words."""
 
     number: int
     text: Digest
@@ -235,9 +235,10 @@ def _versions_with(connection: sqlite3.Connection, subject: str, part: str) -> l
 
 
 def _require_purgeable(versions: list[_Version], others: list[_Version]) -> None:
-    """Raises RunError where the words would stay in the text, or would leave with a hand's text that is read again.
+    """Raises RunError where the words would stay in the text, or would take with them a text by hand that is still
+    needed.
 
-    Of what hands wrote, only the last is read when outputs are taken out or put back.
+    Of the versions by hand, only the last is needed when outputs are removed or restored.
     """
     by_hand = [version for version in versions if version.output is None and version.mode == "replace"]
     if by_hand and by_hand[-1].holds:
@@ -255,7 +256,7 @@ def _require_purgeable(versions: list[_Version], others: list[_Version]) -> None
 
 
 class _Gone:
-    """Deletes, and remembers which texts nothing may hold any more."""
+    """Deletes rows, and collects the texts that may become unreferenced."""
 
     def __init__(self, connection: sqlite3.Connection, language: str) -> None:
         self._connection, self._language = connection, language
@@ -266,11 +267,11 @@ class _Gone:
         self._counts = {"versions": 0, "runs": 0, "derived": 0, "answers": 0}
 
     def delete(self, table: str, where: str, *values: str) -> int:
-        """Deletes rows; returns how many."""
+        """Deletes rows. Returns their number."""
         return self._connection.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount
 
     def versions(self, subject: str, numbers: Iterable[int] | None = None) -> None:
-        """All versions of a text (or some), and the index of each."""
+        """Deletes all versions of a text (or some), and the index of each."""
         rows = self._connection.execute(
             "SELECT number, digest, part FROM version WHERE subject=?", (subject,)
         ).fetchall()
@@ -284,7 +285,7 @@ class _Gone:
             self._counts["versions"] += 1
 
     def shorten(self, subject: str, number: int) -> None:
-        """A version of an output that was added to the purged words is from now on that of its own words."""
+        """Reduces a version of an output that was appended to the purged words to its own words."""
         place = (subject, number)
         old, part = self._connection.execute(
             "SELECT digest, part FROM version WHERE subject=? AND number=?", place
@@ -306,14 +307,14 @@ class _Gone:
             self._connection.execute(f"DELETE FROM {table} WHERE chapter=? AND version=?", place)
 
     def derived(self, where: str, *values: str) -> None:
-        """Texts that were made of it."""
+        """Deletes derived texts."""
         for uri, text in self._connection.execute(f"SELECT uri, digest FROM derived WHERE {where}", values):
             self._texts.add(text)
             self._uris.add(uri)
         self._counts["derived"] += self.delete("derived", where, *values)
 
     def runs(self, runs: Iterable[str]) -> None:
-        """Runs with their journals and results, unless something that is kept came from them."""
+        """Deletes runs with their journals and results, unless a kept output came from them."""
         for run in filter(None, runs):
             if self._connection.execute("SELECT 1 FROM curated WHERE run=?", (run,)).fetchone():
                 continue
@@ -325,9 +326,9 @@ class _Gone:
             self._counts["runs"] += self.delete("run", "id=?", run)
 
     def finish(self, chapter: ChapterId | None, said: str = "") -> Purged:
-        """Deletes the texts that nothing else holds, results that gave them, and what repeats them.
+        """Deletes the texts without references, results with them, and rows that repeat them.
 
-        `said` are further words that went.
+        `said` are further purged words.
         """
         connection = self._connection
         held = self._held_by_runs()
@@ -350,12 +351,12 @@ class _Gone:
         return Purged(chapter, **self._counts, words=frozenset(words))
 
     def _held_by_runs(self) -> set[str]:
-        """Digests that the journals of the remaining runs name."""
+        """Digests in the journals of the remaining runs."""
         payloads = self._connection.execute("SELECT payload FROM event WHERE kind IN ('attempt-done', 'node-done')")
         return {name for (payload,) in payloads for name in _DIGEST.findall(unpack(payload))}
 
     def _only_in(self, loose: Iterable[str], said: str) -> set[str]:
-        """Sequences of characters that stand in these texts or were said, and in nothing that was kept."""
+        """Sequences of characters in these texts or in `said` that no kept text contains."""
         found = set(self._windows(said))
         for name in loose:
             row = self._connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
@@ -373,7 +374,8 @@ class _Gone:
         return windows(text, self._window)
 
     def _forget(self, words: set[str], held: set[str]) -> int:
-        """Answers that no journal names, and findings and waivers, that repeat the words; how many answers."""
+        """Deletes answers that no journal refers to, and findings and waivers, if they repeat the words. Returns the
+        number of answers."""
         if not words:
             return 0
 
@@ -399,7 +401,7 @@ class _Gone:
         return len(found)
 
     def _forget_nameless(self) -> None:
-        """Names that only agents and rules gave, and that stood in no other text."""
+        """Deletes entities that only agents and rules named, and that no other text mentions."""
         for entity in self._named:
             self.delete(
                 "proposal",
@@ -415,7 +417,7 @@ class _Gone:
 
 
 def _spoken(text: str) -> str:
-    """What an answer says: the strings in it if it is JSON, as they were before JSON wrote them."""
+    """The words of an answer: its strings, unescaped, if it is JSON."""
     try:
         value = json.loads(text)
     except ValueError:

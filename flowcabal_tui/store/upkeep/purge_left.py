@@ -1,4 +1,4 @@
-"""What is left to do of purges after their transaction: noted in the database, so that a kill delays it only."""
+"""Remaining steps of purges after their transaction: stored in the database, so that a kill only delays them."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from flowcabal_tui.domain.ids import Digest
 
 PurgeStep = Literal["files", "knowledge", "pages", "log"]
 DUE: Final = "compact"
-"""The value that tells what is left to do of a purge; see `PurgeLeft`."""
+"""The key of the remaining steps of a purge; see `PurgeLeft`."""
 STEPS: Final[tuple[PurgeStep, ...]] = ("files", "knowledge", "pages", "log")
 
 
 @dataclass(frozen=True, slots=True)
 class PurgeLeft:
-    """What is left to do of purges, in this order: the project's files, the knowledge server's folder, the database's
-    free pages, its log. `texts` are the digests of texts that no file may hold."""
+    """The remaining steps of purges, in this order: the project's files, the knowledge server's folder, the database's
+    free pages, its log. `texts` are the digests of texts that no file may contain."""
 
     steps: tuple[PurgeStep, ...] = ()
     texts: frozenset[Digest] = frozenset()
 
 
 def purge_left(connection: sqlite3.Connection) -> PurgeLeft:
-    """What no purge has finished yet."""
+    """The steps that no purge has finished yet."""
     row = connection.execute("SELECT json FROM value WHERE key=?", (DUE,)).fetchone()
     return left_of(row[0]) if row else PurgeLeft()
 
 
 def left_of(text: str) -> PurgeLeft:
-    """The same from the value's JSON; earlier releases wrote `true`."""
+    """The steps from the value's JSON; earlier releases wrote `true`."""
     value = json.loads(text)
     if not isinstance(value, dict):
         return PurgeLeft(STEPS)
@@ -40,7 +40,7 @@ def left_of(text: str) -> PurgeLeft:
 
 
 def put_purge_left(connection: sqlite3.Connection, left: PurgeLeft) -> None:
-    """Notes it; nothing left removes the note."""
+    """Stores the remaining steps; none left deletes the row."""
     if not left.steps:
         connection.execute("DELETE FROM value WHERE key=?", (DUE,))
         return

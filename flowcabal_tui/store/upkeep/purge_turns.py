@@ -1,4 +1,4 @@
-"""Purging takes the turns of conversations that repeat a text or quote its chapter. In the writer's thread."""
+"""Purges the turns of conversations that repeat a text or quote its chapter. In the writer's thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flowcabal_tui.store.conversation.conversations import turns_in
 
 
 def forget_turns_of_chapter(connection: sqlite3.Connection, chapter: ChapterId) -> int:
-    """Turns that quote the chapter, send it, or were given leave to change it; how many."""
+    """Deletes turns that quote the chapter, send it, or had permission to change it. Returns their number."""
 
     def concerns(turn: Turn) -> bool:
         quoted = {each.chapter for each in turn.citations}
@@ -22,7 +22,7 @@ def forget_turns_of_chapter(connection: sqlite3.Connection, chapter: ChapterId) 
 
 
 def forget_turns_that(connection: sqlite3.Connection, repeats: Callable[[str], bool]) -> int:
-    """Turns of whose question, answer or tools `repeats` is true; how many."""
+    """Deletes turns with a question, answer or tool text for which `repeats` is true. Returns their number."""
 
     def says(turn: Turn) -> bool:
         words = (turn.asked, turn.answer, *(text for each in turn.used for text in (each.arguments, each.said)))
@@ -32,7 +32,7 @@ def forget_turns_that(connection: sqlite3.Connection, repeats: Callable[[str], b
 
 
 def _forget(connection: sqlite3.Connection, wanted: Callable[[Turn], bool]) -> int:
-    """A conversation whose first question is named after what goes has no title until the next one."""
+    """Deletes turns. A conversation titled after a deleted question has no title until the next one."""
     rows = connection.execute("SELECT conversation, number, body FROM turn").fetchall()
     gone = [(conversation, number) for conversation, number, turn in turns_in(rows) if wanted(turn)]
     connection.executemany("DELETE FROM turn WHERE conversation=? AND number=?", gone)

@@ -1,4 +1,4 @@
-"""Care of the file as a whole: what is derived is checked and put right, the file is copied and made small."""
+"""Maintenance of the whole file: checks and repairs derived data, copies and compacts the file."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ from flowcabal_tui.store.upkeep.purge_left import DUE, PurgeLeft, PurgeStep, lef
 _ALL: Final = """SELECT uri, generation, level, method='hand', digest, body, evidence
     FROM derived LEFT JOIN blob USING (digest)"""
 _RECENT: Final = 100
-"""Of so many runs all that was remembered stays: they may be taken up again, or looked into."""
+"""The number of last runs whose cached data stays: they may be resumed, or looked into."""
 _SWEPT: Final = """DELETE FROM value WHERE (key>='find/' AND key<'find0' OR key>='tokens/' AND key<'tokens0')
     AND CAST(substr(key, instr(key, '/')+1) AS INTEGER) < (SELECT max(generation) FROM run)
     AND CAST(substr(key, instr(key, '/')+1) AS INTEGER) NOT IN (SELECT generation FROM run
         WHERE number > (SELECT max(number) FROM run) - ? OR number IN
             (SELECT max(number) FROM run GROUP BY workflow, chapter)
         OR NOT EXISTS (SELECT 1 FROM event WHERE run=run.id AND node='' AND kind='run-ended'))"""
-"""A run that is like the last one for its chapter reads the generation of that one, so what it found stays too."""
+"""A run like the last one for its chapter reads the generation of that one, so its cached data stays too."""
 
 
 class Upkeep:
-    """Rare and slow things; each is one transaction, or changes nothing."""
+    """Rare and slow operations; each is one transaction, or changes nothing."""
 
     def __init__(self, database: Database, path: Path, clock: Clock, language: str, forget: Callable[[], None]) -> None:
-        """`forget` empties the caches of what the file says."""
+        """`forget` empties the caches of the file's contents."""
         self._database, self._path, self._clock, self._language = database, path, clock, language
         self._forget = forget
 
     async def restore_index(self, indexes: Sequence[ChapterIndex]) -> int:
-        """Brings passages, mentions and words to what the texts say; returns how many chapters were wrong."""
+        """Rebuilds passages, mentions and words from the texts. Returns the number of chapters with errors."""
         wrong = await self._database.do(lambda connection: restore_index(connection, indexes))
         self._forget()
         return wrong
 
     async def damaged(self) -> tuple[str, ...]:
-        """The uris of derived texts that cannot be read, are not what their digests say, or lack a level."""
+        """The uris of derived texts that cannot be read, do not match their digests, or lack a level."""
         return tuple(
             sorted({uri for uri, _since in await asyncio.to_thread(_damaged, await self._database.rows(_ALL))})
         )
 
     async def forget_damaged(self) -> tuple[str, ...]:
-        """Takes them out, so that they are made again; returns their uris."""
+        """Deletes damaged derived texts, so that they are made again. Returns their uris."""
 
         def forget(connection: sqlite3.Connection) -> tuple[str, ...]:
             rows = connection.execute(_ALL).fetchall()
@@ -78,7 +78,7 @@ class Upkeep:
         return uris
 
     async def purge_chapter(self, chapter: ChapterId, tasks: TaskMaker) -> Purged:
-        """Takes a chapter out of the tables for good. Gone if there is none. `compact` takes it out of the file."""
+        """Purges a chapter from the tables. Raises Gone if there is none. `compact` removes it from the file."""
         at = self._clock().isoformat()
         purged = await self._database.do(
             lambda connection: purge_chapter(connection, chapter, tasks, self._language, at)
@@ -87,43 +87,44 @@ class Upkeep:
         return purged
 
     async def purge_output(self, output: OutputId, tasks: TaskMaker) -> Purged:
-        """The same for a kept output."""
+        """Purges a kept output from the tables."""
         at = self._clock().isoformat()
         purged = await self._database.do(lambda connection: purge_output(connection, output, tasks, self._language, at))
         self._forget()
         return purged
 
     async def purge_build(self, build: str) -> Purged:
-        """The same for a build of a workflow; what came of it stays."""
+        """Purges a build of a workflow from the tables; its resulting workflow stays."""
         return await self._database.do(lambda connection: purge_build(connection, build, self._language))
 
     async def purge_left(self) -> PurgeLeft:
-        """What no purge has finished yet."""
+        """The steps that no purge has finished yet."""
         row = await self._database.row("SELECT json FROM value WHERE key=?", (DUE,))
         return left_of(row[0]) if row else PurgeLeft()
 
     async def purge_step_done(self, step: PurgeStep) -> None:
-        """Notes that a step of all purges is done."""
+        """Records that a step of all purges is done."""
         await self._database.do(lambda connection: _step_done(connection, step))
 
     async def compact(self) -> bool:
-        """Rewrites the file without what was purged, and empties its log; False while a reader prevents that.
+        """Rewrites the file without purged data, and empties its log. Returns False while a reader prevents that.
 
         Another connection that reads an older state keeps the log from being emptied. Raises DiskFull or ProjectError.
         """
         return await self._database.alone(_compact)
 
     async def sweep(self, recent: int = _RECENT) -> None:
-        """Forgets what was remembered for generations of the memory that no run will read again."""
+        """Deletes cached data of generations that no run will read again."""
         await self._database.do(lambda connection: connection.execute(_SWEPT, (recent,)).close())
 
     async def copy_to(self, target: Path) -> None:
-        """The whole file as of this moment, while others write to it. Raises DiskFull; then nothing is left."""
+        """Copies the whole file as of this moment, while others write to it. Raises DiskFull and then leaves no
+        copy."""
         await asyncio.to_thread(_copy, self._path, target)
 
 
 def _compact(connection: sqlite3.Connection) -> bool:
-    """The writer does not wait for readers here: what is to be written meanwhile would wait too."""
+    """Does not wait for readers: queued writes would wait too."""
     ((patience,),) = connection.execute("PRAGMA busy_timeout").fetchall()
     connection.execute("PRAGMA busy_timeout=0").fetchall()
     try:
@@ -148,7 +149,7 @@ def _step_done(connection: sqlite3.Connection, step: PurgeStep) -> None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """In a folder that cannot be written, a database that nobody has open is read as one that never changes."""
+    """Copies the file. In a folder that is not writable, a database that nobody has open is read as immutable."""
     alone = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-shm").exists()
     options = "mode=ro&immutable=1" if alone else "mode=ro"
     with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)) as connection:
@@ -160,7 +161,7 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def require_whole(path: Path) -> int:
-    """The format of a database that is sound, known, and does nothing by itself.
+    """The format of a database that is sound, of a known version, and has no active parts.
 
     Raises ProjectDamaged or ProjectTooNew.
     """
@@ -180,7 +181,7 @@ def require_whole(path: Path) -> int:
 
 
 def _damaged(rows: Sequence[Row]) -> set[tuple[str, int]]:
-    """Uri and generation of what is not whole. The levels of a profile or arc are made together, and go together."""
+    """Uri and generation of damaged states. The levels of a profile or arc are made, and deleted, together."""
     levels: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     for uri, since, level, by_hand, *_rest in rows:
         levels[uri, since] |= {level} if not by_hand and not uri.startswith("manuscript/") else {"L0", "L1"}
@@ -197,7 +198,7 @@ def _is_whole(name: str, body: str | bytes | None, evidence: str | bytes) -> boo
 
 
 def _is_text(name: str, body: str | bytes | None) -> bool:
-    """Does a blob hold the text of that digest?"""
+    """True when a blob contains the text of that digest."""
     try:
         return body is not None and digest(unpack(body)) == name
     except (zlib.error, ValueError):
