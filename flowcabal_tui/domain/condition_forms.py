@@ -37,7 +37,7 @@ _MAX_PATTERN: Final = 1000
 
 
 class Band(BaseModel):
-    """A named range; a missing bound leaves that side open."""
+    """A named range; a bound that is not given is open."""
 
     model_config = ConfigDict(frozen=True)
 
