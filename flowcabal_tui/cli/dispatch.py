@@ -170,6 +170,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import proofing
 
         return {"proof": proofing.proof, "scenes": proofing.scenes}[command]
+    if command == "words":
+        from flowcabal_tui.cli.counting import words
+
+        return words
     if command == "impact":
         from flowcabal_tui.cli.impact import impact
 

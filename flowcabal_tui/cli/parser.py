@@ -66,7 +66,7 @@ COMMANDS = [
     "proposals",
     "findings",
     "check",
-    *("proof", "scenes"),
+    *("proof", "scenes", "words"),
     "impact",
     "comments",
     "lock",
@@ -108,7 +108,7 @@ TRUSTING = (
         "purge",
     ),
     *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
-    *("scenes", "chapters", "workflows", "doctor", "session"),
+    *("scenes", "words", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""
 

@@ -100,13 +100,19 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
 def proofing_commands(
     add: Callable[[str, str], argparse.ArgumentParser], project: Callable[[argparse.ArgumentParser], None]
 ) -> None:
-    """Adds `proof` and `scenes`."""
+    """Adds `proof`, `scenes` and `words`."""
     proof = add("proof", _("what rules mark in the text, without a model; 1: they mark something"))
     project(proof)
     _proof(proof)
     scenes = add("scenes", _("the scenes of a chapter; move, name, join or break one"))
     project(scenes)
     _scenes(scenes)
+    words = add("words", _("what was written on which day, by hand and by a model, beside the goals"))
+    project(words)
+    words.add_argument("--days", type=whole, default=30, metavar="N", help=_("the last N days with writing"))
+    goal = _("set a goal: book, volume, chapter, day (lengths), until (2027-03-31), day_begins (hour), hand_only")
+    words.add_argument("--goal", action="append", default=[], metavar="NAME=VALUE", help=goal)
+    words.add_argument("--json", action="store_true")
 
 
 def _proof(proof: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from statistics import median
 from typing import Final
 
@@ -25,13 +26,18 @@ def usual_length(lengths: Sequence[int]) -> int:
 class Goals:
     """The writer's target lengths, in characters (Chinese) or words; 0: none.
 
-    `counting` is how the writing view counts a text.
+    `counting` is how the writing view counts a text. The book is to have its length by the day `until`. A day begins at
+    the hour `day_begins`; with `hand_only`, what a model wrote does not count towards its goal.
     """
 
     book: int = 0
     chapter: int = 0
     day: int = 0
     counting: Counting = "plain"
+    volume: int = 0
+    until: date | None = None
+    day_begins: int = 0
+    hand_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +59,10 @@ class ChapterStanding:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All chapters in story order, the goals, and the growth of the book since the day began.
+    """All chapters in story order, the goals, and what was written since the day began.
 
-    `today` is negative when more was cut than written; imported text does not count.
+    `today` is what counts towards the goal of a day; negative when more was cut than written. What was imported,
+    restored or moved does not count.
     """
 
     chapters: tuple[ChapterStanding, ...]

@@ -9,6 +9,7 @@ from flowcabal_tui.domain.context import Scene, SceneField
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.manuscript import ReferenceId
 from flowcabal_tui.domain.memory import KeepKind, KeepMode, MetaName
+from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, RewriteId
 from flowcabal_tui.domain.run import AngleCheck
@@ -248,6 +249,14 @@ class SwitchProofRule(Command):
     type: ClassVar[str] = "proofing:rule"
     rule: str
     on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetGoals(Command):
+    """Sets the goals of the book, all of them."""
+
+    type: ClassVar[str] = "goals:set"
+    goals: Goals
 
 
 @dataclass(frozen=True, slots=True)

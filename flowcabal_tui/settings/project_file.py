@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -149,6 +150,10 @@ class GoalsSettings(_Table):
     book: int = Field(0, ge=0, description="Length that the book is to reach; 0: none.")
     chapter: int = Field(0, ge=0, description="Length that a chapter is to reach; 0: none.")
     day: int = Field(0, ge=0, description="Length that is to be written in a day; 0: none.")
+    volume: int = Field(0, ge=0, description="Length that a volume is to reach; 0: none.")
+    until: date | None = Field(None, description="Day by which the book is to have its length, as 2027-03-31.")
+    day_begins: int = Field(0, ge=0, le=23, description="Hour at which a writing day begins, for late writers.")
+    hand_only: bool = Field(False, description="Only what is written by hand counts towards the goal of a day.")
     counting: Counting = Field(
         "plain",
         description="How the writing view counts Chinese: plain (characters and foreign words), word (with full-width "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 import typing
+from datetime import date
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -15,7 +16,9 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings, ProjectSettings
 from flowcabal_tui.settings.user_file import UserSettings
 
-_TYPES: Final[dict[object, str]] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+_TYPES: Final[dict[object, str]] = {
+    str: "text", int: "whole number", float: "number", bool: "true or false", date: "day",
+}  # fmt: skip
 _LIMITS: Final = {"gt": ">", "ge": "at least", "le": "at most"}
 _ENVIRONMENT: Final = (
     ("FLOWCABAL_LANG", "Language of the screen and of messages: en or zh."),

@@ -16,6 +16,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
 from flowcabal_tui.store.book.changes import Changes
 from flowcabal_tui.store.book.comments import Comments
+from flowcabal_tui.store.book.days import Days
 from flowcabal_tui.store.book.drafts import Drafts
 from flowcabal_tui.store.book.edits import Edits
 from flowcabal_tui.store.book.jobs import JobTasks
@@ -79,6 +80,7 @@ class Store:
         self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
         self.book = Book(database, clock, language)
         self.edits, self.changes = Edits(database, clock, language), Changes(database, clock, language)
+        self.days = Days(database)
         self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database, clock)
         self.comments, self.revision = Comments(database, clock), Revision(database, clock)
         self.memory = Memory(database, clock, language)

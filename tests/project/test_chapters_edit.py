@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.errors import ManuscriptError, RunError, VersionConflict
+from flowcabal_tui.domain.errors import ManuscriptError, RunError, SettingsError, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.protocol.book import (
     AddChapter,
@@ -16,6 +17,7 @@ from flowcabal_tui.protocol.book import (
     MergeChapters,
     ReplaceText,
     RevertChange,
+    SetGoals,
     SplitChapter,
     WriteChapter,
 )
@@ -132,6 +134,25 @@ async def test_the_overview_tells_lengths_goals_and_what_was_written_today(folde
         seen = await desk.project.book.overview()
         assert seen.today == -1
         assert seen.length == sum(standing.chapter.length for standing in seen.chapters)
+        log = await desk.project.book.writing_log()
+        assert [(each.hand, each.model, each.saves) for each in log.days] == [(3, 0, 1), (-1, 0, 1)]
+        assert (log.length, log.streak, log.today - log.days[0].day) == (seen.length, 2, timedelta(days=1))
+
+
+async def test_goals_are_set_and_stay(folder: Path) -> None:
+    await make(folder)
+    goals = Goals(80_000, 3_000, 500, "word", 20_000, date(2027, 3, 31), 4, hand_only=True)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(SetGoals(goals))
+        assert (await desk.project.book.overview()).goals == goals
+        with pytest.raises(SettingsError):
+            await desk.project.carry_out(SetGoals(Goals(day=-1)))
+    async with opened(folder) as desk:
+        assert (await desk.project.book.writing_log()).goals == goals
+        await desk.project.carry_out(SetGoals(Goals(day=100)))
+    assert "until" not in (folder / "flowcabal.toml").read_text("utf-8")
+    async with opened(folder) as desk:
+        assert (await desk.project.book.overview()).goals == Goals(day=100)
 
 
 async def test_a_chapter_whose_memory_has_not_followed_says_so(desk: Desk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
@@ -12,6 +13,7 @@ from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
+from flowcabal_tui.domain.writing_days import WritingDay, WritingLog
 from flowcabal_tui.project.book.matching import Document, Page, best, places
 from flowcabal_tui.proofing.rules import proof, rules_for
 from tests.tui import fake_books as books
@@ -82,6 +84,19 @@ class FakeReading:
             for row in self.chapter_rows
         )  # fmt: skip
         return Overview(tuple(standings), self.goals, 120)
+
+    async def writing_log(self) -> WritingLog:
+        """Eighteen days of March: some reached the goal, some were cuts, three were free; a model wrote on the last."""
+        first, second = self.chapter_rows[0].id, self.chapter_rows[1].id
+        today = date(2026, 3, 18)
+        days = [
+            WritingDay(date(2026, 3, n), hand=90 * (n % 5) - 40, saves=2, chapters=((first, 90 * (n % 5) - 40),))
+            for n in range(1, 18)
+            if n not in (4, 5, 11)
+        ]
+        days.append(WritingDay(today, 80, 40, 3, ((first, 80), (second, 40))))
+        length = sum(row.length for row in self.chapter_rows)
+        return WritingLog(today, tuple(days), self.goals, length)
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         """A scene for each line; the second has a title and beats."""

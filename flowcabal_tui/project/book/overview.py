@@ -1,13 +1,15 @@
-"""The book at a glance."""
+"""The book at a glance, and what was written on which day."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import BackgroundTask
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
+from flowcabal_tui.domain.writing_days import WritingLog, day_of, start_of, writing_days
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
@@ -27,13 +29,13 @@ class OverviewReader:
         self._stale: tuple[Generation, frozenset[ChapterId]] = (Generation(-1), frozenset())
 
     async def overview(self) -> Overview:
-        """The day begins at midnight where the writer is."""
+        """The state of each chapter, and what the day has brought."""
         chapters = await self._store.book.chapters()
         tasks: dict[ChapterId, list[BackgroundTask]] = {chapter.id: [] for chapter in chapters}
         for task in await self._store.outbox.all():
             if task.kind != "knowledge":  # a server that is down is owed, not waited for
                 tasks.get(_chapter_of(task.subject), []).append(task)
-        goals, stale = self._settings().goals, await self._stale_chapters()
+        goals, stale = self.goals, await self._stale_chapters()
         unsaved = {draft.chapter for draft in await self._store.drafts.all()}
         return Overview(
             tuple(
@@ -47,9 +49,36 @@ class OverviewReader:
                 )
                 for chapter in chapters
             ),
-            Goals(goals.book, goals.chapter, goals.day, goals.counting),
-            sum(chapter.length for chapter in chapters) - await self._length_this_morning(),
+            goals,
+            await self._today(goals),
         )
+
+    @property
+    def goals(self) -> Goals:
+        """As the settings of the book have them."""
+        return Goals(**dict(self._settings().goals))
+
+    async def log(self) -> WritingLog:
+        """Everything that was written, by days, and how it stands to the goals."""
+        chapters, goals = await self._store.book.chapters(), self.goals
+        grown = await self._store.days.grown()
+        days = await asyncio.to_thread(writing_days, grown, goals.day_begins)
+        volumes: dict[str, int] = {}
+        for chapter in chapters:
+            volumes[chapter.volume] = volumes.get(chapter.volume, 0) + chapter.length
+        return WritingLog(
+            day_of(self._clock(), goals.day_begins),
+            days,
+            goals,
+            sum(chapter.length for chapter in chapters),
+            tuple((volume, length) for volume, length in volumes.items() if volume),
+        )
+
+    async def _today(self, goals: Goals) -> int:
+        today = day_of(self._clock(), goals.day_begins)
+        since = start_of(today, goals.day_begins).astimezone(self._clock().tzinfo)
+        grown = await self._store.days.grown(since)
+        return sum(each.counted(goals) for each in writing_days(grown, goals.day_begins))
 
     async def _stale_chapters(self) -> frozenset[ChapterId]:
         """Asked again only when the memory has changed."""
@@ -58,11 +87,6 @@ class OverviewReader:
             found = await (await self._store.memory.view(None)).stale()
             self._stale = generation, frozenset(chapter for each in found for chapter in each.chapters)
         return self._stale[1]
-
-    async def _length_this_morning(self) -> int:
-        now = self._clock().astimezone()
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(self._clock().tzinfo)
-        return await self._store.edits.length_at(midnight)
 
 
 def _chapter_of(subject: str) -> ChapterId:

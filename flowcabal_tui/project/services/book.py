@@ -26,7 +26,9 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.project.book.following import following
+from flowcabal_tui.project.book.goals import set_goals
 from flowcabal_tui.project.commands import COMMAND, handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.services.rewriting import rewrite
@@ -46,6 +48,7 @@ from flowcabal_tui.protocol.book import (
     ReplaceText,
     RevertChange,
     RewriteSelection,
+    SetGoals,
     SplitChapter,
     SwitchProofRule,
     WriteChapter,
@@ -89,6 +92,16 @@ class BookService:
     async def overview(self) -> Overview:
         """Lengths, goals, and the state of each chapter."""
         return await self._parts.book.overview.overview()
+
+    async def writing_log(self) -> WritingLog:
+        """Everything that was written, by days, and how it stands to the goals."""
+        return await self._parts.book.overview.log()
+
+    @handles(SetGoals)
+    async def set_goals(self, command: SetGoals) -> None:
+        """Writes them into the project's file. Raises SettingsError or OSError."""
+        await set_goals(self._parts.base, command.goals)
+        self._parts.base.emit(BookChanged())
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
         """The scenes of a chapter's newest text, in order, with the outline's words for them."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from flowcabal_tui.domain.changes import ChangeKind
 from flowcabal_tui.domain.errors import ManuscriptError, VersionConflict
@@ -27,12 +26,10 @@ from flowcabal_tui.store.rows.outline import LINKS, links_text, read_links
 from flowcabal_tui.store.rows.partings import keep_parting, kept_parting
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.rows.texts import (
-    CHAPTERS,
     NewVersion,
     append_version,
     arrange,
     chapter_now,
-    chapter_of,
     chapters_now,
     latest,
     new_places,
@@ -165,18 +162,6 @@ class Edits:
         )
         rows = await self._database.rows(question, (version.generation,))
         return tuple((chapter, number) for chapter, number in rows if chapter != version.chapter)
-
-    async def length_at(self, at: datetime) -> int:
-        """The length of the book at that time; text imported since counts as if it had been there."""
-        when = {"at": at.isoformat()}
-        then = await self._database.row("SELECT coalesce(max(id), 0) FROM generation WHERE at<:at", when)
-        imported = await self._database.row(
-            "SELECT coalesce(sum(length), 0) FROM version WHERE author='import' AND at>=:at"
-            " AND subject IN (SELECT chapter FROM place)",
-            when,
-        )
-        chapters = await self._database.rows(CHAPTERS, {"as_of": then[0] if then else 0})
-        return sum(chapter_of(row).length for row in chapters) + (imported[0] if imported else 0)
 
     def _join_outline(
         self, connection: sqlite3.Connection, chapter: ChapterId, following: ChapterId, generation: Generation

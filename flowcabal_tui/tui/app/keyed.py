@@ -13,8 +13,10 @@ from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.book.days import DaysScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.book.month import MonthCalendar
 from flowcabal_tui.tui.book.proof import ProofScreen
 from flowcabal_tui.tui.book.replace import ReplaceScreen
 from flowcabal_tui.tui.book.search import SearchScreen
@@ -90,6 +92,8 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Replace"), ReplaceScreen),
     (mark("The manuscript as a whole"), BrowserScreen),
     (mark("Proof"), ProofScreen),
+    (mark("Words by day"), DaysScreen),
+    (mark("Calendar"), MonthCalendar),
     (mark("Kept outputs"), KeptScreen),
     (mark("Background work"), QueueScreen),
     (mark("Line origins"), BlameScreen),

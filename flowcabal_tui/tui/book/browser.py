@@ -28,14 +28,13 @@ from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.column_rows import ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
-from flowcabal_tui.tui.widgets.progress import progress_bar
+from flowcabal_tui.tui.widgets.progress import goal_bar
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.book.browser_controller import BrowserController
 
 _LOOK: Final = 2.0
 """Seconds between two looks at what the background has done."""
-_BAR: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
              "change of scenes. `V` shows its versions with their differences and restores one, `w` where its lines "
              "come from. "
              "`K` lists the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it "
-             "back; `P` purges it: it is removed from the project's file for good, which cannot be undone. Set "
-             "goals for the book, a chapter and a day in flowcabal.toml under [goals]."),
+             "back; `P` purges it: it is removed from the project's file for good, which cannot be undone. Goals "
+             "are set on the page of words by day, `#` in the workspace."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BrowserScreen { background: $background; }
@@ -167,14 +166,10 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             (_("today"), seen.today, seen.goals.day),
         )
         width = max(cell_width(name) for name, _done, _goal in goals)
-        yield from (f"{padded(name, width)} {self._goal(done, goal)}" for name, done, goal in goals if goal)
+        plain = not self.app.console.encoding.lower().startswith("utf")
+        yield from (f"{padded(name, width)} {goal_bar(done, goal, plain=plain)}" for name, done, goal in goals if goal)
         if not seen.goals.day:
             yield _("today {n}").format(n=f"{seen.today:+,}")
-
-    def _goal(self, done: int, goal: int) -> str:
-        plain = not self.app.console.encoding.lower().startswith("utf")
-        bar = progress_bar(done / goal, _BAR, plain=plain)
-        return _("{bar} {done} of {goal}").format(bar=bar, done=f"{done:,}", goal=f"{goal:,}")
 
     def _rows(self, seen: Overview) -> Iterator[Option]:
         for volume, group in groupby(seen.chapters, key=lambda standing: standing.chapter.volume):

@@ -1,4 +1,4 @@
-"""The writing view: the text of the open chapter alone, in a readable measure; and scene breaks in the editor."""
+"""The writing view: the text of the open chapter alone, in a readable measure; scene breaks; words by day."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.overview import Goals
+from flowcabal_tui.domain.writing_days import WritingLog
 from flowcabal_tui.headings.scenes import break_line, scene_at, scenes, with_break, without_break
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.book import OutputPersisted
+from flowcabal_tui.protocol.book import OutputPersisted, SetGoals
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.writing_line import WritingLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
@@ -90,6 +93,21 @@ class WritingController:
     def _face_changed(self, face: str) -> None:
         if face == "read":
             self.leave()
+
+    @on_key("book.words", group="looking")
+    def show_days(self) -> None:
+        """Opens the words by day, where the goals are set."""
+        from flowcabal_tui.tui.book.days import DaysScreen
+
+        async def read() -> tuple[WritingLog, dict[ChapterId, str]]:
+            log, chapters = await self._workbench.book.writing_log(), await self._workbench.book.chapters()
+            return log, {each.id: f"{each.position} {each.title}" for each in chapters}
+
+        async def write(goals: Goals) -> None:
+            await self._workbench.carry_out(SetGoals(goals))
+
+        info = self._workbench.info
+        self._screen.app.push_screen(DaysScreen(info.name, info.language, read, write))
 
     @on_key("manuscript.scene")
     def break_scene(self) -> None:

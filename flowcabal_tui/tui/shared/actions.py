@@ -137,6 +137,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("What rules mark in the text: punctuation, wrong words, echoes; no model."), "workspace"),
     Action("book.browser", "M", mark("The manuscript"),
            mark("Volumes, chapters and scenes with lengths, goals, state."), "workspace"),
+    Action("book.words", "number_sign", mark("Words by day"),
+           mark("A calendar of what was written, streak, speed, target date; set the goals."), "workspace"),
     Action("book.import", "I", mark("Import"), mark("Add the chapters of a file to the book."),
            "workspace"),
     Action("book.read", "B", mark("Read the import"),
@@ -188,7 +190,7 @@ def bindings(where: Where) -> list[BindingType]:
 
 _SIGNS: Final[dict[str, str]] = {
     "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
-    "semicolon": ";", "underscore": "_",
+    "semicolon": ";", "underscore": "_", "number_sign": "#",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 
