@@ -1,1 +1,1 @@
-"""Actions: what a workflow may do outside of the novel, declared in JSON, found by search, simulated or carried out."""
+"""Actions: operations of a workflow outside the novel, declared in JSON, found by search, simulated or carried out."""

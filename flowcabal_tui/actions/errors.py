@@ -20,7 +20,7 @@ class UnknownAction(ActionError):
 
 
 class ActionDisabled(ActionError):
-    """The registry says `enabled: false`."""
+    """The registry has `enabled: false` for the action."""
 
 
 class ActionForbidden(ActionError):
@@ -36,7 +36,7 @@ class ApprovalRequired(ActionError):
 
 
 class ActionUnbound(ActionError):
-    """No function and no command of the project stands behind the action."""
+    """The project has no function and no command for the action."""
 
 
 class BadParams(ActionError):

@@ -38,7 +38,7 @@ TIMEOUT: Final = 60.0
 
 
 class _Ended(NamedTuple):
-    """How a function ended: with a value, or with what it raised."""
+    """The end of a function: its value, or its exception."""
 
     value: Any = None
     error: BaseException | None = None

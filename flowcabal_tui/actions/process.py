@@ -14,12 +14,12 @@ from typing import Final, cast
 COMPLAINT_LIMIT: Final = 4096
 """Bytes of standard error that are kept, the last ones."""
 LINGER: Final = 1.0
-"""Seconds for reading what is left in the pipe, and for reaping, after the end."""
+"""Seconds for reading the rest of the pipe, and for reaping, after the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended. `code` is None when it was cut: out of time, or `overflowed`."""
+    """The end of a process. `code` is None when it was stopped: out of time, or `overflowed`."""
 
     code: int | None
     output: bytes
@@ -70,7 +70,7 @@ async def run_process(
 
 
 class _Talk(asyncio.SubprocessProtocol):
-    """Collects what a process writes. asyncio's streams would wait for pipes that an escaped child holds open."""
+    """Collects the output of a process. asyncio's streams would wait for pipes that an escaped child holds open."""
 
     def __init__(self, limit: int) -> None:
         loop = asyncio.get_running_loop()

@@ -52,7 +52,7 @@ class Action(BaseModel):
         return self.name or self.action_id
 
     def allows(self, role: str) -> bool:
-        """May `role` use it? "" is nobody in particular: allowed where no roles are listed."""
+        """True when `role` may use it. "" is no role: allowed where no roles are listed."""
         return not self.allowed_roles or role in self.allowed_roles
 
     @model_validator(mode="before")
@@ -85,7 +85,7 @@ class ActionRegistry:
     """The actions by id, in the order of their files, and the functions that plug-ins put behind them."""
 
     def __init__(self, actions: Iterable[Action] = ()) -> None:
-        """Raises ActionError when an id stands twice."""
+        """Raises ActionError for a duplicate id."""
         self._actions: dict[str, Action] = {}
         self._functions: dict[str, ActionFunction] = {}
         for action in actions:

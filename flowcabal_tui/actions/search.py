@@ -103,12 +103,12 @@ class ActionSearch:
 
 
 def _description(action: Action) -> str:
-    """What is searched of an action."""
+    """The text of an action that the search uses."""
     return "\n".join((action.name, action.description, action.domain, " ".join(action.tags), action.action_id))
 
 
 def _terms(text: str, *, single: bool) -> Iterator[str]:
-    """Words without a plural's s, and pairs of Chinese characters; single characters where asked or where one stands
+    """Words without a plural's s, and pairs of Chinese characters; single characters where asked, or where one is
     alone, so that a query of one character finds something."""
     for run in _RUNS.findall(unicodedata.normalize("NFKC", text).casefold()):
         if run[0] < "\u3005":

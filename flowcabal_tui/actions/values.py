@@ -74,7 +74,7 @@ def schema_fault(schema: dict[str, Any]) -> str:
 
 
 def problems(schema: dict[str, Any], value: Any) -> list[str]:
-    """What in `value` does not fit `schema`, each with its place; references never leave the schema itself."""
+    """The places where `value` does not fit `schema`; references never leave the schema itself."""
     import jsonschema.validators
     import referencing
     import referencing.exceptions

@@ -1,1 +1,1 @@
-"""Documents of other systems, read into workflows and written from them; every change is told."""
+"""Reads documents of other systems as workflows and writes them; reports every change."""

@@ -1,4 +1,4 @@
-"""A document of any form: whose it is, the workflow in it, what its own rules say, and writing it in another form."""
+"""A document of any form: its dialect, its workflow, the findings of its own rules, and its conversion."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Document:
 
 
 def recognised(text: str) -> Document:
-    """What a document is. Raises DialectError when it cannot be read, is too large, or is none that is known."""
+    """The document with its dialect. Raises DialectError when it cannot be read, is too large, or has no known
+    dialect."""
     if (count := text.count("{")) > MAX_VALUES:  # counted before it is parsed and takes memory
         raise DialectError(
             _("The document is too large."),
@@ -56,7 +57,7 @@ def recognised(text: str) -> Document:
 
 
 def dialect_of(value: Any) -> Dialect | None:
-    """Whose form a document has; None when it is no workflow."""
+    """The dialect of a document; None when it is no workflow."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else None
     if isinstance(nodes, Mapping):
         return "flowcabal"
@@ -77,7 +78,7 @@ def dialect_of(value: Any) -> Dialect | None:
 
 
 def converted(document: Document) -> Conversion:
-    """The workflow of a document. Raises DialectError that says what stands in the way."""
+    """The workflow of a document. Raises DialectError with the reason."""
     match document.dialect:
         case "velvetflow":
             from flowcabal_tui.dialects import velvetflow
@@ -131,9 +132,10 @@ def _of_dialect(document: Document, library: Mapping[str, Workflow]) -> tuple[Fi
 
 
 def written(workflow: Workflow, to: Dialect, form: str = "") -> tuple[Any, tuple[ConversionNote, ...]]:
-    """A workflow as a document of that dialect, and what it cannot hold; `form` is one of FlowCabal's forms.
+    """A workflow as a document of that dialect, with notes on what it cannot represent; `form` is one of FlowCabal's
+    forms.
 
-    Raises DialectError when the dialect cannot hold it.
+    Raises DialectError when the dialect cannot represent it.
     """
     match to:
         case "velvetflow":

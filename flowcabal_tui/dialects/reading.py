@@ -1,4 +1,4 @@
-"""Text of a document into JSON values: JSON or YAML, bounded, with line and column of what cannot be read."""
+"""Parses a document into JSON values: JSON or YAML, bounded, with line and column of errors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _json(text: str) -> Any:
 
 
 class _Twice(ValueError):
-    """A name that stands twice in one object."""
+    """A key that occurs twice in one object."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -95,14 +95,14 @@ YAML_WORDS: Final = (
     mark("did not find expected ',' or '}'"),
     mark("did not find expected alphabetic or numeric character"),
 )
-"""What the reader of YAML says, for the catalogue: its words are English only."""
+"""Messages of the YAML reader, for the catalogue: its own are English only."""
 _MAX_FIELDS: Final = 10_000
 """Of one object in YAML, those counted that `<<` puts in."""
 _FAST: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_FAST):  # type: ignore[misc, valid-type]  # the types do not know which of the two it is
-    """Only what JSON knows: no dates, and `no` is a word. A key stands once and is a text."""
+    """Only the types of JSON: no dates, and `no` is a word. Keys are unique texts."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[Any]]] = {
         first: [(tag, pattern) for tag, pattern in known if not tag.endswith((":timestamp", ":bool"))]

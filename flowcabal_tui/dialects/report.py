@@ -1,4 +1,4 @@
-"""What reading or writing another system's document gives: the workflow, and what happened to the document."""
+"""The result of reading or writing another system's document: the workflow, and notes on the conversion."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Level = Literal["changed", "lost", "info"]
 
 @dataclass(frozen=True, slots=True)
 class ConversionNote:
-    """Something that the other form says differently (`changed`), cannot hold (`lost`), or that is worth knowing."""
+    """A part that the other form expresses differently (`changed`), cannot represent (`lost`), or that is worth
+    knowing."""
 
     level: Level
     place: str
-    """Where in the source document, such as `nodes[2].params.source`; "" for the whole."""
+    """The place in the source document, such as `nodes[2].params.source`; "" for the whole."""
     message: str
 
 

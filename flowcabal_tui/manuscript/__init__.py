@@ -1,4 +1,4 @@
-"""Novels as files: read and split, export, and the Markdown mirror of what was kept."""
+"""Novels as files: import with splitting into chapters, export, and the Markdown mirror of the kept chapters."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _LARGEST_DIRECTORY: Final = 4 << 20
 _CHUNK: Final = 1 << 16
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How a DOC file begins, and a DOCX file with a password."""
+"""The first bytes of a DOC file, and of a DOCX file with a password."""
 
 
 class _BoundedFile:
@@ -54,7 +54,7 @@ class Archive:
     """The parts of a ZIP file by name. All methods raise ManuscriptError."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
-        """`file` is open and seekable and stays the caller's; `name` is what messages call it."""
+        """`file` is open and seekable and stays the caller's; `name` is its name in messages."""
         self.name = name
         self._bytes_left, self._elements_left = MOST_BYTES, MOST_ELEMENTS
         if file.read(len(_OLE)) == _OLE:

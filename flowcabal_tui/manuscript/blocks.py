@@ -1,4 +1,4 @@
-"""What exports have in common: the paragraphs of a chapter, scene breaks, the language tag, text that XML may hold."""
+"""Common parts of exports: the paragraphs of a chapter, scene breaks, the language tag, text that XML allows."""
 
 from __future__ import annotations
 

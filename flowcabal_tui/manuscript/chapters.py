@@ -1,4 +1,4 @@
-"""Splits the text of a novel into chapters and says what looks odd about them."""
+"""Splits the text of a novel into chapters, and warns of irregularities."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def split_chapters(
 
 
 def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
-    """What stands before the first heading, and the chapters."""
+    """The text before the first heading, and the chapters."""
     chapters_exist = any(line.heading and line.heading.kind == "chapter" for line in lines)
     front = ""
     volume = ""
@@ -100,7 +100,7 @@ def _pieces(lines: Sequence[Line]) -> tuple[str, list[ImportedChapter]]:
 def _without_book_title(
     lines: Sequence[Line], front: str, found: list[ImportedChapter]
 ) -> tuple[str, list[ImportedChapter]]:
-    """A first Markdown heading that stands alone above all chapters is the book's title, not a volume."""
+    """A first Markdown heading that is alone above all chapters is the book's title, not a volume."""
     above = [line for line in lines if line.heading and line.level and line.heading.kind == "volume"]
     if len(above) != 1 or above[0].heading is None:
         return front, found
@@ -131,7 +131,7 @@ def oddities(chapters: Sequence[ImportedChapter]) -> list[str]:
 
 
 def _odd_numbers(chapters: Sequence[ImportedChapter]) -> list[str]:
-    """Each volume may begin anew with 1, or count on."""
+    """Warnings on numbers; each volume may start again at 1, or count on."""
     missing: list[str] = []
     double: list[str] = []
     back: list[str] = []
@@ -173,7 +173,7 @@ def _odd_lengths(chapters: Sequence[ImportedChapter]) -> list[str]:
 
 
 def _with_titles_below(chapters: Sequence[ImportedChapter]) -> list[ImportedChapter]:
-    """The chapters, their titles joined to their numbers where that is how the book is set.
+    """The chapters, their titles joined to their numbers where the book is set that way.
 
     It is when most headings only count and a short line that is no sentence follows them, then an empty line.
     """

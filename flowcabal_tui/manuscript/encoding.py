@@ -36,7 +36,7 @@ _HIGH: Final = re.compile(rb"[\x80-\xff]")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A file's text, how it was encoded, and what the writer should know of that ("": nothing)."""
+    """A file's text, its encoding, and a warning about that ("": none)."""
 
     text: str
     encoding: str
@@ -151,7 +151,7 @@ def _wide_without_bom(data: bytes) -> str | None:
 
 
 def _legacy(data: bytes, name: str) -> tuple[str, str]:
-    """GB18030 or Big5 by the share of common characters, which also tells in short files; then the rest."""
+    """GB18030 or Big5 by the share of common characters, which works for short files too; then the other encodings."""
     high = len(_HIGH.findall(data[:_SAMPLE]))
     isolated = len(_ISOLATED.findall(data[:_SAMPLE]))
     if isolated * 2 > high:

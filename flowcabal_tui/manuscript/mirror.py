@@ -13,17 +13,17 @@ MIRROR_NAME: Final = re.compile(r"(\d{4,9})-.*\.md")
 
 
 def mirror_name(position: int, title: str) -> str:
-    """The file name of the chapter at `position` (from 1); safe whatever the title holds."""
+    """The file name of the chapter at `position` (from 1); safe for any title."""
     return f"{position:04}-{slug(title)}.md"
 
 
 def render_mirror(title: str, text: str) -> str:
-    """What the file holds. `parse_mirror` gives the text back exactly, without control sequences that it may have."""
+    """The contents of the file. `parse_mirror` returns the exact text, without control sequences."""
     return f"# {' '.join(clean(title).split())}\n\n{clean(text)}\n"
 
 
 def parse_mirror(content: str) -> tuple[str, str]:
-    """Title and text of a mirror file as it stands, also after an edit outside; no heading line: title ""."""
+    """Title and text of a mirror file, also after an edit outside; without a heading line the title is ""."""
     content = clean(content).removesuffix("\n")
     heading, newline, text = content.partition("\n")
     if not heading.startswith("# ") and heading != "#":

@@ -84,7 +84,7 @@ def _too_large(path: Path, reason: str) -> ManuscriptError:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens also a pipe at once, whoever is at its other end."""
+    """Opens even a pipe at once, without waiting for its other end."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
@@ -120,9 +120,9 @@ def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files that can hold a novel, in natural order; those of a folder stand where its name does.
+    """The files that can hold a novel, in natural order; those of a folder come at the place of its name.
 
-    Links are left out: what they lead to was not chosen by the user.
+    Links are left out: the user did not choose their targets.
     """
     there = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
     for entry in sorted(there, key=lambda entry: (natural_order(entry.stem), entry.name)):
@@ -162,7 +162,7 @@ def _read_folder(folder: Path) -> ImportPreview:
 
 
 def _with_rule(file: Decoded, chapters: int) -> ImportReport:
-    """The report of a document that has no headings of its own says what told its chapters."""
+    """For a document without headings, the report with the rule that found its chapters."""
     if file.report.rule or not file.report.paragraphs:
         return file.report
     return replace(file.report, rule="lines" if chapters > 1 else "none")

@@ -7,7 +7,8 @@ from flowcabal_tui.locale import _, ngettext
 
 
 def report_lines(report: ImportReport) -> tuple[str, ...]:
-    """What the file held and what became of it, a sentence each; () for a text file, never () for a document."""
+    """The contents of the file and how they were imported, a sentence each; () for a text file, never () for a
+    document."""
     if not report.paragraphs and not report.rule:
         return ()
     rules = {

@@ -1,4 +1,4 @@
-"""How long to wait before a failed call is sent again."""
+"""The wait before a failed call is sent again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one call can cost at most: the same figures for a quote and for the reservation that holds a run to it."""
+"""The highest cost of one call: the same figures for a quote and for the reservation that enforces it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MARGIN_LEARNED: Final = 1.25
 MARGIN_UNKNOWN: Final = 1.5
 """On the estimate for a model that has not answered yet: it is off by up to a quarter, or a half for a rare script."""
 MESSAGE_TOKENS: Final = 16
-"""What providers add around the messages of a request."""
+"""Tokens that providers add around the messages of a request."""
 ANTHROPIC_OUTPUT: Final = 8_192
 """Sent as max_tokens to Anthropic, which insists on a limit, when none is set."""
 REPAIR_TOKENS: Final = 600
-"""Of the words that say why an answer does not fit its shape."""
+"""Tokens of the words that explain why an answer does not fit its shape."""
 OFFLINE_OUTPUT: Final = 8_192
 """The embedded model answers with fewer tokens than this."""
 USUAL_OUTPUT: Final = 4_096
@@ -54,7 +54,7 @@ def with_margin(counter: TokenCounter, estimated: int) -> int:
 
 
 def sent_limit(endpoint: Endpoint, max_tokens: int | None) -> int | None:
-    """The limit of the answer that the model is told; None when none is sent."""
+    """The limit of the answer in the request; None when none is sent."""
     limit = endpoint.answer_limit(max_tokens)
     if limit is None:
         limit = {"anthropic": ANTHROPIC_OUTPUT, "offline": OFFLINE_OUTPUT}.get(endpoint.provider)
@@ -62,7 +62,8 @@ def sent_limit(endpoint: Endpoint, max_tokens: int | None) -> int | None:
 
 
 def output_bound(endpoint: Endpoint, max_tokens: int | None, input_tokens: int = 0, assumed: int = USUAL_OUTPUT) -> int:
-    """Tokens that an answer has at most; where no limit is sent `assumed`, or what is left of the model's window."""
+    """The greatest length of an answer in tokens; where no limit is sent `assumed`, or the rest of the model's
+    window."""
     if (limit := sent_limit(endpoint, max_tokens)) is not None:
         return limit
     if endpoint.context_window is None:
@@ -71,7 +72,7 @@ def output_bound(endpoint: Endpoint, max_tokens: int | None, input_tokens: int =
 
 
 def bound_of(endpoint: Endpoint, input_tokens: int, output_tokens: int) -> CallBound:
-    """With what so many tokens cost. No part of the input is taken to be cached; it may have to be written there."""
+    """The cost of these tokens. No input is assumed to be cached; it may have to be written to the cache."""
     if endpoint.provider == "offline":
         return CallBound(0, 0, Decimal(0))
     price, write = endpoint.price_in, endpoint.write_price
@@ -82,8 +83,8 @@ def bound_of(endpoint: Endpoint, input_tokens: int, output_tokens: int) -> CallB
 
 
 def structured_extra(counter: TokenCounter, endpoint: Endpoint, shape: type[BaseModel]) -> int:
-    """Tokens that are sent for an answer in a shape beside the request: its schema, and before the last repair the
-    answers that did not fit, each with what was wrong with it."""
+    """Additional tokens of a request for a structured answer: its schema, and before the last repair the unsuitable
+    answers, each with its errors."""
     schema = counter.count(json.dumps(answer_schema(shape), ensure_ascii=False))
     return schema + REPAIRS * (output_bound(endpoint, None) + REPAIR_TOKENS)
 

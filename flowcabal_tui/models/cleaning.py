@@ -58,6 +58,6 @@ class StreamCleaner:
         return clean(whole_characters(text[:cut]))
 
     def end(self) -> str:
-        """What was held back."""
+        """The text that was held back."""
         text, self._held = self._held, ""
         return clean(whole_characters(text))

@@ -23,11 +23,12 @@ from flowcabal_tui.domain.model_calls import (
 BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | None]] = ContextVar(
     "BEFORE_REPEATING", default=None
 )
-"""Takes over what a failed try has cost; if it raises, the try is not repeated."""
+"""Books the cost of a failed try; if it raises, the try is not repeated."""
 
 
 WAITS: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar("WAITS", default=None)
-"""Is told the seconds, the reason and the number of the try when a call of this task waits; no reason: it goes on."""
+"""Receives the seconds, the reason and the number of the try when a call of this task waits; no reason: the wait is
+over."""
 TEXT_ARRIVES: Final[ContextVar[Callable[[str], None] | None]] = ContextVar("TEXT_ARRIVES", default=None)
 """Gets each piece of text of the answers to the calls of this task; thoughts and arguments of tools are no text."""
 WENT_OUT: Final[ContextVar[Callable[[Mapping[str, Any]], None] | None]] = ContextVar("WENT_OUT", default=None)
@@ -41,14 +42,14 @@ def went_out(body: Mapping[str, Any]) -> None:
 
 
 def _tell_nobody(_seconds: float, _reason: str, _attempt: int) -> None:
-    """Nobody is there to be told."""
+    """Ignores the wait."""
 
 
 @dataclass(slots=True)
 class Arrived:
-    """What arrived of a call, thoughts and arguments of tools too; emptied when the answer is whole.
+    """The text that arrived of a call, thoughts and arguments of tools included; emptied when the answer is whole.
 
-    Of a call that is cut off it is all that tells what was paid for. `took` may raise to stop the call.
+    For a call that was cut off it is the only measure of the cost. `took` may raise to stop the call.
     """
 
     took: Callable[[str], None] = lambda _piece: None
@@ -61,11 +62,11 @@ class Arrived:
 
 
 ARRIVED: Final[ContextVar[Arrived | None]] = ContextVar("ARRIVED", default=None)
-"""Whoever wants to know what arrives of the calls in this task."""
+"""Receives the arriving text of the calls in this task."""
 
 
 def arrived_of_tool(piece: str) -> None:
-    """A piece of the arguments of a tool, which no event of a stream tells."""
+    """Adds a piece of a tool's arguments, which no event of the stream contains."""
     if piece and (arrived := ARRIVED.get()) is not None:
         arrived.add(piece)
 
@@ -123,7 +124,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
 
 
 def total(usages: list[Usage]) -> Usage:
-    """The sum of several calls; what one of them did not say stays unknown."""
+    """The sum of several calls; a count that one of them lacks stays unknown."""
 
     def added(counts: list[int | None]) -> int | None:
         known = [count for count in counts if count is not None]

@@ -1,6 +1,6 @@
-"""What could be used when nothing is configured: keys in the environment, models on this machine.
+"""Proposes models when nothing is configured: keys in the environment, models on this machine.
 
-Looks only; no endpoint that costs money is called. What is found is proposed, and the user confirms it.
+Only looks; calls no endpoint that costs money. The user confirms a proposal.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ async def discover(environ: Mapping[str, str], local: Mapping[str, str] = LOCAL)
 
 
 def in_environment(environ: Mapping[str, str]) -> tuple[Proposal, ...]:
-    """A proposal for each provider whose key is set; the key itself is not read further."""
+    """A proposal for each provider whose key is set; the key itself is not used."""
     return tuple(_proposal(known, environ) for known in KNOWN if environ.get(known.key_env, "").strip())
 
 

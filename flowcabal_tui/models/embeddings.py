@@ -19,9 +19,9 @@ from flowcabal_tui.models.openai import base_url, headers
 from flowcabal_tui.models.transport import Transport
 
 BATCH: Final = 10
-"""Texts a request: what the narrowest of the usual providers takes."""
+"""Texts per request: the limit of the narrowest of the usual providers."""
 Paid = Callable[[Sequence[str], int | None], Awaitable[None]]
-"""Is told the texts of a request that was answered, and the tokens that the provider counted (None: it did not)."""
+"""Receives the texts of an answered request, and the tokens that the provider counted (None: not reported)."""
 
 
 class HttpEmbedder:

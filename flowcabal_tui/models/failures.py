@@ -1,6 +1,6 @@
-"""From what a provider says, or does not say, to one of our own errors.
+"""Translates responses of a provider, or their absence, into our errors.
 
-Every text of a provider is hostile and may repeat the key: it is cleaned, cut and freed of keys here.
+Every text of a provider is hostile and may repeat the key: it is cleaned, shortened and freed of keys here.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Failures:
         return _with_window(error, body.decode("utf-8", "replace"))
 
     def from_page(self, body: bytes) -> ModelError:
-        """The error of a page of HTML where an answer should be: a wrong address, or a network that wants a login."""
+        """The error for an HTML page in place of an answer: a wrong address, or a network that requires a login."""
         return self.error(ModelFault.PROTOCOL, _message(body.decode("utf-8", "replace")))
 
     def from_event(self, payload: Any) -> ModelError:
@@ -179,7 +179,7 @@ def require_address(url: str) -> None:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds that the provider asks to wait (RFC 9110, 10.2.3: a number or a date); None if it does not say."""
+    """Seconds that the provider asks to wait (RFC 9110, 10.2.3: a number or a date); None if it does not."""
     try:
         if "retry-after-ms" in headers:
             seconds = float(headers["retry-after-ms"]) / 1000

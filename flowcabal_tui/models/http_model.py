@@ -1,4 +1,4 @@
-"""What all models over HTTP have in common: the stream, the waits, the partial text."""
+"""The common part of all models over HTTP: the stream, the waits, the partial text."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from flowcabal_tui.models.windows import LOCAL_PATHS, listed_window
 
 WINDOW_SECONDS: Final = 3.0
 END_SECONDS: Final = 0.5
-"""How long the connection may still be read after the end mark, so that it can be used again."""
+"""Seconds for reading the connection after the end mark, so that it can be reused."""
 
 Sleep = Callable[[float], Awaitable[None]]
 _MALFORMED: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 class _Arrival:
-    """One try: what has arrived, cleaned, and how long the next byte may take."""
+    """One try: its cleaned text so far, and the time limit for the next byte."""
 
     def __init__(self, endpoint: Endpoint, reader: ReplyReader) -> None:
         self._pace, self._reader = endpoint.pace, reader
@@ -66,7 +66,7 @@ class _Arrival:
         return events
 
     def end(self) -> list[ModelEvent]:
-        """What the cleaners held back."""
+        """The text that the cleaners held back."""
         events: list[ModelEvent] = []
         if thought := self._thinking.end():
             events.append(ThinkingDelta(thought))
@@ -144,7 +144,7 @@ class HttpModel(ABC):
                 await self.on_learned()
 
     async def window(self) -> int | None:
-        """The window as the server tells it, in tokens; None where it says nothing. Free, asked at most four times."""
+        """The window that the server reports, in tokens; None where it reports none. Free, asked at most four times."""
         if self._endpoint.provider != "openai":
             return None
         name = self._endpoint.model
@@ -181,7 +181,7 @@ class HttpModel(ABC):
     def _read(
         self, reader: ReplyReader, arrival: _Arrival, batch: Sequence[tuple[str, str | None]]
     ) -> tuple[list[ModelEvent], ModelError | None]:
-        """What a batch says, its pieces of text joined, up to its end or to the failure in it."""
+        """The events of a batch, its pieces of text joined, up to its end or to the failure in it."""
         said: list[str] = []
         thought: list[str] = []
         alive, failure = False, None

@@ -15,12 +15,12 @@ _LOCAL: Final[tuple[StructuredMode, ...]] = ("native", "tool", "prompted")
 class Ladder:
     """The modes of one endpoint in the order in which they are tried.
 
-    Each mode gets one trial: `known` says whether it had an effect. A mode that once worked stays, whatever a single
-    answer does; the last mode, which asks in words, always stays.
+    Each mode gets one trial: `known` records whether it had an effect. A mode that once worked stays, regardless of
+    single answers; the last mode, which asks in words, always stays.
     """
 
     def __init__(self, endpoint: Endpoint, known: Mapping[StructuredMode, bool] | None = None) -> None:
-        """`known` is what an earlier session found out, as `known` gave it; what is set in the settings wins."""
+        """`known` is the result of an earlier session; the settings take precedence."""
         first = endpoint.structured
         self._order = LADDER[LADDER.index(first) :] if first else _LOCAL if endpoint.is_local else LADDER
         self.known: dict[StructuredMode, bool] = {
@@ -29,7 +29,7 @@ class Ladder:
 
     @property
     def modes(self) -> tuple[StructuredMode, ...]:
-        """What is to be tried, best first; never empty."""
+        """The modes to try, best first; never empty."""
         return tuple(mode for mode in self._order if mode == self._order[-1] or self.known.get(mode) is not False)
 
     @property

@@ -19,7 +19,7 @@ _LIMIT: Final = re.compile(r"(?:max|limit|size|length|n_ctx)\D{0,40}?(\d{2,6})",
 
 
 class InputLimit:
-    """What an embedding model takes of one text, in tokens, as far as its errors have told it."""
+    """The longest text that an embedding model accepts, in tokens, as learned from its errors."""
 
     def __init__(self, model: str) -> None:
         self._counter = TokenEstimator(model)

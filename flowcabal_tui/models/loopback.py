@@ -47,7 +47,7 @@ _JSON: Final = ("content-type", "application/json")
 class LoopbackEndpoint:
     """Serves `POST {url}/embeddings` and `POST {url}/chat/completions` while its context lasts.
 
-    `url` ends with `/v1`; every request needs `Authorization: Bearer {token}`. `calls` counts what was asked:
+    `url` ends with `/v1`; every request needs `Authorization: Bearer {token}`. `calls` counts requests:
     "embeddings", "texts", "chats", "refused" (no token, bad request), "failed" (the model's fault).
     """
 
@@ -215,7 +215,7 @@ class _Connection:
         return True
 
     async def linger(self) -> None:
-        """Reads away what the client still sends: a close with unread bytes would destroy the answer under way."""
+        """Reads the rest of the client's request: closing with unread bytes would destroy the answer under way."""
         if self._http.our_state is h11.MUST_CLOSE:
             self._writer.write_eof()
             async with asyncio.timeout(LINGER_SECONDS):

@@ -83,7 +83,7 @@ def chat_answer(answer: Answer, model: str) -> bytes:
 
 
 def chat_event(event: ModelEvent, model: str) -> bytes:
-    """One event of a streamed answer; what is no text becomes a comment, so that the client sees life."""
+    """One event of a streamed answer; an event without text becomes a comment, as a sign of life."""
     frame = _frame("chat.completion.chunk", model)
     match event:
         case TextDelta(text):

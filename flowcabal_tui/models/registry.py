@@ -55,7 +55,7 @@ def make_model(
 
 
 def sent_address(endpoint: Endpoint) -> str:
-    """Where the text of the book would be sent, also when the settings leave the address to the provider."""
+    """The address that receives the book's text, also when the settings leave it to the provider."""
     from flowcabal_tui.models import anthropic, openai
 
     return anthropic.base_url(endpoint) if endpoint.provider == "anthropic" else openai.base_url(endpoint)
@@ -114,7 +114,7 @@ async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> 
 
 
 async def check_structured(model: ModelPort, plain: EndpointCheck, clock: Clock = time.monotonic) -> EndpointCheck:
-    """What `check` found of the agents' model, and the mode in which it gives a structured answer."""
+    """The result of `check` for the agents' model, with the mode of its structured answers."""
     if not plain.ok:
         return replace(plain, role="agent")
     name, started = model.endpoint.model, clock()
@@ -162,9 +162,9 @@ async def check_embedder(embedder: EmbeddingPort, clock: Clock = time.monotonic)
 
 
 def cost(endpoint: Endpoint, usage: Usage) -> Decimal | None:
-    """What a call cost, in the endpoint's currency; None when a price or a count is unknown.
+    """The cost of a call, in the endpoint's currency; None when a price or a count is unknown.
 
-    Never 0 unless the prices say so, or the model is the embedded one.
+    Never 0 unless the prices are 0, or the model is the embedded one.
     """
     if endpoint.provider == "offline":
         return Decimal(0)

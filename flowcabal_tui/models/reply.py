@@ -1,4 +1,4 @@
-"""What has arrived of one answer, whatever the provider."""
+"""The received part of one answer, for all providers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reply:
 
     @property
     def spent(self) -> Usage | None:
-        """What to book if this is all; None when it was cut before its tokens were counted."""
+        """The usage to book if nothing more arrives; None when it was cut before its tokens were counted."""
         counted = self.usage.input_tokens is not None and self.usage.output_tokens is not None
         return self.usage if self.whole or counted else None
 

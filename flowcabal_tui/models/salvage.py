@@ -1,4 +1,4 @@
-"""Reads structured answers that do not keep to their schema: what can be read is kept, the rest is named.
+"""Reads structured answers that violate their schema: keeps the readable parts and lists the others.
 
 Nothing is guessed: a list that is missing, or empty under another name, is unread and never "nothing found".
 """
@@ -43,7 +43,7 @@ class Found:
         return tuple(dict.fromkeys(place.partition("[")[0] for place in self.unread))
 
     def completed_by(self, later: Found) -> Found:
-        """These parts and, for the fields with unread places, what a later answer gives of them."""
+        """These parts, with the fields that have unread places completed from a later answer."""
         parts, unread = dict(self.parts), list(self.unread)
         for field in self.fields:
             if field not in later.parts:
@@ -58,7 +58,7 @@ class Found:
         return Found(parts, tuple(dict.fromkeys(unread)))
 
     def as_shape(self, shape: type[T]) -> T | None:
-        """The value; None when it is not whole and `shape` has no place for what is unread."""
+        """The value; None when it is incomplete and `shape` cannot list unread parts."""
         if not self.unread:
             return shape.model_validate(self.parts)
         if not issubclass(shape, StructuredAnswer):
@@ -147,7 +147,7 @@ def _completed(text: str) -> Any:
 
 
 def _outside_strings(text: str) -> Iterator[tuple[int, str]]:
-    """The characters of a JSON text that stand outside its strings, with their places."""
+    """The characters of a JSON text outside its strings, with their places."""
     inside = escaped = False
     for at, character in enumerate(text):
         if escaped:
@@ -161,7 +161,7 @@ def _outside_strings(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read(value: Any, shape: type[BaseModel], depth: int) -> Found | None:
-    """What a JSON value gives of a shape, without the wrappings that models put around it."""
+    """The parts of a shape in a JSON value, without the wrappings that models put around it."""
     if depth < 0:
         return None
     match value:
@@ -242,7 +242,7 @@ def _renamed(value: Mapping[str, Any], shape: type[BaseModel]) -> Found | None:
 
 
 def _open_at_end(found: Found, shape: type[BaseModel]) -> Found:
-    """A cut answer: the list that it ends in may go on, and what would follow is missing."""
+    """For a cut answer: marks the list at its end as incomplete, and later fields as missing."""
     names = [name for name in found.parts if _is_list(shape, name)]
     cut = [names[-1]] if names and names[-1] not in _places(found.unread) else []
     return Found(found.parts, (*found.unread, *cut))
@@ -253,7 +253,7 @@ def _places(unread: Sequence[str]) -> set[str]:
 
 
 def _known_name(name: str, shape: type[BaseModel]) -> str:
-    """The field that a key means, whatever its case and its separators."""
+    """The field that a key means, ignoring case and separators."""
     plain = {re.sub(r"[\W_]", "", field).lower(): field for field in shape.model_fields}
     return plain.get(re.sub(r"[\W_]", "", name).lower(), name)
 

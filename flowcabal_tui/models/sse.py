@@ -18,7 +18,7 @@ class EventReader:
     def feed(self, piece: bytes, events: list[tuple[str, str | None]]) -> None:
         """Adds the events that `piece` completes.
 
-        Raises ValueError on a line without end or on broken UTF-8; what came before it has been added.
+        Raises ValueError on a line without end or on broken UTF-8; earlier events have been added.
         """
         if not piece:
             return
@@ -34,7 +34,7 @@ class EventReader:
             raise ValueError("line without end")
 
     def end(self) -> list[tuple[str, str | None]]:
-        """What is left when the stream has ended: a last event may lack its empty line."""
+        """The remaining events after the end of the stream: the last one may lack its empty line."""
         events: list[tuple[str, str | None]] = []
         self._take(self._rest.rstrip(b"\r\n"), events)
         self._rest = b""

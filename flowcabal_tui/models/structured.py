@@ -70,7 +70,7 @@ async def structured(
 
 
 class _Asking:
-    """One question over its repairs: the turns so far, the modes that are left, and what the tries have cost."""
+    """One question with its repairs: the turns so far, the remaining modes, and the cost of the tries."""
 
     def __init__(self, model: ModelPort, request: ModelRequest, schema: dict[str, Any], ladder: Ladder) -> None:
         self._model, self._request, self._schema, self._ladder = model, request, schema, ladder
@@ -121,7 +121,7 @@ class _Asking:
             return Answer("", "stop", error.usage or Usage())
 
     def repair(self, answer: Answer, found: Found | None, problem: str) -> None:
-        """Adds the turns that ask for what is missing; a mode without effect is left for the next one."""
+        """Adds the turns that ask for the missing parts; replaces a mode without effect by the next one."""
         if not self._effective:
             self._modes = self._modes[1:] or self._modes
         if found is None:
@@ -133,12 +133,12 @@ class _Asking:
         self._turns += _repair(answer, words)
 
     def kept(self, found: Found) -> Answer:
-        """The last answer with all that was read, and what all tries have cost."""
+        """The last answer with all parts that were read, and the cost of all tries."""
         text = json.dumps(dict(found.parts), ensure_ascii=False, default=str)
         return replace(self._last, text=text, usage=total(self._usages), summed=self._summed, whole=not found.unread)
 
     def charge(self, error: ModelError | BudgetExceeded) -> None:
-        """The error carries what the tries have cost."""
+        """Adds the cost of the tries to the error."""
         error.usage = total(self._usages) if self._usages else None
 
 
@@ -211,7 +211,7 @@ def _used(definitions: dict[str, Any], schema: Any) -> dict[str, Any]:
 
 
 def _repair(answer: Answer, words: str) -> tuple[Message, ...]:
-    """The answer as it was and what is wrong with it."""
+    """The answer as received, and its errors."""
     said = Message("assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature)
     if answer.tool_calls:
         return said, *(Message("tool", words, tool_call_id=call.id) for call in answer.tool_calls)

@@ -33,7 +33,7 @@ class InlineThoughts:
         return piece, thought
 
     def _begin(self, piece: str) -> str:
-        """Decides whether the answer begins with thoughts; what is left to read."""
+        """Decides whether the answer begins with thoughts. Returns the text that is left to read."""
         piece, self._held = self._held + piece, ""
         begun = piece.lstrip()
         if begun.startswith(_OPEN):
@@ -46,7 +46,7 @@ class InlineThoughts:
         return piece
 
     def _without_tail(self, thought: str) -> str:
-        """Holds back what may be the beginning of the closing mark."""
+        """Holds back a possible beginning of the closing mark."""
         size = next((size for size in range(len(_CLOSE) - 1, 0, -1) if thought.endswith(_CLOSE[:size])), 0)
         self._held = thought[len(thought) - size :]
         return thought[: len(thought) - size]

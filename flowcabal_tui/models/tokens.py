@@ -1,4 +1,4 @@
-"""How many tokens a text has, about: by script, corrected by what the provider counted.
+"""Estimates the tokens of a text: by script, calibrated by the provider's counts.
 
 Weights and the correction as measured in a lab: one Han character 1, a word 1.1, a mark 1.2, scaled by the
 last usages with weight 0.2, is off by 2 % on average after five calls, for Chinese fiction and two vocabularies.
@@ -39,7 +39,7 @@ _UNKNOWN: Final = (1.2, 1.1)  # the safe side
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was learned about a model: the factor on the estimate, and from how many calls."""
+    """The calibration of a model: the factor on the estimate, and the number of calls behind it."""
 
     factor: float = 1.0
     samples: int = 0
@@ -56,7 +56,7 @@ class Exact(Protocol):
 class TokenEstimator:
     """A TokenCounter for one model: by its vocabulary where that is known, else by a calibrated estimate.
 
-    Deterministic; keep `calibration` and the name of the vocabulary to go on where it stopped.
+    Deterministic; store `calibration` and the name of the vocabulary to continue later.
     """
 
     def __init__(self, model: str = "", calibration: Calibration | None = None, exact: Exact | None = None) -> None:
@@ -82,7 +82,7 @@ class TokenEstimator:
         return self.count(_sent(request))
 
     def learn(self, request: ModelRequest, usage: Usage) -> None:
-        """Corrects the factor by what the provider counted; the first call replaces the start, which is a guess."""
+        """Corrects the factor by the provider's count; the first call replaces the initial guess."""
         if self.exact is not None:
             return
         tokens, raw = usage.input_tokens, self._raw(_sent(request))

@@ -25,7 +25,7 @@ WRITE_SECONDS: Final = 60.0
 ERROR_BODY_LIMIT: Final = 64 * 2**10
 BODY_LIMIT: Final = 64 * 2**20
 GATHER_SECONDS: Final = 0.04
-"""How long a stream is left alone after a read, so that several tokens are read at once: reading is what costs."""
+"""Pause of a stream after a read, so that several tokens are read at once: reading is the main cost."""
 LONG_STREAM: Final = 20
 """Only a stream of more reads than this is read so."""
 UNREAD_LIMIT: Final = 2**20
@@ -33,9 +33,9 @@ UNREAD_LIMIT: Final = 2**20
 
 
 class Inflow:
-    """Reads a body in a task of its own, so that all that one network read brings is taken, and waited for, at once.
+    """Reads a body in a task of its own, so that all bytes of one network read are taken, and waited for, at once.
 
-    One piece at a time would cost a timer, a switch and an event for every token.
+    Single pieces would cost a timer, a task switch and an event for every token.
     """
 
     def __init__(self, *, gather: bool) -> None:
@@ -70,7 +70,7 @@ class Inflow:
         await self._come.wait()
 
     def take(self) -> bytes:
-        """What has come."""
+        """The bytes received since the last call."""
         piece = b"".join(self._pieces)
         self._pieces.clear()
         self.size = 0
@@ -187,7 +187,7 @@ class Transport:
     async def _pieces(
         self, response: httpx.Response, patience: Callable[[], float], *, gather: bool = False
     ) -> AsyncGenerator[bytes, None]:
-        """What has come, again and again; raises when nothing comes for `patience()` seconds."""
+        """Yields received bytes repeatedly; raises when none arrive for `patience()` seconds."""
         inflow = Inflow(gather=gather)
         # httpx promises an iterator only, but gives a generator, which has to be closed.
         body = cast("AsyncGenerator[bytes, None]", response.aiter_bytes())

@@ -60,7 +60,7 @@ class Vocabulary:
 
     @property
     def file(self) -> Path:
-        """Where it is kept, there or not."""
+        """The path of its file, which may not exist."""
         return data_folder() / _FOLDER / f"{self.name}.tiktoken"
 
 
@@ -83,7 +83,7 @@ def vocabulary_of(model: str, known: Mapping[str, Vocabulary] = KNOWN) -> Vocabu
 
 
 def on_disk(vocabulary: Vocabulary) -> bool:
-    """Is its file there?"""
+    """True when its file exists."""
     return vocabulary.file.is_file()
 
 
@@ -99,7 +99,7 @@ class ExactTokens:
 
 
 def load(vocabulary: Vocabulary) -> ExactTokens | None:
-    """Reads a vocabulary; None where its file is missing or is not what it should be, or tiktoken is not there.
+    """Reads a vocabulary; None where its file is missing or invalid, or tiktoken is not installed.
 
     Takes up to a second: call it in a thread.
     """

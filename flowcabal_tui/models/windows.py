@@ -15,7 +15,7 @@ from typing import Any, Final
 LEAST, MOST = 256, 100_000_000
 """What is outside of these is no window."""
 LOCAL_PATHS: Final = ("/props", "/api/v0/models", "/api/ps")
-"""Asked on this machine where the list says nothing; all are read only."""
+"""Addresses on this machine to ask where the list has no window; all are read only."""
 _FIELDS: Final = (
     "loaded_context_length",
     "n_ctx",
@@ -26,7 +26,7 @@ _FIELDS: Final = (
     "max_context_window",
     "num_ctx",
 )
-"""By how sure they are: what is loaded before what the model could have."""
+"""Most reliable first: the loaded size before the greatest possible one."""
 _INSIDE: Final = ("meta", "top_provider", "default_generation_settings")
 _NUMBER: Final = r"(\d[\d,]{2,11})"
 _IN_WORDS: Final = tuple(
@@ -44,7 +44,7 @@ _IN_WORDS: Final = tuple(
 
 
 def listed_window(body: bytes, model: str) -> int | None:
-    """The window of `model` in an answer of one of the addresses; None where it is not said."""
+    """The window of `model` in an answer of one of the addresses; None where it is missing."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

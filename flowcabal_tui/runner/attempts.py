@@ -40,5 +40,5 @@ def served_attempt(number: int, stored: StoredResult) -> Attempt:
 
 
 def produced_result(key: Digest, output: Output, seconds: float) -> StoredResult:
-    """What a program made, as the store keeps it under a key."""
+    """A program's output in the form that the store keeps under a key."""
     return StoredResult(key=key, text=output.stored, digest=output.digest, seconds=seconds, form=output.form)

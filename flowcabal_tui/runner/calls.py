@@ -18,7 +18,7 @@ from flowcabal_tui.runner.retries import mended_key, retried
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`request` is that of the node; `key` that of what is asked; `so_far` the text that the answer continues."""
+    """`request` is that of the node; `key` its content key; `so_far` the text that the answer continues."""
 
     model: ModelPort
     params: PromptParams
@@ -46,7 +46,7 @@ class Call:
 
     @property
     def full_key(self) -> Digest:
-        """The key of what is sent."""
+        """The key of the request as sent."""
         return continued_key(self.key, self.so_far) if self.so_far else self.key
 
     @property

@@ -24,9 +24,10 @@ _WISH_ZH: Final = (
 
 
 def continued(request: ModelRequest, so_far: str) -> ModelRequest:
-    """The request with the text so far as the model's turn, and the wish to go on from its end.
+    """The request with the text so far as the model's turn, and an instruction to continue from its end.
 
-    A last turn of the model (a prefill) is refused by some models of either wire format, so the writer's turn is last.
+    Some models of either wire format refuse a request that ends in the model's turn (a prefill), so the writer's turn
+    is last.
     """
     wish = (_WISH_ZH if han_count(so_far) else _WISH) + so_far[-_TAIL:]
     return replace(request, messages=(*request.messages, Message("assistant", so_far), Message("user", wish)))
@@ -45,14 +46,15 @@ class Seam:
         self._held = ""
 
     def take(self, piece: str) -> str:
-        """What can be passed on now; a beginning that may be a repetition is held back until that is known."""
+        """The text that can be passed on now; a beginning that may be a repetition is held back until that is
+        decided."""
         if not self._tail:
             return piece
         self._held += piece
         return "" if self._held in self._tail else self.end()
 
     def end(self) -> str:
-        """What was held back, when nothing more comes."""
+        """The text that was held back, once the stream has ended."""
         tail, held = self._tail, self._held
         self._tail = self._held = ""
         most = min(len(tail), len(held))

@@ -12,9 +12,9 @@ from flowcabal_tui.domain.state import DualState, StateEffect
 
 
 async def with_effect(state: DualState, effect: StateEffect, keep: Callable[..., Coroutine[Any, Any, None]]) -> None:
-    """Changes the state and keeps the change; at once, so that no node computes from what was before.
+    """Changes the state and stores the change at once, so that no node computes from the state before.
 
-    When it cannot be kept, the keys get back what they held.
+    If it cannot be stored, the keys get their earlier values back.
     """
     keys = (*effect.updates, *effect.keys)
     before = state.entries(keys)

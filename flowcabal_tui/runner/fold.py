@@ -23,11 +23,11 @@ class AttemptFold:
     started: Mapping[str, Any] = field(default_factory=dict)
     done: Mapping[str, Any] = field(default_factory=dict)
     booked: bool = False
-    """Is it known that what its last try cost is booked, although it gave no answer?"""
+    """True when the cost of its last try is booked although the try gave no answer."""
     stopped: bool = False
-    """Was its last try stopped because the run has reached its limit?"""
+    """True when its last try was stopped because the run reached its limit."""
     unplaced: bool = False
-    """Was an answer with single paragraphs paid for that could not be placed?"""
+    """True when an answer with single paragraphs was paid for but could not be placed."""
     evaluation: dict[str, Any] | None = None
 
     @property
@@ -68,7 +68,7 @@ class NodeFold:
     """Of the current output."""
     form: Form = "text"
     acted: int = 0
-    """How often it may have acted on the world: carrying it out again is for a person to say."""
+    """The number of times it may have had effects outside the program: repeating it needs a person's decision."""
     question: QuestionId | None = None
     error: str = ""
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -80,12 +80,12 @@ class NodeFold:
 
 @dataclass(slots=True)
 class RunFold:
-    """A run as the log has it; without a `run-ended` it is "running", whoever runs it."""
+    """A run as its log describes it; without a `run-ended` event it is "running", in any process."""
 
     state: RunState = "running"
     nodes: dict[NodeId, NodeFold] = field(default_factory=dict)
     effects: dict[str, dict[NodeId, StateEffect]] = field(default_factory=dict)
-    """What nodes changed, in the order in which they did, by the path of the graph that the state belongs to."""
+    """Changes of the state by nodes, in order, by the path of the graph that the state belongs to."""
 
     def node(self, node: NodeId) -> NodeFold:
         known = self.nodes.get(node)

@@ -20,7 +20,7 @@ from flowcabal_tui.runner.scope import Frame
 
 
 def request_key(kind: NodeKind, request: ModelRequest, endpoint: Endpoint, among: int = 0) -> Digest:
-    """The key of a request, whatever the sample; `among` distinguishes equal requests of one workflow."""
+    """The key of a request, independent of the sample; `among` distinguishes equal requests of one workflow."""
     key = digest_of(
         [
             kind.name,
@@ -57,8 +57,8 @@ def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
 def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
     """The key of a node from digests alone: no text is read.
 
-    It covers kind, version and parameters, how blocks are joined, the outputs that it takes in, in declared order, all
-    else that bindings can name, the state when it is named, and what the kind itself says that its output depends on.
+    It covers kind, version and parameters, the joins of blocks, the outputs that it reads, in declared order, all other
+    values that bindings can name, the state if it is named, and the fingerprint of the kind.
     """
     outputs = frame.outputs
     inputs = [

@@ -21,7 +21,7 @@ LONGEST_PAUSE_SECONDS: Final = 300.0
 
 
 class Slots:
-    """A semaphore whose waiters go by priority, the highest first, and in order of arrival among equals."""
+    """A semaphore that serves waiters by priority, the highest first, and equals in order of arrival."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -72,7 +72,7 @@ class Breaker:
 
     @asynccontextmanager
     async def watched(self, tell: Callable[[float], None]) -> AsyncIterator[None]:
-        """A call. While the provider is left alone it waits, after `tell` was given the seconds."""
+        """Wraps a call. While the breaker is open the call waits, after `tell` received the seconds."""
         if self._failures >= FAILURES:
             async with self._trying:  # the first to come through is the trial; the others wait for its end
                 if self._failures >= FAILURES:
@@ -119,9 +119,9 @@ class Limits:
     async def slot(
         self, endpoint: Endpoint, priority: float, tell: Callable[[float], None] = lambda _seconds: None
     ) -> AsyncIterator[None]:
-        """Waits for a place at the provider, then for one among all calls. `tell` is given a pause in seconds.
+        """Waits for a slot at the provider, then for one among all calls. `tell` receives a pause in seconds.
 
-        Whether the provider is left alone is asked by who has a place there: those in the queue may be many.
+        The breaker is asked only after the provider's slot is taken: the queue may be long.
         """
         breaker = self._breakers.setdefault(endpoint.limiter, Breaker(self._pause))
         provider = self._providers.setdefault(endpoint.limiter, Slots(endpoint.pace.concurrency))
@@ -135,7 +135,7 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, request: Digest) -> AsyncIterator[None]:
-        """Equal requests go one after another, so that the second finds what the first has paid for."""
+        """Serialises equal requests, so that the second finds the paid result of the first."""
         async with self._turns.setdefault(request, asyncio.Lock()):
             yield
 

@@ -58,7 +58,7 @@ class ModelSteps:
 
     @property
     def _wanted_again(self) -> bool:
-        """A new sample is wanted of this node, or of one that it stands in."""
+        """True when a new sample was requested of this node, or of one that contains it."""
         again = self._scope.request.again
         return bool(again) and any(self._path == node or self._path.startswith(f"{node}/") for node in again)
 
@@ -74,7 +74,8 @@ class ModelSteps:
         self.call_waits(seconds, _("the provider fails repeatedly: no new calls for a while"), 0)
 
     def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
-        """A call of the node, or of an agent for it, waits before it is sent again; no reason: it goes on."""
+        """Reports that a call of the node, or of an agent for it, waits before it is sent again; no reason: the wait is
+        over."""
         if reason:
             self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
         self.state("retrying" if reason else "running", reason)
@@ -104,7 +105,7 @@ class ModelSteps:
         return self._services.models.model(params.role, params.model)
 
     async def _standing(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        """What stands for the request, unless a new sample is wanted or attempts of this run's own have begun."""
+        """The current result of the request, unless a new sample was requested or attempts of this run have begun."""
         begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
         if begun or self._wanted_again:
             return None
@@ -179,10 +180,10 @@ class ModelSteps:
         return attempt if attempt.key != call.key else None
 
     async def _begun(self, call: Call) -> Attempt:
-        """The call, from the start or from the text so far.
+        """Makes the call, from the start or from the text so far.
 
-        Where it could take the run past its limit, a person is asked first, and nobody holds a place. An answer that
-        was stopped there is continued, unless it holds single paragraphs.
+        If it could take the run past its limit, a person is asked first, and meanwhile no slot is taken. An answer that
+        was stopped at the limit is continued, unless it consists of single paragraphs.
         """
         while True:
             await self._restart(call)
@@ -216,13 +217,13 @@ class ModelSteps:
         return attempt
 
     async def _key(self, request: Digest, number: int) -> Digest:
-        """The key that the log gives this attempt if it ended, else that of the next sample that this run wants."""
+        """The key in the log if this attempt has ended, else that of the next sample of this run."""
         key = await self._sample(request)
         past = self._past.attempts.get(number)
         return past.key if past is not None and past.done and past.key else key
 
     async def _sample(self, request: Digest) -> Digest:
-        """The key of the next sample of a request that this run wants."""
+        """The key of the next sample of a request in this run."""
         sample = self._requests.count(request)
         self._requests.append(request)
         journal = self._services.journal
@@ -233,9 +234,9 @@ class ModelSteps:
         return sample_key(request, sample)
 
     async def _restart(self, call: Call) -> None:
-        """Puts aside what an interrupted try of the same attempt had streamed, unless it is continued.
+        """Discards the streamed text of an interrupted try of the same attempt, unless it is continued.
 
-        If the process died while it streamed, what it cost is booked by an estimate now.
+        If the process died while streaming, the cost is now booked by an estimate.
         """
         partial = await self._services.journal.partial_text(self._scope.id, self._path, call.number)
         if partial:
@@ -277,7 +278,7 @@ class ModelSteps:
         return attempt
 
     async def _paid(self, call: Call, request: ModelRequest, attempt: Attempt) -> None:
-        """Keeps and books what was paid for; what could not be kept was paid for too."""
+        """Stores and books a paid answer; one that cannot be stored is booked too."""
         events = [self.event("attempt-done", attempt.number, **done_payload(attempt))]
         if call.mends and attempt.key == call.key:
             events = [
@@ -291,7 +292,7 @@ class ModelSteps:
             await spend.spent(call.params.role, self._purpose, call.model.endpoint, request, attempt.usage)
 
     async def _lost(self, call: Call, request: ModelRequest, usage: Usage | None, arrived: list[str]) -> None:
-        """Books what the provider counted of a try without an answer, or an estimate of what arrived."""
+        """Books the provider's count for a try without an answer, or an estimate from the text that arrived."""
         spend, role, endpoint = self._services.spend, call.params.role, call.model.endpoint
         if usage is not None:
             await _to_the_end(spend.book(role, self._purpose, endpoint, request, usage))
@@ -302,7 +303,7 @@ class ModelSteps:
     async def _stream(
         self, call: Call, request: ModelRequest, arrived: list[str], reservation: object
     ) -> tuple[str, Finished]:
-        """`arrived` holds what came of the try that is under way, thoughts too."""
+        """Streams one try. `arrived` collects its text, thoughts included."""
         number, so_far = call.number, call.so_far
         streamed, seam = StreamedText(self._scope, self._path, number, so_far), Seam(so_far)
         finished: Finished | None = None
@@ -382,7 +383,7 @@ class ModelSteps:
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Awaits work that a cancel must not cut in two; the cancel goes on after it."""
+    """Awaits work that a cancel must not interrupt; the cancel takes effect afterwards."""
     task = asyncio.create_task(work)
     try:
         await asyncio.shield(task)

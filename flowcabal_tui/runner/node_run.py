@@ -53,7 +53,7 @@ class Host(Protocol):
         ...
 
     def goes_on(self, node: NodeId) -> None:
-        """Ends the node's waiting without an answer to a question of its own."""
+        """Ends the node's wait when its own question got no answer."""
         ...
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
@@ -74,14 +74,14 @@ class NodeRun(ModelSteps):
         """The key under which the answer to a question is remembered."""
 
     def standing(self) -> StoredResult | None:
-        """The output of an equal node in an earlier run, unless a new sample is wanted."""
+        """The output of an equal node in an earlier run, unless a new sample was requested."""
         key = None if self._wanted_again else self.key()
         return self._services.journal.standing(key) if key else None
 
     def key(self) -> Digest | None:
-        """The content key, from digests alone; None when only running the node can tell.
+        """The content key, from digests alone; None when it cannot be known without running the node.
 
-        Computed once, but for a node that reads the state: that may change while it runs.
+        Computed once, except for a node that reads the state, which may change while it runs.
         """
         if not self._key_stands:
             try:
@@ -93,7 +93,7 @@ class NodeRun(ModelSteps):
         return self._content_key
 
     async def run_kind(self) -> Attempt | Produced:
-        """Runs the node's kind. Raises what that raises."""
+        """Runs the node's kind, and lets its exceptions pass."""
         around, outside = ASK_AT_LIMIT.set(self.ask_at_limit), TELL_WAIT.set(self.call_waits)
         try:
             return await self._kind.run(self, self._step.params)
@@ -117,7 +117,8 @@ class NodeRun(ModelSteps):
         return Moment(self._frame.names, partial(self._state_at, moment))
 
     def _state_at(self, moment: str) -> Mapping[str, Any]:
-        """Queued before anything that is done with it, so the log holds it whenever it holds what came of it."""
+        """The state at a moment. It is queued for the log before any use, so the log contains it whenever it contains a
+        result."""
         if moment not in self._past.seen:
             seen = self._past.seen[moment] = self._frame.state.view(prompt=True)
             self._services.journal.post(self.event("state-seen", moment=moment, state=seen))
@@ -150,7 +151,7 @@ class NodeRun(ModelSteps):
 
     @property
     def _language(self) -> str:
-        """The book's; the workflow's where the run knows no book."""
+        """The language of the book; that of the workflow where the run has no book."""
         project = self._frame.names.get("project")
         book = project.get("language", "") if isinstance(project, Mapping) else ""
         return str(book) or self._frame.workflow.language

@@ -20,13 +20,13 @@ from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 ASK_AT_LIMIT: Final[ContextVar[Callable[[LimitReached], Awaitable[None]] | None]] = ContextVar(
     "ASK_AT_LIMIT", default=None
 )
-"""Asks a person whether the run of this task may cost more than was agreed to. It returns when a call may be tried
-again, and raises BudgetExceeded when the person says no."""
+"""Asks a person whether the run of this task may cost more than agreed. Returns when a call may be tried again; raises
+BudgetExceeded when the person declines."""
 
 
 TELL_WAIT: Final[ContextVar[Callable[[float, str, int], None] | None]] = ContextVar("TELL_WAIT", default=None)
-"""Is told the seconds, the reason and the number of the try when a call of the node of this task waits; no reason: it
-goes on."""
+"""Receives the seconds, the reason and the number of the try when a call of this task's node waits; no reason: the wait
+is over."""
 
 
 class JournalPort(Protocol):
@@ -80,7 +80,7 @@ class JournalPort(Protocol):
         ...
 
     def post(self, *events: RunEvent) -> None:
-        """Queues events whose loss costs nothing: they can be found again. Does not wait."""
+        """Queues events that can be lost without cost. Does not wait."""
         ...
 
     async def put_text(self, text: str) -> Digest: ...
@@ -90,7 +90,7 @@ class JournalPort(Protocol):
         ...
 
     async def partial_text(self, run: RunId, node: NodeId, attempt: int) -> str:
-        """What was streamed so far, of an attempt that did not finish; "" if nothing."""
+        """The streamed text of an attempt that did not finish; "" if there is none."""
         ...
 
     async def ask(self, question: Question, *events: RunEvent) -> None: ...
@@ -177,13 +177,13 @@ class DoubtsPort(Protocol):
         chapter: ChapterId | None,
         generation: Generation,
     ) -> str:
-        """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt, without
-        outputs of other nodes. `workflow` is None for a node in the body of another one."""
+        """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt, without outputs
+        of other nodes. `workflow` is None for a node in the body of another one."""
         ...
 
 
 class SpendPort(Protocol):
-    """What was spent, and whether more may be."""
+    """Books spending, and decides whether more is allowed."""
 
     def require_budget(self) -> None:
         """Raises BudgetExceeded when the hard cap is reached."""
@@ -192,10 +192,10 @@ class SpendPort(Protocol):
     def reserved(
         self, endpoint: Endpoint, request: ModelRequest, role: Role, purpose: str, *, attempt: int = 0, before: str = ""
     ) -> AbstractAsyncContextManager[Any]:
-        """Holds the most that a try of the request may cost, from before it is sent until it is booked.
+        """Reserves the highest possible cost of a try of the request, from before it is sent until it is booked.
 
-        `attempt` is that of a node that streams a text, `before` what it continues. Gives what `require_again` takes.
-        Raises BudgetExceeded, or LimitReached for the limit of the run.
+        `attempt` is that of a node that streams a text, `before` the text that it continues. Yields the argument of
+        `require_again`. Raises BudgetExceeded, or LimitReached for the limit of the run.
         """
         ...
 
@@ -220,7 +220,7 @@ class SpendPort(Protocol):
         ...
 
     async def book(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, usage: Usage) -> None:
-        """Books what a call cost that gave no answer."""
+        """Books the cost of a call that gave no answer."""
         ...
 
     async def cut(self, role: Role, purpose: str, endpoint: Endpoint, request: ModelRequest, arrived: str) -> None:
@@ -229,7 +229,7 @@ class SpendPort(Protocol):
 
 
 class ModelsPort(Protocol):
-    """Which model plays a role."""
+    """Returns the model of a role."""
 
     def model(self, role: Role, name: str | None = None) -> ModelPort:
         """Raises ModelError(NOT_CONFIGURED or NOT_CONFIRMED)."""

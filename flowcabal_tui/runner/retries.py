@@ -1,4 +1,4 @@
-"""A further attempt: the request holds the attempt before it as the model's own turn, then what is wrong with it."""
+"""A further attempt: the request contains the attempt before it as the model's own turn, then the feedback on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flowcabal_tui.domain.text import digest_of, han_count
 from flowcabal_tui.nodes.mending import any_paragraph, concerned, paragraphs
 
 _BEGINNING: Final = 24
-"""Characters of a paragraph that tell the model which one is meant."""
+"""Characters quoted from a paragraph to identify it for the model."""
 _CUT: Final = (
     "上面的文字到了篇幅上限，没有写完。",
     "Your text reached the limit of its length before its end.",
@@ -39,8 +39,8 @@ def retry_of(
 ) -> Retry | None:
     """The feedback for a further attempt; None when there is none: then it is a new sample.
 
-    `found` is what a check says in words. With `mend` single paragraphs may change where that is enough: those that the
-    findings quote, or any for a note.
+    `found` are the findings of a check in words. With `mend` only single paragraphs may change where that is enough:
+    those that the findings quote, or any for a note.
     """
     note = note.strip()
     cut = attempt.finish == "length"

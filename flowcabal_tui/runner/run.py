@@ -116,7 +116,7 @@ class Run:
         return state
 
     async def _read_texts(self) -> None:
-        """The outputs that stood when the process before ended, in one question."""
+        """Reads, in one query, the outputs that were current when the earlier process ended."""
         done = {state.digest for state in self._past.nodes.values() if state.state == "done" and state.digest}
         self._texts = await self.scope.services.journal.texts(tuple(done)) if done else {}
 
@@ -138,7 +138,7 @@ class Run:
             )
 
     async def _block(self, frame: Frame, schedule: Schedule) -> None:
-        """Marks what could not run because of a failure, a rejection or a cancel above it."""
+        """Marks nodes that could not run because of a failure, a rejection or a cancel above them."""
         paths = [NodeId(frame.path + node) for node in schedule.unfinished]
         blocked = [path for path in paths if self._past.node(path).state not in ("failed", "cancelled")]
         services = self.scope.services
@@ -193,7 +193,7 @@ class Run:
         return self._from_earlier_run(frame, step, path, past)
 
     def _restored(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output:
-        """The output that stood when the node ended in an earlier process."""
+        """The output that the node ended with in an earlier process."""
         output = Output(self._texts[past.digest], past.form, past.digest)
         attempts = past.attempts.get(past.chosen)
         self.scope.edited.update([path] if attempts and attempts.done.get("author") == "human" else [])
@@ -201,7 +201,7 @@ class Run:
         return output
 
     def _from_earlier_run(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output | None:
-        """What an equal node ended with, unless a new sample is wanted or attempts of this run's own have begun."""
+        """The output of an equal node, unless a new sample was requested or attempts of this run have begun."""
         if past.attempts or not step.kind.reusable:
             return None
         run = self._prepared[path] = NodeRun(self, frame, step, past)
@@ -231,7 +231,7 @@ class Run:
         self._served[path] = said
 
     def _tell_served(self) -> None:
-        """Logs what was served in one line: it could be found again, so nobody waits for the disk."""
+        """Logs the served outputs in one event: they could be found again, so nothing waits for the disk."""
         if self._served:
             self.scope.services.journal.post(
                 RunEvent(self.scope.id, "nodes-served", payload={"nodes": self._served}, at=self.scope.services.now())
@@ -300,7 +300,7 @@ class Run:
         return result.output, result
 
     async def _note(self, *events: RunEvent) -> None:
-        """Writes how nodes ended. When that fails the other nodes go on, and the run tells it at its end."""
+        """Writes how nodes ended. On a failure the other nodes continue, and the run reports it at its end."""
         try:
             await self.scope.services.journal.record(*events)
         except FlowCabalError as error:
@@ -357,9 +357,10 @@ class Run:
     # what its owner may do
 
     def cancel(self, node: NodeId | None = None) -> bool:
-        """Stops one node with all inside it, or the run: streams are closed at once, partial text is journalled.
+        """Stops one node with its inner nodes, or the run: streams are closed at once, partial text is journalled.
 
-        A node that has not begun will not. What depends on it is blocked. False: that node has ended, or is unknown.
+        A node that has not begun will not begin. Its dependents are blocked. Returns False when the node has ended or
+        is unknown.
         """
         if node is None:
             self._cancelled = True
@@ -386,7 +387,7 @@ class Run:
         return True
 
     def close(self) -> None:
-        """Stops without a trace in the log, so that the next process can go on."""
+        """Stops without an event in the log, so that the next process can continue."""
         self.scope.closing = True
         self.cancel()
 

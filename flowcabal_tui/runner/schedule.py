@@ -36,7 +36,7 @@ class Nodes(Protocol):
         ...
 
     def began(self, path: NodeId, stop: Callable[[], None]) -> None:
-        """It is under way; `stop` cancels it."""
+        """The node has started; `stop` cancels it."""
         ...
 
     async def cut(self, path: NodeId) -> None:

@@ -34,7 +34,8 @@ _TITLES: Final = (("project", "name"), ("chapter", "title"), ("chapter", "label"
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run needs from the project. `context`, `monitor`, `doubts` and `actions` are None when switched off."""
+    """The services of the project that a run uses. `context`, `monitor`, `doubts` and `actions` are None when switched
+    off."""
 
     journal: JournalPort
     models: ModelsPort
@@ -43,7 +44,7 @@ class Services:
     emit: Callable[[Event], None]
     now: Callable[[], datetime]
     feedback: Callable[[Evaluation], str]
-    """What the model is told about the findings before it tries again."""
+    """The text about the findings that the model receives before it tries again."""
     context: ContextPort | None = None
     monitor: MonitorPort | None = None
     doubts: DoubtsPort | None = None
@@ -63,28 +64,28 @@ class RunScope:
     request: RunRequest
     generation: Generation
     values: Mapping[str, Any]
-    """What bindings name: `input`, `chapter`, `project`, each with its fields."""
+    """Names for bindings: `input`, `chapter`, `project`, each with its fields."""
     services: Services
     pins: Mapping[NodeId, Output] = field(default_factory=dict)
     """Frozen outputs: their nodes do not run."""
     durations: Mapping[NodeId, float] = field(default_factory=dict)
-    """How long nodes took lately, in seconds."""
+    """Recent durations of nodes, in seconds."""
     state: DualState = field(default_factory=DualState)
     effects: Mapping[str, Mapping[NodeId, StateEffect]] = field(default_factory=dict)
-    """What an earlier process changed in states that only the log keeps, by node, by the path of the graph."""
+    """Changes by an earlier process in states that only the log keeps, by node, by the path of the graph."""
     waiting: dict[QuestionId, tuple[NodeId, asyncio.Future[Decision]]] = field(default_factory=dict)
     edited: set[NodeId] = field(default_factory=set)
-    """Nodes whose output a person wrote when they were asked."""
+    """Nodes whose output a person wrote in answer to a question."""
     limit_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the node that asks whether the run may cost more."""
     limit_refused: bool = False
-    """True once a person has said that it may not."""
+    """True once a person has declined to exceed the limit."""
     continues: bool = False
     continue_agreed: bool = False
     """The first call of a continued run may pass the limit: the person was asked already."""
     """Texts that were cut off are continued from where they stopped, not written from the start."""
     closing: bool = False
-    """True when the process ends: what is cut off stays resumable."""
+    """True when the process ends: interrupted work stays resumable."""
 
     @property
     def about(self) -> About:
@@ -101,16 +102,16 @@ class Frame:
     plan: Plan
     workflow: Workflow
     values: Mapping[str, Any]
-    """What bindings name beside outputs and state."""
+    """Names for bindings besides outputs and state."""
     state: DualState
     path: str = ""
-    """What stands before the ids of its nodes: "" or such as "loop/3/"."""
+    """The prefix of its nodes' ids: "" or such as "loop/3/"."""
     state_of: str = ""
     """The path of the graph to which the state belongs."""
     outer: Frame | None = None
-    """The graph around, whose outputs can be named too."""
+    """The enclosing graph, whose outputs can be named too."""
     depth: int = 0
-    """How many sub-flows it stands in."""
+    """The number of enclosing sub-flows."""
     rank: float = 0.0
     """The longest way from the node that it belongs to."""
     outputs: dict[NodeId, Output] = field(default_factory=dict)
@@ -157,7 +158,7 @@ class Results(Mapping[str, Any]):
 
 
 class Moment(Mapping[str, Any]):
-    """Names with the state as it was at one moment; `state` is asked for it when it is read."""
+    """Names with the state as of one moment; `state` is called when the state is read."""
 
     def __init__(self, names: Mapping[str, Any], state: Callable[[], Mapping[str, Any]]) -> None:
         self._names, self._state = names, state

@@ -12,7 +12,7 @@ from flowcabal_tui.runner.scope import RunScope
 TELL_SECONDS: Final = 0.03
 """Seconds between events of new text, at least: a screen draws no faster."""
 JOURNAL_SECONDS: Final = 0.8
-"""A kill loses at most what arrived since: less than a second."""
+"""Interval of journal writes: a kill loses at most the text of this time, less than a second."""
 
 
 class StreamedText:
@@ -48,7 +48,7 @@ class StreamedText:
             self._keep()
 
     def _keep(self) -> None:
-        """Queues what is not yet in the journal; does not wait."""
+        """Queues new text for the journal; does not wait."""
         text = "".join(self.pieces[self._journalled :])
         if text:
             place = (self._scope.id, self._node, self._attempt)

@@ -1,4 +1,4 @@
-"""What FlowCabal's own sorting says of a workflow: what refers to nothing, or stands in a circle."""
+"""The findings of FlowCabal's own sorting of a workflow: references to missing nodes, and cycles."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ from flowcabal_tui.locale import _
 Form = Literal["map", "python", "template", "workspace"]
 FORMS: Final[tuple[Form, ...]] = ("map", "python", "template", "workspace")
 JOINS: Final[Mapping[Form, str]] = {"map": "", "python": "\n", "template": "\n\n", "workspace": "\n\n"}
-"""What each puts between the blocks of a prompt; today's application leaves out empty ones."""
+"""The separator of each form between the blocks of a prompt; today's application leaves out empty ones."""
 MAX_NODES: Final = 100_000
 _MOST_TOLD: Final = 50
 Json = dict[str, Any]
 _KINDS: Final = ("literal", "ref", "agent-inject")
-"""What a validator puts between for a choice, and no place of the document."""
+"""Path parts that a validator adds for a choice; they are not in the document."""
 
 
 class _Shape(BaseModel):
@@ -52,7 +52,7 @@ class BlockList4(_Shape):
 
 
 class Connection4(_Shape):
-    """Where a node's model is reached."""
+    """The address and key of a node's model."""
 
     endpoint: str = "https://api.openai.com/v1"
     api_key: str = ""
@@ -60,7 +60,7 @@ class Connection4(_Shape):
 
 
 class Parameters4(_Shape):
-    """How a node's model answers."""
+    """The sampling parameters of a node's model."""
 
     temperature: float = 0.7
     max_tokens: int = 4096
@@ -72,7 +72,7 @@ class Parameters4(_Shape):
 
 
 class Config4(_Shape):
-    """All that a node tells a model."""
+    """The model configuration and prompts of a node."""
 
     connection: Connection4 = Connection4()
     parameters: Parameters4 = Parameters4()
@@ -81,7 +81,7 @@ class Config4(_Shape):
 
 
 class Position4(_Shape):
-    """Where a node stands on the canvas."""
+    """The position of a node on the canvas."""
 
     x: float = 0.0
     y: float = 0.0
@@ -145,7 +145,7 @@ class Template(_Shape):
 
 
 class StaleNode(_Shape):
-    """A node whose output is older than what it was made of."""
+    """A node whose output is older than its inputs."""
 
     id: str
     kind: Literal["direct", "propagated"]
@@ -183,7 +183,7 @@ def parsed(source: str | bytes | Mapping[str, Any]) -> Json:
 
 
 class Mistakes(DialectError):
-    """What is wrong with a document of FlowCabal: `found` are places with what is wrong there."""
+    """The errors in a document of FlowCabal: `found` are places with messages."""
 
     def __init__(self, found: Iterable[tuple[str, str]]) -> None:
         self.found = tuple(found)
@@ -201,7 +201,7 @@ def not_ours(reason: str, place: str = "") -> Mistakes:
 
 
 def form_of(document: Json) -> Form:
-    """Which form a document has. Raises DialectError when it has none."""
+    """The form of a document. Raises DialectError when it has none."""
     if "configs" in document and "nodes" not in document:
         raise not_ours(_("It is a list of models and contains keys: set models up in the settings of the project."))
     if "nodes" not in document:
@@ -228,7 +228,7 @@ def form_of(document: Json) -> Form:
 
 
 def node_entries(document: Json, form: Form, wrong: list[tuple[str, str]]) -> Iterator[tuple[str, str, Any]]:
-    """The nodes of a document of the first design: id, place, node. What is none is added to `wrong`."""
+    """The nodes of a document of the first design: id, place, node. Adds invalid entries to `wrong`."""
     nodes = document["nodes"]
     if isinstance(nodes, dict):
         yield from ((key, f"nodes.{key}", node) for key, node in nodes.items())
@@ -245,7 +245,7 @@ def node_entries(document: Json, form: Form, wrong: list[tuple[str, str]]) -> It
 
 
 def shaped(shape: type[Shape], value: Any, place: str = "") -> Shape:
-    """`value` in its shape. Raises Mistakes with every place that is wrong."""
+    """`value` in its shape. Raises Mistakes with every invalid place."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:

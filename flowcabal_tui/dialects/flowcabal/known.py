@@ -1,4 +1,4 @@
-"""What a workflow that was read keeps of its document beside the nodes, in its metadata."""
+"""The parts of a document besides its nodes that its workflow keeps in its metadata."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class KeptBlocks(_Kept):
 
 
 class KeptNode(_Kept):
-    """What a node of the first design has beside our params. No key is kept."""
+    """Fields of a node of the first design without a counterpart in our params. No key is kept."""
 
     position: Position4 = Position4()
     endpoint: str = Connection4().endpoint
@@ -43,7 +43,7 @@ class KeptNode(_Kept):
 
 
 class Kept(_Kept):
-    """What was kept of a document; `outputs`, `targets` and `stale` come from a workspace."""
+    """The kept parts of a document; `outputs`, `targets` and `stale` come from a workspace."""
 
     form: str = ""
     id: str = ""
@@ -54,7 +54,7 @@ class Kept(_Kept):
 
 
 def kept(workflow: Workflow) -> Kept:
-    """What was kept; nothing for a workflow that was made elsewhere."""
+    """The kept parts; empty for a workflow from elsewhere."""
     try:
         return Kept.model_validate(workflow.metadata.get(KEY, {}))
     except ValidationError:
@@ -67,7 +67,7 @@ def known_outputs(workflow: Workflow) -> dict[NodeId, str]:
 
 
 def targets(workflow: Workflow) -> tuple[NodeId, ...]:
-    """The nodes that the writer wanted in the workspace."""
+    """The target nodes of the workspace."""
     return kept(workflow).targets or ()
 
 

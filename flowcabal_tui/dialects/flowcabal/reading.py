@@ -1,6 +1,6 @@
-"""Reads FlowCabal's documents as workflows, with a note for all that is said differently or cannot be held.
+"""Reads FlowCabal's documents as workflows, with a note for each part that changes or cannot be represented.
 
-Texts are made harmless, and what would be a reference of ours in a text is taken apart. Ids are names, never paths.
+Texts are made harmless, and text that would be one of our references is broken up. Ids are names, never paths.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _UNUSED: Final = ("top_p", "presence_penalty", "frequency_penalty", "stop_sequen
 
 
 def findings(source: str | bytes | Mapping[str, Any]) -> tuple[Finding, ...]:
-    """Everything for which a document cannot be read. Raises DialectError for what is no document at all."""
+    """All errors that prevent reading the document. Raises DialectError for text that is no document."""
     try:
         read(source)
     except Mistakes as error:
@@ -82,7 +82,7 @@ class _Reader:
         """Places with what is wrong there."""
 
     def one(self, shape: type[Shape], value: Any, place: str, otherwise: Shape) -> Shape:
-        """`value` in its shape; `otherwise`, when it has not, and then what is wrong is kept."""
+        """`value` in its shape; otherwise `otherwise`, and the errors are collected."""
         try:
             return shaped(shape, value, place)
         except Mistakes as error:
@@ -126,7 +126,7 @@ class _Reader:
         return Node(id=NodeId(self.ids[key]), name=clean(node.name).strip(), params=params)
 
     def settings(self, config: Config4, where: str) -> Json:
-        """What of the connection and the parameters a prompt node holds; notes for the rest."""
+        """The connection and parameters that a prompt node can hold; notes for the rest."""
         connection, given = config.connection, config.parameters
         if connection.api_key:
             self.note("lost", f"{where}.connection.apiKey", _("The document contained a key. It was not imported."))
@@ -200,7 +200,7 @@ class _Reader:
         return self.text(block.content, f"{place}.content")
 
     def progress(self, top: Workspace) -> Kept:
-        """What a workspace has reached: outputs, targets, marks. The graph of references is drawn anew."""
+        """The progress in a workspace: outputs, targets, marks. The graph of references is rebuilt."""
         there = {node.id for node in top.nodes}
         named = {*top.outputs, *top.target_nodes, *(mark.id for mark in top.stale_nodes)}
         for node in sorted(named - there):
@@ -219,7 +219,7 @@ class _Reader:
         )
 
     def text(self, text: str, place: str) -> Json:
-        """A text block that is sent as it stands: what we would fill in is taken apart by a space."""
+        """A literal text block: a blank breaks up text that would be one of our references."""
         safe = clean(text)
         apart = BINDING.sub(lambda match: f"{{ {{{match[0][2:-2]}}} }}", safe)
         if apart != safe:
@@ -282,7 +282,7 @@ class _Reader:
 
 
 def _as_answers_of_their_own(nodes: list[Node]) -> tuple[Node, ...]:
-    """Nodes with equal prompts are asked one by one there; here the number of the sample tells them apart."""
+    """FlowCabal asks nodes with equal prompts one by one; here the sample number distinguishes them."""
     seen: Counter[Digest] = Counter()
     found = []
     for node in nodes:

@@ -24,9 +24,9 @@ from flowcabal_tui.nodes.graph import dependencies, kind_and_params
 
 
 def write(workflow: Workflow, form: Form) -> tuple[Json, tuple[ConversionNote, ...]]:
-    """The document as JSON, and notes for what it cannot hold.
+    """The document as JSON, with notes on what it cannot represent.
 
-    Raises DialectError when there are other kinds of nodes than prompts, and WorkflowError for bad params.
+    Raises DialectError for kinds of nodes other than prompts, and WorkflowError for bad params.
     """
     others = sorted({node.kind for node in workflow.nodes if node.kind != "prompt"})
     if others:

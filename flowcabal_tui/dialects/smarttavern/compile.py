@@ -37,7 +37,7 @@ class Place:
 
 
 def workflow_of(flow: Flow) -> tuple[Workflow, tuple[ConversionNote, ...]]:
-    """The workflow of a flow without errors, and what was changed. Raises DialectError when it is too large."""
+    """The workflow of a flow without errors, and notes on changes. Raises DialectError when it is too large."""
     made = _Compiler(flow)
     made.node(flow.by_id[flow.entry], Place())
     if not made.nodes:
@@ -59,7 +59,7 @@ class _Compiler:
         self.notes: list[ConversionNote] = []
 
     def node(self, spec: FlowNode, place: Place) -> Place:
-        """Adds what a node becomes; returns the place behind it."""
+        """Adds the nodes for a flow node. Returns the place after it."""
         if place.depth > MAX_NESTING:
             raise DialectError(
                 _("The document is too large or nested too deeply."),

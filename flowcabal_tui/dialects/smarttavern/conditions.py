@@ -17,7 +17,7 @@ _OURS: Final = ("data", "value", "values")
 
 
 def to_expression(condition: str) -> str:
-    """The expression that means the same; `condition_problem` says whether it is one that is evaluated.
+    """The equivalent expression; `condition_problem` tells whether it can be evaluated.
 
     Raises ExpressionError for names and fields that have no counterpart.
     """
@@ -40,7 +40,7 @@ def to_expression(condition: str) -> str:
 
 
 def more_functions(condition: str) -> tuple[str, ...]:
-    """Functions that a condition calls though SmartTavern knows only `len`: there it always takes the else branch."""
+    """Functions that a condition calls although SmartTavern knows only `len`: there it always takes the else branch."""
     names = {node.id for node in ast.walk(_parsed(condition)) if isinstance(node, ast.Name)}
     return tuple(name for name in FUNCTIONS if name in names and name != "len")
 
@@ -98,7 +98,7 @@ class _ToOurs(ast.NodeTransformer):
         return isinstance(node, ast.Name) and node.id == "item" and node.id not in self._stored
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """`item` of no items is an empty object, so it is written as what is empty then."""
+        """For an empty list `item` is an empty object there, so it is written as an expression with that value."""
         if self._is_item(node):
             return _item()
         return _data() if node.id == "items" and node.id not in self._stored else node
@@ -122,7 +122,7 @@ class _ToOurs(ast.NodeTransformer):
 
 
 def _method(name: str, whole: ast.expr, given: list[ast.expr], of_item: bool) -> ast.expr | None:
-    """What means the same as a method's call; None when nothing does."""
+    """The equivalent of a method call; None when there is none."""
     match name, given:
         case ("get", [key] | [key, _]):
             there = ast.Compare(key, [ast.In()], [_item() if of_item else whole])
@@ -161,7 +161,7 @@ def _empty_object(node: ast.AST) -> bool:
 
 
 def _is_first(node: ast.AST) -> bool:
-    """Is it `data[0]`, or that with a look whether there is one?"""
+    """True for `data[0]`, with or without a test that it exists."""
     shown = ast.unparse(node)
     return shown in ("data[0]", "data and data[0]")
 

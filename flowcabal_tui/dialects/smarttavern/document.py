@@ -14,7 +14,7 @@ from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.locale import _
 
 MAX_NODES: Final = 10_000
-"""In one flow, nodes that stand in several places counted as often."""
+"""Greatest number of nodes in one flow; a node in several places counts each time."""
 MAX_NESTING: Final = 100
 """Sequences and branches inside each other."""
 NAME: Final = r"^[\w\-]+$"
@@ -59,7 +59,7 @@ class Call(_Part):
 
 
 class FlowNode(_Part):
-    """A node; which of the fields counts is told by its type."""
+    """A node; its type decides which fields are used."""
 
     id: Name
     type: str = Field(min_length=1)
@@ -197,7 +197,7 @@ def _calls(flow: Flow, known: Collection[str]) -> Iterator[Finding]:
 
 
 def _circle(flow: Flow) -> Iterator[Finding]:
-    """Nodes that hold themselves, or stand too deep in each other."""
+    """Nodes that contain themselves, or are nested too deeply."""
     ids, done = flow.by_id, set[str]()
     for node in flow.nodes:
         waiting: list[tuple[str, bool]] = [(node.id, False)]

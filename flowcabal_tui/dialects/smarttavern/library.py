@@ -14,7 +14,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.calls import check_calls
 
 _LEVELS: Final[Mapping[str, Level]] = {"UNREACHABLE": "lost", "UNUSED_PARAM": "lost", "UNKNOWN_WORKFLOW": "info"}
-"""Findings that the compiler does not tell itself."""
+"""Findings that the compiler does not report itself."""
 
 
 def findings(text: str, known: Iterable[Workflow] = ()) -> tuple[Finding, ...]:
@@ -33,9 +33,9 @@ def read(text: str, known: Iterable[Workflow] = ()) -> Conversion:
 
 
 def read_library(texts: Mapping[str, str]) -> tuple[Mapping[str, Conversion], Mapping[str, DialectError]]:
-    """Flows by the name of their file: what was read, and what could not be; they may call each other.
+    """Flows by the name of their file, and errors of files that cannot be read; flows may call each other.
 
-    Each conversion holds the flows that it calls. A reference stands once: a second file with it is an error.
+    Each conversion contains the flows that it calls. A reference is unique: a second file with it is an error.
     """
     documents: dict[str, Any] = {}
     errors: dict[str, DialectError] = {}

@@ -11,13 +11,13 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
 DEFAULT_MODEL: Final = "narrative-llm"
-"""What an LLMChat without a model calls."""
+"""The model of an LLMChat that names none."""
 Said = tuple[Level, str, str]
-"""How much a note matters, the parameter, and what it says."""
+"""The level of a note, its parameter, and its message."""
 
 
 class _Reader:
-    """Takes parameters out one after the other; what is left over in the end is unknown."""
+    """Takes parameters out one after the other; the rest is unknown."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.left = dict(params)
@@ -149,7 +149,7 @@ ATOM_KINDS: Final[Mapping[str, tuple[str, Callable[[_Reader], dict[str, Any]]]]]
 
 
 def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[str, Any], tuple[ConversionNote, ...]]:
-    """Our kind, its params without the source, and what is to be told of them; `place` is where the params stand."""
+    """Our kind, its params without the source, and the notes on them; `place` is the place of the params."""
     name, convert = ATOM_KINDS[kind]
     read = _Reader(params)
     made = convert(read)

@@ -23,7 +23,8 @@ _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_\-]")
 
 
 def write(workflow: Workflow) -> tuple[dict[str, Any], tuple[ConversionNote, ...]]:
-    """The flow as JSON values, and what it says differently. Raises DialectError that names what it cannot hold."""
+    """The flow as JSON values, with notes on differences. Raises DialectError with the parts that it cannot
+    represent."""
     written = _Writer(workflow)
     try:
         top, _end = written.chain(INPUT)
@@ -72,7 +73,7 @@ class _Writer:
         return children, source
 
     def _next(self, source: str) -> Node | None:
-        """The one node that goes on from here; several would be branches without a condition."""
+        """The one node that follows here; several would be branches without a condition."""
         after = [node for node in self.by_source.get(source, ()) if node.id not in self.done]
         free = [node for node in after if node.id not in self.gates and not _joins(node)]
         if len(free) > 1:
@@ -102,7 +103,7 @@ class _Writer:
         return [name], here
 
     def _atom(self, node: Node) -> tuple[str, dict[str, Any]]:
-        """Type and params of a node; what has no counterpart there is told."""
+        """Type and params of a node; a part without a counterpart gets a note."""
         if (writer := _ATOMS.get(node.kind)) is None:
             raise _cannot(
                 _("There is no node type for the node {node} of the kind {kind}.").format(node=node.id, kind=node.kind)

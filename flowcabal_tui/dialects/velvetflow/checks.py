@@ -36,11 +36,11 @@ _CODES: Final[Mapping[str, str]] = {
     "UNKNOWN_NODE": "INVALID_EDGE",
     "UNREACHABLE": "UNREACHABLE_NODE",
 }
-"""What VelvetFlow calls what ours finds."""
+"""VelvetFlow's codes for our findings."""
 _DOUBLED: Final = ("NOT_CARRIED_OVER", "UNKNOWN_PARAM")
-"""Warnings that say less than an error at the same place."""
+"""Warnings with less detail than an error at the same place."""
 _ERRORS: Final = ("UNREACHABLE", "SKIPPED_JOIN", "STATE_NOT_WRITTEN")
-"""Warnings of ours that are errors here: such a node would never do what the document says."""
+"""Warnings of ours that are errors here: such a node would never do what the document describes."""
 
 
 def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, ...]:
@@ -64,7 +64,7 @@ def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, 
 
 
 def _ours(found: Reading, actions: Actions | None) -> Iterator[Finding]:
-    """What is found in the workflow that the document becomes, at the places of the document."""
+    """Findings in the workflow of the document, at the places of the document."""
     never = {edge.target for edge in found.workflow.edges if edge.never}
     for finding in validate(found.workflow, actions=actions):
         if finding.code in ("EMPTY_PARAM_VALUE", "DOUBLE_EDGE") or (finding.code == "UNREACHABLE" and never):
@@ -93,7 +93,7 @@ def _in_their_words(ours: Finding, placed: Finding) -> Finding:
 
 
 def _demanded(document: Document, actions: Actions | None) -> Iterator[Finding]:
-    """What VelvetFlow demands of nodes and ours does not, bodies included."""
+    """Findings for VelvetFlow's own requirements on nodes, bodies included."""
     waiting = [document.get("nodes")]
     while waiting:
         nodes = waiting.pop(0)
@@ -124,7 +124,7 @@ def _of_node(node: Document, actions: Actions | None) -> Iterator[Finding]:
 
 
 def _given(node: Document, given: Document, actions: Actions | None) -> Iterator[Finding]:
-    """Parameters that the action needs and that are blank texts, and such as it does not know."""
+    """Parameters that the action requires and that are blank, and unknown ones."""
     action = actions.get(str(node.get("action_id"))) if actions else None
     if action is None:
         return

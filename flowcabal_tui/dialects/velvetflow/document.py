@@ -1,4 +1,4 @@
-"""Reading VelvetFlow's JSON: what is no document, or too large to run, is refused with a reason."""
+"""Reads VelvetFlow's JSON; refuses text that is no document, or too large to run, with a reason."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _text(source: str | bytes | Any) -> str:
 
 
 def _nodes_in(document: Document) -> int:
-    """How many entries stand in lists of nodes, at any depth."""
+    """The number of entries in lists of nodes, at any depth."""
     count, waiting = 0, [document]
     while waiting:
         for key, value in waiting.pop().items():

@@ -36,7 +36,7 @@ _MAX_DEPTH: Final = 60
 
 
 class JinjaError(Exception):
-    """What cannot be read, or cannot be said in our language; `code` is that of a finding."""
+    """Text that cannot be parsed, or expressed in our language; `code` is that of a finding."""
 
     def __init__(self, reason: str, code: str = "NOT_CARRIED_OVER") -> None:
         super().__init__(reason)
@@ -45,14 +45,14 @@ class JinjaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a text: as it stands, or what is between `{{` and `}}`."""
+    """A part of a text: literal text, or the text between `{{` and `}}`."""
 
     text: str
     inner: bool = False
 
 
 def pieces(text: str) -> list[Piece]:
-    """The parts of a text. Raises JinjaError for blocks, comments, and what is not closed or empty."""
+    """The parts of a text. Raises JinjaError for blocks, comments, and for braces that are unclosed or empty."""
     found: list[Piece] = []
     at = 0
     while opening := _OPENING.search(text, at):
@@ -72,7 +72,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where `}}` stands outside quotes; -1 when it stands nowhere near."""
+    """The place of `}}` outside quotes; -1 when there is none nearby."""
     quote = ""
     for place in range(at, min(len(text), at + _MOST_INNER)):
         sign = text[place]
@@ -118,7 +118,7 @@ def _bare(text: str) -> str:
 
 
 def _closes_last(text: str) -> bool:
-    """Does the bracket that opens the text close at its very end?"""
+    """True when the bracket that opens the text closes at its very end."""
     depth = 0
     for number, sign in enumerate(_unquoted(text)):
         depth += (sign == "(") - (sign == ")")

@@ -1,4 +1,4 @@
-"""VelvetFlow's loops: what is repeated, and what is taken out of the rounds."""
+"""VelvetFlow's loops: their repetition, and their exports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIELDS: Final = (
 
 
 class Reader(Protocol):
-    """What reading a loop needs of the rest."""
+    """The parts of the reader that a loop needs."""
 
     references: References
     telling: Telling
@@ -93,7 +93,7 @@ def _is_today(name: str, value: Any) -> bool:
 
 
 def _inside(reader: Reader, node: Document, scope: Scope, place: str) -> Scope:
-    """What the body finds, its own nodes apart."""
+    """The names that the body can use, except its own nodes."""
     params = node["params"]
     alias = _alias(params)
     if isinstance(given := params.get("item_alias"), str) and given in _RESERVED:
@@ -111,7 +111,7 @@ def _of_body(body: Document) -> tuple[dict[NodeId, str], dict[NodeId, frozenset[
 
 
 def _kind(reader: Reader, params: Document, place: str) -> None:
-    """What VelvetFlow demands of a loop and ours would put in."""
+    """Reports fields of a loop that VelvetFlow requires and we would supply."""
     kind = params.get("loop_kind")
     if not kind:
         said = _("A loop needs a loop_kind: for_each or while.")
@@ -141,7 +141,7 @@ def _alias(params: Mapping[str, Any]) -> str:
 
 
 class _Exports:
-    """Reads what a loop takes out; `scope` sees the nodes of its body."""
+    """Reads the exports of a loop; `scope` contains the nodes of its body."""
 
     def __init__(self, reader: Reader, scope: Scope, place: str, fields: list[tuple[str, str]]) -> None:
         self.reader, self.scope, self.place, self.fields = reader, scope, place, fields

@@ -27,7 +27,7 @@ _BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 
 
 class PlacedEdge(dict[str, Any]):
-    """An edge that knows where it stands in the document, which is not its place in the normal form."""
+    """An edge with its place in the document, which differs from that in the normal form."""
 
     at: str = ""
 
@@ -38,7 +38,7 @@ def normalised(source: str | bytes | Any) -> Document:
 
 
 def normal(source: str | bytes | Any) -> tuple[Document, list[ConversionNote]]:
-    """The document in the normal form, and what was said differently in it. Raises DialectError."""
+    """The document in the normal form, with notes on differences. Raises DialectError."""
     document = load(source)
     notes: list[ConversionNote] = []
     for key in document:
@@ -69,7 +69,7 @@ def _graph(graph: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
 
 
 def _waited_for(node: Document, place: str, notes: list[ConversionNote]) -> list[PlacedEdge]:
-    """The edges that `depends_on` stands for, which it takes out of the node."""
+    """The edges for `depends_on`, which is removed from the node."""
     given = node.pop("depends_on", None)
     found = []
     for number, source in enumerate(given if isinstance(given, list) else [] if given is None else [given]):
@@ -85,7 +85,7 @@ def _placed(edge: Document, at: str) -> PlacedEdge:
 
 
 def _ends(edge: Any) -> bool:
-    """Does the edge say that nothing comes behind?"""
+    """True when the edge states that nothing follows."""
     return isinstance(edge, dict) and "to" in edge and edge["to"] is None
 
 
@@ -104,9 +104,9 @@ def _edge(edge: Mapping[str, Any], place: str) -> PlacedEdge:
 
 
 def _to_branches(nodes: list[Any], edges: list[Any], notes: list[ConversionNote]) -> list[Any]:
-    """Gives conditions the targets that edges name; leaves the edges that say nothing else out.
+    """Gives conditions the targets that edges name; leaves out edges without further meaning.
 
-    A branch that is null in the node ends there, whatever an edge says.
+    A branch that is null in the node ends there, regardless of edges.
     """
     conditions = {
         node["id"]: node

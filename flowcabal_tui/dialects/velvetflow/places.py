@@ -1,4 +1,4 @@
-"""Where parts of a converted document came from, so that what is found in it can be said of the document itself."""
+"""Places of converted parts in the original document, so that findings refer to that document."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Places:
     nodes: dict[str, _Node] = field(default_factory=dict)
     edges: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
-    """Paths of nodes that stand for what could not be read: what is said of them is not said of the document."""
+    """Paths of nodes that replace unreadable ones: their findings do not concern the document."""
 
     def node(self, path: str, name: str, fields: Fields = ()) -> None:
         """The node `name` of the document is ours at `path`."""
@@ -38,7 +38,7 @@ class Places:
         self.nodes[path] = _Node(name, tuple(given))
 
     def theirs(self, finding: Finding) -> Finding | None:
-        """The finding with node and field of the document; None for what is only ours."""
+        """The finding with node and field of the document; None for a finding that concerns only our form."""
         if any(finding.node == path or finding.node.startswith(f"{path}/") for path in self.broken):
             return None
         if (match := _EDGE.match(finding.field)) and (finding.node, match["edge"]) in self.edges:
@@ -61,7 +61,7 @@ def _field(ours: str, fields: tuple[tuple[str, str], ...]) -> str:
 
 @dataclass
 class Telling:
-    """What is told while a document is read: notes on what was said differently, and findings."""
+    """The notes and findings of reading a document."""
 
     notes: list[ConversionNote]
     findings: list[Finding] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Telling:
     """The id of the node at each place."""
 
     def note(self, level: Level, place: str, message: str) -> None:
-        """What was lost is a finding as well: `validate` says what `convert` says."""
+        """Adds a note; a lost part is a finding as well, so that `validate` reports it like `convert`."""
         self.notes.append(ConversionNote(level, place, message))
         if level == "lost":
             self._add("NOT_CARRIED_OVER", place, message, "warning")
@@ -85,7 +85,7 @@ class Telling:
         severity: Severity = "error",
         fatal: bool = False,
     ) -> None:
-        """Something that would not run as it is meant, or only with what is not in the document."""
+        """Adds a finding: a part that would not run as intended, or only with something that the document lacks."""
         if severity == "error":
             self.notes.append(ConversionNote("lost", place, message))
         finding = self._add(code, place, message, severity)

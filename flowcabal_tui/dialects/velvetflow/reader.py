@@ -1,4 +1,4 @@
-"""VelvetFlow's documents as workflows, with what there is to say about them and where everything came from."""
+"""Reads VelvetFlow's documents as workflows, with notes, findings and the places of all parts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 _CONTROL: Final = "__"
 """Params that begin so steer VelvetFlow's executor and are none of the action's."""
 _PLACEHOLDER: Final = {"kind": "action", "params": {"action": "?"}}
-"""Stands for a node that cannot be read: what it would yield is open."""
+"""Replaces an unreadable node; its output is unknown."""
 Placed = tuple[Edge, str]
 """An edge with its place in the document."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A document as it was read: `workflow` holds placeholders where `telling.fatal` says so."""
+    """A document as it was read: `workflow` has placeholders where `telling.fatal` lists errors."""
 
     workflow: Workflow
     telling: Telling
@@ -41,7 +41,7 @@ class Reading:
 
 
 def read(source: str | bytes | Any) -> Conversion:
-    """The workflow of a document: JSON text, or the values in it. Raises DialectError that lists what is in the way."""
+    """The workflow of a document: JSON text, or the values in it. Raises DialectError with all errors."""
     found = reading(source)
     if fatal := found.telling.fatal:
         said = (": ".join(part for part in (f"{one.node} {one.field}".strip(), one.message) if part) for one in fatal)
@@ -187,7 +187,7 @@ class _Reader:
         yield {"id": node["id"], "name": str(node.get("display_name") or ""), **made}, edges
 
     def placeholder(self, node: Document, path: str) -> Document:
-        """What stands in the workflow for a node that cannot be read."""
+        """The replacement of an unreadable node in the workflow."""
         self.places.broken.add(path)
         return dict(_PLACEHOLDER)
 
@@ -339,7 +339,7 @@ class _Reader:
         self.forgotten(node, place)
 
     def reasoning(self, node: Document, scope: Scope, place: str, path: str) -> Document:
-        """Today's nodes without an action: a question to the model, and data that stand in the document."""
+        """Today's nodes without an action: a question to the model, and data in the document."""
         params = {key: value for key, value in node["params"].items() if key != "exports"}
         if node["type"] == "data":
             self.places.node(path, node["id"], (("value", "dataset" if "dataset" in params else ""),))

@@ -1,7 +1,7 @@
-"""VelvetFlow's bindings as ours: one renaming for every place in which a path can stand.
+"""VelvetFlow's bindings as ours: one renaming for every place that can hold a path.
 
-Paths lead through `result_of`; a name in braces that the document does not define becomes an input of the run. What
-our language cannot say is a finding, for it would be sent on as text.
+Paths lead through `result_of`; a name in braces that the document does not define becomes an input of the run. An
+expression that our language lacks is a finding, because it would be sent on as text.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ TURN: Final = ("item", "index", "size", LOOP)
 
 @dataclass(frozen=True)
 class Scope:
-    """What can be named at one place of a document."""
+    """The names that one place of a document can use."""
 
     types: Mapping[NodeId, str]
     """The type of every node that can be read."""
     exports: Mapping[NodeId, frozenset[str]]
-    """For loops in today's form the names of what they take out."""
+    """For loops in today's form the names of their exports."""
     names: frozenset[str] = frozenset()
     """A loop's names: loop, item, index, size, the alias."""
     loops: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Scope:
 
 @dataclass
 class References:
-    """Rewrites the bindings of a document; tells what it cannot rewrite, and the inputs that it asks for."""
+    """Rewrites the bindings of a document; collects findings for the others, and the inputs that it needs."""
 
     telling: Telling
     taken: Collection[str] = frozenset()
@@ -82,7 +82,7 @@ class References:
         return {**binding, FROM: made} if FROM in binding else dict(binding)
 
     def one_path(self, text: str, scope: Scope, place: str) -> str:
-        """A path that stands where only a path can."""
+        """A path in a field that can hold only a path."""
         found = self.source(text, scope, place)
         return found if isinstance(found, str) else text
 
@@ -99,7 +99,7 @@ class References:
         return paths.unwrap(made) if isinstance(made, str) and "}}" not in made[:-2] else made
 
     def bare_path(self, text: str, scope: Scope) -> str:
-        """A path under our names; as it is when nobody knows its first name."""
+        """A path under our names; unchanged when its first name is unknown."""
         try:
             path = paths.parse(text)
         except BindingError:
@@ -154,7 +154,7 @@ class References:
         return "{{" + piece.text + "}}"
 
     def whole(self, inner: str, scope: Scope, place: str) -> Any:
-        """What stands between braces: a path, or a path with filters that a binding can say."""
+        """The contents of braces: a path, or a path with filters that a binding can express."""
         if (path := _path(inner)) is not None:
             return "{{" + str(self.named(path, scope, place)) + "}}"
         found = jinja.filtered(inner)
@@ -178,7 +178,7 @@ class References:
         return "{{" + str(named) + "}}"
 
     def named(self, path: Path, scope: Scope, place: str) -> Path:
-        """A path in braces under our names: what the document does not define is an input of the run."""
+        """A path in braces under our names: a name that the document does not define is an input of the run."""
         known = _renamed(path, scope)
         if known is not None:
             return known
@@ -240,7 +240,7 @@ def _unbracketed(text: str) -> str:
 
 
 def _with_known_ids(text: str, known: Collection[str]) -> str:
-    """Ids that are no names, such as `act-1`, as keys: `result_of["act-1"]`. What stands in quotes stays."""
+    """Writes ids that are no identifiers, such as `act-1`, as keys: `result_of["act-1"]`. Quoted text stays."""
 
     def keyed(match: re.Match[str]) -> str:
         pieces = match[0].removeprefix(f"{RESULT}.").split(".")
@@ -275,7 +275,7 @@ def _bare(text: str, scope: Scope) -> str | None:
 
 
 def _renamed(path: Path, scope: Scope) -> Path | None:
-    """The path under our names; None when nobody here knows its first name."""
+    """The path under our names; None when its first name is unknown here."""
     if path.root in scope.names:
         return path
     if path.root in scope.loops:

@@ -24,9 +24,9 @@ _BRANCHES: Final = {"true": "true_to_node", "false": "false_to_node"}
 
 
 def write(workflow: Workflow) -> tuple[Document, tuple[ConversionNote, ...]]:
-    """The document of a workflow, and what it could not hold.
+    """The document of a workflow, with notes on what it cannot represent.
 
-    Raises DialectError naming the nodes whose kinds VelvetFlow does not have, WorkflowError for bad parameters.
+    Raises DialectError with the nodes whose kinds VelvetFlow lacks, WorkflowError for bad parameters.
     """
     writer = _Writer(workflow)
     graph = writer.graph(workflow.nodes, workflow.edges, "")
@@ -68,7 +68,7 @@ class _Writer:
         return {"nodes": made, "edges": left}
 
     def branch(self, node: Document, edge: Edge) -> str | None:
-        """The field of a condition that stands for an edge."""
+        """The field of a condition for an edge."""
         if node.get("type") != "condition" or edge.condition is None:
             return None
         bands = [band["label"] for band in node["params"].get("bands", [])]
@@ -207,7 +207,7 @@ class _Writer:
 
 
 def _is_plain_export(aggregate: Mapping[str, Any]) -> bool:
-    """It is written as `exports: {name: "{{ ... }}"}`, and read at `exports.name`."""
+    """True for an export that is written as `exports: {name: "{{ ... }}"}`, and read at `exports.name`."""
     return aggregate.get("kind") == "collect" and not aggregate.get("field")
 
 

@@ -1,4 +1,4 @@
-"""The package of an EPUB 2 or 3 book: what is read in which order, and its table of contents."""
+"""The package of an EPUB 2 or 3 book: its reading order, and its table of contents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENCRYPTION: Final = "META-INF/encryption.xml"
 _FONT_MANGLING: Final = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _PAGES: Final = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
 _FRONT: Final = frozenset({"cover", "toc", "title-page", "titlepage"})
-"""Types of the guide (EPUB 2) and of landmarks (EPUB 3) whose pages are no text of the novel."""
+"""Types in the guide (EPUB 2) and in landmarks (EPUB 3) whose pages are not part of the novel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def target(base: str, href: str) -> tuple[str, str]:
 
 
 def _with_chapters(contents: tuple[Entry, ...]) -> frozenset[str]:
-    """Files with several entries: a title page in one file with the text is no page of its own."""
+    """Files with several entries: a title page in one file with the text is no separate page."""
     return frozenset(file for file, entries in Counter(entry.file for entry in contents).items() if entries > 1)
 
 

@@ -26,7 +26,7 @@ _LONGEST_BACKLINK: Final = 5
 
 
 class PageText:
-    """Lines of a page with their heading level (0: none); `anchors` tells before which line an id is."""
+    """Lines of a page with their heading level (0: none); `anchors` gives the line that follows each id."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, int]] = []
@@ -43,7 +43,7 @@ class PageText:
         self._level = level or self._level
 
     def end(self) -> None:
-        """Ends the line and what it was."""
+        """Ends the line and resets its level."""
         self.begin()
         self._level = 0
 
@@ -111,7 +111,7 @@ def page_text(root: Element, part: str, take_note: Callable[[str, str], str], us
 def _starts(
     text: PageText, element: Element, name: str, part: str, take_note: Callable[[str, str], str], used: set[str]
 ) -> bool:
-    """Enters an element; tells whether what is in it is left out."""
+    """Enters an element. Returns whether its contents are left out."""
     if name in _BLOCKS:
         text.begin(_LEVELS.get(name, 0))
     elif name == "br":

@@ -1,4 +1,4 @@
-"""EPUB 2 and 3 to plain text with headings marked as in Markdown, and what was met on the way."""
+"""EPUB 2 and 3 to plain text with headings marked as in Markdown, and a report of the contents."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class _Book:
         return "\n\n".join(parts), replace(self._report, paragraphs=paragraphs, rule=rule)
 
     def _contents_lead(self, entries: Sequence[Entry]) -> bool:
-        """Whether the table of contents has the chapters, and not only the volumes or the front matter."""
+        """True when the table of contents lists the chapters, and not only the volumes or the front matter."""
         listed = {_norm(entry.title) for entry in entries}
         unlisted = sum(
             bool(level) and _norm(line) not in listed and _is_chapter(line)
@@ -168,7 +168,7 @@ def _marked(found: PageText, entries: Sequence[Entry]) -> list[str]:
 
 
 def _fuller(title: str, lines: Sequence[tuple[str, int]]) -> tuple[str, int]:
-    """The title, or the longer heading of the page that contains it; and how many lines only say it again."""
+    """The title, or the longer heading of the page that contains it; and the number of lines that only repeat it."""
     short, said, repeated = _norm(title), title, 0
     for line, level in lines:
         one = _norm(line)

@@ -90,7 +90,7 @@ def epub(details: BookDetails, chapters: Sequence[ImportedChapter]) -> bytes:
 
 
 def _identifier(details: BookDetails) -> str:
-    """The project's id as a UUID; a project whose id is none has one derived from it, which stays as long."""
+    """The project's id as a UUID; for another id a UUID derived from it, which is as stable."""
     try:
         return f"urn:uuid:{uuid.UUID(details.identifier)}"
     except ValueError:
@@ -230,7 +230,7 @@ def _id(page: _Page) -> str:
 
 
 def _packed(files: Sequence[tuple[str, bytes]], modified: datetime) -> bytes:
-    """The mimetype first and stored, as the format wants it; every date is the book's own."""
+    """The mimetype first and uncompressed, as the format requires; every date is the book's own."""
     date = max(modified, datetime(1980, 1, 1, tzinfo=UTC)).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:

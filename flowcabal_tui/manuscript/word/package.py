@@ -1,4 +1,4 @@
-"""Where the parts of a Word document are: found by relationships, never by their usual names."""
+"""The parts of a Word document: found by relationships, never by their usual names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def find_parts(archive: Archive) -> WordParts:
 
 
 def _relations(archive: Archive, part: str) -> list[tuple[str, str]]:
-    """Kind and path of what a part ("" for the package) refers to inside of the package."""
+    """Kind and path of the parts that a part ("" for the package) refers to inside the package."""
     folder, name = posixpath.split(part)
     listed = posixpath.join(folder, "_rels", f"{name}.rels")
     if listed not in archive:

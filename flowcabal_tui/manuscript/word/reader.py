@@ -1,4 +1,4 @@
-"""DOCX to plain text with headings marked as in Markdown, and what was met on the way; nothing is lost unsaid."""
+"""DOCX to plain text with headings marked as in Markdown, and a report of the contents that lists every loss."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class _Document:
         return lines
 
     def _blocks(self, container: Element) -> list[str]:
-        """The lines of what a text box or a cell holds."""
+        """The lines of a text box or a cell."""
         lines: list[str] = []
         for one in container:
             name = local(one)

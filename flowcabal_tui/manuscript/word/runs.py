@@ -63,7 +63,7 @@ class Comments:
             self._anchors[name] = "".join([*found[0], *pieces[found[1] :]])[:_LONGEST_ANCHOR]
 
     def line_ended(self, pieces: list[str]) -> None:
-        """What is open goes on in the next line, until it is long enough."""
+        """Continues open anchors in the next line, unless they are long enough."""
         for name, (gathered, at) in list(self._open.items()):
             gathered += [*pieces[at:], "\n"]
             if sum(map(len, gathered)) > _LONGEST_ANCHOR:
@@ -73,7 +73,7 @@ class Comments:
                 self._open[name] = (gathered, 0)
 
     def all(self) -> tuple[FileComment, ...]:
-        """In the order of the text; those that stand at no place come last."""
+        """Comments in the order of the text; those without a place come last."""
         for name in list(self._open):
             self.end(name, [])
         placed = [replace(self._comments[name], anchor=text.strip()) for name, text in self._anchors.items()]
@@ -209,7 +209,7 @@ class Runs:
             self._comments.end(attribute(element, "id"), pieces)
 
     def _alternative(self, element: Element, pieces: list[str]) -> None:
-        """One of the two forms, never both: they say the same."""
+        """Reads one of the two forms, never both: they have the same contents."""
         chosen = child(element, "Choice")
         chosen = child(element, "Fallback") if chosen is None else chosen
         if chosen is not None:

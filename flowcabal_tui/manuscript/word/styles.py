@@ -1,4 +1,4 @@
-"""What styles and numberings of a Word document say about a paragraph: its outline level, its number, hidden or not."""
+"""Styles and numberings of a Word document: the outline level of a paragraph, its number, and whether it is hidden."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Style:
 
 @dataclass(slots=True)
 class _Written:
-    """A style as the file has it; None where it says nothing. `level` 9 is body text, said in so many words."""
+    """A style as the file has it; None where it sets nothing. `level` 9 is body text, set explicitly."""
 
     name: str
     based_on: str
@@ -161,7 +161,7 @@ class Numbering:
                 self._of[attribute(element, "numId") or ""] = value(element, "abstractNumId") or ""
 
     def next(self, place: tuple[str, int]) -> str:
-        """Counts one on in a list and returns what stands before the paragraph ("" for bullets)."""
+        """Advances a list by one. Returns the label of the paragraph ("" for bullets)."""
         name, at = self._of.get(place[0], ""), place[1]
         levels = self._lists.get(name)
         if not levels or at not in levels:

@@ -1,4 +1,4 @@
-"""The question whether a skeleton covers what was asked for, and its answer."""
+"""The question whether a skeleton covers the request, and its answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FENCE: Final = re.compile(r"\A\s*```\w{0,10}\s*(.*?)\s*```\s*\Z", re.DOTALL)
 
 
 def coverage_request(wish: str, document: Document) -> str:
-    """What is asked about: the wish and the workflow, without its edges."""
+    """The text of the question: the wish and the workflow, without its edges."""
     shown = {key: value for key, value in document.items() if key != "edges"}
     return json.dumps({"nl_requirement": wish, "workflow": shown}, ensure_ascii=False)
 

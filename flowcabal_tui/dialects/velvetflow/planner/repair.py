@@ -1,4 +1,4 @@
-"""The tools that mend a document of VelvetFlow: each gives a new document and says what it did to it."""
+"""The tools that repair a document of VelvetFlow: each returns a new document and describes the change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "boolean": {"true": True, "false": False}.__getitem__,
 }
 Mended = tuple[Document, Document]
-"""The document and a summary: `applied`, `reason`, and what was done."""
+"""The document and a summary: `applied`, `reason`, and the changes."""
 
 
 def mended(document: Document, tool: str, given: Document, actions: Actions) -> Mended:
@@ -75,7 +75,7 @@ def _replaced(document: Document, given: Document, _actions: Actions) -> Mended:
 
 
 def _without_lost(document: Document, given: Document, _actions: Actions) -> Mended:
-    """Takes away bindings to nodes that are not there, and such edges. What was taken away is told."""
+    """Removes bindings and edges to missing nodes, and lists them in the summary."""
     known = [node["id"] for graph in _graphs(document) for node in graph["nodes"]]
     bindings, edges = [], []
     for place, holder in list(_bindings(document["nodes"], "params.nodes")):
@@ -127,7 +127,7 @@ def _written(holder: Any, steps: list[str | int], value: Any) -> bool:
 
 
 def _has_place(holder: Any, step: str | int) -> bool:
-    """Can the step be written to? A list is filled up to the place."""
+    """True when the step can be written to. A list is extended up to the index."""
     if isinstance(step, str):
         return isinstance(holder, dict)
     if not isinstance(holder, list) or step > MOST_INDEX:
@@ -166,7 +166,7 @@ def _placeholder(schema: Mapping[str, Any]) -> Any:
 
 
 def _coerced(value: Any, wanted: str) -> Any:
-    """The same value of the wanted type where nothing is lost; else the value itself."""
+    """The same value in the wanted type where nothing is lost; else the value itself."""
     if isinstance(value, str) and wanted in ("integer", "number", "boolean"):
         try:
             return _READERS[wanted](value)

@@ -1,6 +1,6 @@
-"""A workflow while VelvetFlow's planner makes it: flat nodes with their parents, in the words of its tools.
+"""A workflow while VelvetFlow's planner makes it: flat nodes with their parents, in the terms of its tools.
 
-Nodes may name others that come later. What the words mean is said when the document is read.
+Nodes may refer to later ones. The terms are interpreted when the document is read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Skeleton:
 
     @classmethod
     def of(cls, document: Document) -> Skeleton:
-        """The skeleton of a document. Raises DialectError where it has not the form of one, or an id stands twice."""
+        """The skeleton of a document. Raises DialectError for another form, or for a duplicate id."""
         given = copy.deepcopy(document)
         _require_form(given)
         name = str(given.get("workflow_name") or "unnamed_workflow")
@@ -88,8 +88,8 @@ class Skeleton:
         ]
 
     def readable(self, name: str) -> tuple[str, ...]:
-        """The nodes whose outputs a node may read: those of its graph and of the graphs around, but for what comes
-        behind it."""
+        """The nodes whose outputs a node may read: those of its graph and of the enclosing graphs, except its
+        successors."""
         behind, waiting = {name}, [name]
         edges = self._all_edges()
         while waiting:
@@ -133,7 +133,7 @@ def _require_form(graph: Any) -> None:
 
 
 def references(value: Any, known: Collection[str]) -> list[str]:
-    """Which of the `known` nodes a value names by `result_of`, each once, in their order."""
+    """The `known` nodes that a value names by `result_of`, each once, in their order."""
     named: set[str] = set()
     waiting = [value]
     while waiting:

@@ -1,7 +1,7 @@
-"""The first pass of VelvetFlow's planner: tools that make nodes, with the guards and the answers that were recorded.
+"""The first pass of VelvetFlow's planner: tools that make nodes, with the recorded guards and answers.
 
-Where the original is silent this is not: an id that is taken is refused, so is a parent that is no loop. An action is
-never put in the place of another.
+Stricter than the original: refuses an id that is in use, and a parent that is no loop. An action never replaces
+another.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _condition_params(node: Document, given: Document) -> tuple[Document, list[s
 
 
 def _loop_params(node: Document, given: Document) -> tuple[Document, list[str]]:
-    """What is named beside `params` overrides it. The graph inside is made of `sub_graph_nodes` only."""
+    """Fields next to `params` override those inside. The inner graph is made of `sub_graph_nodes` only."""
     params = {**node["params"], **(given.get("params") or {})}
     params |= {key: given[key] for key in _LOOP_NEEDS if key in given}
     removed = [key for key in params if key not in LOOP_FIELDS]
@@ -239,7 +239,7 @@ def _kind_of(tool: str) -> str:
 
 
 def error(sentence: str, /, **told: Any) -> Document:
-    """An answer that refuses, with what is allowed. Texts fill the sentence, lists stand beside it."""
+    """An answer that refuses, with the allowed values. Texts fill the sentence, lists are separate fields."""
     plain = {key: value for key, value in told.items() if isinstance(value, str) and key not in _BESIDE}
     beside = {key: value for key, value in told.items() if key not in plain}
     return {"status": "error", "message": said(sentence, **plain), **beside}
