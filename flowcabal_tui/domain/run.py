@@ -266,6 +266,8 @@ class RunRequest:
     """Parameters of nodes for this run only, such as {"model": ..., "draft.temperature": ...}; dots lead inside."""
     limit: SpendLimit | None = None
     """The agreed limit; None: the run is quoted at its start and limited to the quote."""
+    aside: bool = False
+    """Its outputs are further candidates: each node keeps the output that it has."""
 
     def another(self, node: NodeId) -> RunRequest:
         """The same run for one more sample of a node; only that node costs anything."""

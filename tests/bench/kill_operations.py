@@ -37,6 +37,7 @@ from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, Decid
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, UndoDecision
+from tests.bench import kill_candidates as candidates
 
 Act = Callable[[Project], Awaitable[None]]
 WORKFLOW: Final = "chapter"
@@ -131,6 +132,21 @@ async def _kept(project: Project) -> None:
     await _keep(project)
 
 
+async def _drafts(project: Project) -> None:
+    await _ran(project)
+    await candidates.write_two_more(project)
+
+
+async def _chosen(project: Project) -> None:
+    await _drafts(project)
+    await candidates.choose(project)
+
+
+async def _together(project: Project) -> None:
+    await _drafts(project)
+    await candidates.put_together(project)
+
+
 async def _output(project: Project) -> OutputId:
     return (await project.book.kept())[0].id
 
@@ -201,7 +217,7 @@ async def _undelete(project: Project) -> None:
     await project.carry_out(EditChapter((await project.book.deleted_chapters())[0].id, deleted=False))
 
 
-async def _undo(project: Project) -> None:
+async def _revert(project: Project) -> None:
     change = await project.book.last_change()
     if change is None:
         raise RuntimeError("there is nothing to undo")
@@ -292,15 +308,18 @@ async def _mend(project: Project) -> None:
     await project.carry_out(WriteChapter(chapter, ACTS.replace("Ines Marlow", "Her sister")))
 
 
-async def _undo(project: Project) -> None:
-    await project.carry_out(UndoDecision())
-
-
 OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("save", _save),
     Operation("import", _import),
     Operation("run", _run, prepare=_new_chapter, again=_run),
     Operation("keep", _keep, prepare=_ran),
+    Operation("choose", candidates.choose, prepare=_drafts),
+    Operation("put together", candidates.put_together, prepare=_drafts, again=candidates.put_together),
+    Operation("sift", candidates.sift, prepare=_drafts, again=candidates.sift),
+    Operation("take a choice back", candidates.take_back, prepare=_chosen),
+    Operation("take parts back", candidates.take_back, prepare=_together),
+    Operation("answer", candidates.answer, prepare=candidates.ask, again=candidates.answer),
+    Operation("take an answer back", candidates.take_back, prepare=candidates.answered),
     Operation("take out", _take_out, prepare=_kept),
     Operation("replace", _replace),
     Operation("rename", _rename, prepare=_name_place),
@@ -310,8 +329,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("merge", _merge),
     Operation("restore", _restore),
     Operation("delete", _delete),
-    Operation("undo of a replacement", _undo, prepare=_replace),
-    Operation("undo of a merge", _undo, prepare=_merge),
+    Operation("undo of a replacement", _revert, prepare=_replace),
+    Operation("undo of a merge", _revert, prepare=_merge),
     Operation("undelete", _undelete, prepare=_delete),
     Operation("outside edit", _take_outside, prepare=_edit_outside),
     Operation("check", _check, prepare=_unchecked, again=_check),

@@ -31,6 +31,7 @@ from flowcabal_tui.manuscript.mirror import mirror_digest
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import OutsideEdit
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
+from tests.bench.kill_candidates import state_of_candidates
 from tests.bench.kill_operations import OPERATIONS, OUTSIDE, SECRET, Act, Operation, book
 from tests.bench.paid_ledger import keep_ledger, paid_twice
 from tests.bench.projects import own_folders
@@ -265,6 +266,7 @@ async def _state(folder: Path, wrong: Counter[str] | None = None) -> dict[str, A
             "runs": [(one.workflow, one.state, one.nodes) for one in await project.runs.summaries()],
             "findings": await _findings(project),
             "facts": [(one.text, bool(one.since), bool(one.until)) for one in (await project.story.all()).facts],
+            **await state_of_candidates(project),
         }
         if wrong is not None:
             await _look(project, folder, wrong)

@@ -76,7 +76,9 @@ async def three(desk: Desk) -> Comparison:
     return await desk.project.comparisons.comparison(target)
 
 
-async def stands(desk: Desk, workflow: str = "chapter-flow", node: NodeId = DRAFT, chapter: int | None = 1) -> str:
+async def current_text(
+    desk: Desk, workflow: str = "chapter-flow", node: NodeId = DRAFT, chapter: int | None = 1
+) -> str:
     """The text of the output that a node has."""
     place = await desk.chapter(chapter) if chapter else None
     (found,) = [each for each in await desk.project.workflows.versions(workflow, node, place) if each.current]
@@ -97,7 +99,7 @@ async def test_further_candidates_are_quoted_paid_once_and_change_nothing_that_s
     shown = await three(desk)
     assert calls(server) == before + 2
     assert {each.text for each in shown.candidates} == set(TEXTS)
-    assert await stands(desk) == TEXTS[0]
+    assert await current_text(desk) == TEXTS[0]
     assert not shown.is_decided and shown.can_grow
 
 
@@ -124,7 +126,7 @@ async def test_a_choice_stands_says_who_won_and_is_taken_back(desk: Desk) -> Non
     shown, target = await three(desk), await draft(desk)
     pick = next(each for each in shown.candidates if each.text == TEXTS[2])
     identity = await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (pick.digest,))))
-    assert await stands(desk) == TEXTS[2]
+    assert await current_text(desk) == TEXTS[2]
     decided = await desk.project.comparisons.comparison(target)
     assert decided.verdict == Verdict("chosen", (pick.digest,))
     maker = decided.candidates[decided.place(pick.digest)].maker
@@ -138,7 +140,7 @@ async def test_a_choice_stands_says_who_won_and_is_taken_back(desk: Desk) -> Non
     assert (row.model, row.won, row.tied, row.lost) == ("mock", 1, 0, 2)
     await desk.project.carry_out(TakeBackChoice(shown.id))
     assert identity == shown.id
-    assert await stands(desk) == TEXTS[0]
+    assert await current_text(desk) == TEXTS[0]
     assert await desk.project.comparisons.outcomes() == ()
     assert (await desk.project.comparisons.comparison(target)).candidates == shown.candidates, "blind again"
     with pytest.raises(RunError, match="Nothing was decided"):
@@ -152,14 +154,14 @@ async def test_a_choice_is_not_taken_back_over_a_later_one(desk: Desk) -> None:
     await desk.project.carry_out(EditOutput("chapter-flow", DRAFT, "By hand.", target.chapter))
     with pytest.raises(RunError, match="since"):
         await desk.project.carry_out(TakeBackChoice(shown.id))
-    assert await stands(desk) == "By hand."
+    assert await current_text(desk) == "By hand."
 
 
 async def test_a_tie_and_none_of_them_are_answers(desk: Desk) -> None:
     shown, target = await three(desk), await draft(desk)
     first, second, _third = (each.digest for each in shown.candidates)
     await desk.project.carry_out(DecideComparison(target, Verdict("tie", (second, first))))
-    assert await stands(desk) == shown.candidates[1].text
+    assert await current_text(desk) == shown.candidates[1].text
     (row,) = await desk.project.comparisons.outcomes()
     assert (row.won, row.tied, row.lost) == (0, 2, 1)
     await desk.project.carry_out(DecideComparison(target, Verdict("none")))
@@ -185,7 +187,7 @@ async def test_a_text_of_parts_stands_and_blame_knows_whose_they_are_and_what_th
     edited = text.replace("nobody rang", "no hand rang") + "\n\nI wrote this myself."
     target = await draft(desk)
     await desk.project.carry_out(DecideComparison(target, Verdict("composed", (), edited), taken))
-    assert await stands(desk) == edited
+    assert await current_text(desk) == edited
     (row,) = await desk.project.comparisons.outcomes()
     assert (row.won, row.tied, row.lost) == (0, 2, 1), "two gave parts, one gave none"
     run = (await desk.project.runs.summaries())[0].id
@@ -218,7 +220,7 @@ async def test_a_pass_over_the_seams_is_quoted_paid_once_and_changes_nothing_by_
     (change,) = await desk.project.comparisons.seam_changes(target, text, taken) or ()
     assert (change.before, change.after) == ("She read.", "She read it.")
     assert (await desk.project.comparisons.quote_seams(target, text, taken)).likely.calls == 0
-    assert await stands(desk) == TEXTS[0]
+    assert await current_text(desk) == TEXTS[0]
     with pytest.raises(RunError, match="no seams"):
         await desk.project.comparisons.quote_seams(target, TEXTS[0], ())
 
@@ -273,7 +275,7 @@ async def test_a_choice_answers_the_question_and_another_one_replaces_it(
     first, second, _third = shown.candidates
     await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (first.digest,))))
     assert await finished(desk) == "done"
-    assert await stands(desk, "openings", NodeId("open"), None) == first.text
+    assert await current_text(desk, "openings", NodeId("open"), None) == first.text
     decided = await desk.project.comparisons.comparison(target)
     maker = decided.candidates[0].maker
     assert maker and maker.model == "mock" and maker.node.startswith("open/1/candidate-") and maker.prompt
@@ -281,10 +283,10 @@ async def test_a_choice_answers_the_question_and_another_one_replaces_it(
     await desk.project.carry_out(TakeBackChoice(shown.id))
     assert not (await desk.project.comparisons.comparison(target)).is_decided
     await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (second.digest,))))
-    assert await stands(desk, "openings", NodeId("open"), None) == second.text
+    assert await current_text(desk, "openings", NodeId("open"), None) == second.text
     assert calls(server) == before, "nothing is paid for by it"
     await desk.run("openings")
-    assert await stands(desk, "openings", NodeId("open"), None) == second.text
+    assert await current_text(desk, "openings", NodeId("open"), None) == second.text
 
 
 async def test_after_a_choice_was_taken_back_a_run_asks_again_with_the_same_candidates(
@@ -313,7 +315,7 @@ async def test_none_of_them_rejects_and_a_composed_text_is_the_edit(asked: tuple
     taken = tuple(Taken(each.digest, 0) for each in shown.candidates)
     text = composed(shown, taken)
     await desk.project.carry_out(DecideComparison(target, Verdict("composed", (), text), taken))
-    assert await stands(desk, "openings", NodeId("open"), None) == text
+    assert await current_text(desk, "openings", NodeId("open"), None) == text
 
 
 async def test_more_candidates_of_a_round_keep_those_that_are_there(
@@ -337,10 +339,10 @@ async def test_a_question_answered_elsewhere_can_be_decided_again_here(asked: tu
     assert await finished(desk) == "done"
     shown = await desk.project.comparisons.comparison(target)
     assert not shown.is_decided
-    before = await stands(desk, "openings", NodeId("open"), None)
+    before = await current_text(desk, "openings", NodeId("open"), None)
     other = next(each for each in shown.candidates if each.text != before)
     await desk.project.carry_out(DecideComparison(target, Verdict("chosen", (other.digest,))))
-    assert await stands(desk, "openings", NodeId("open"), None) == other.text
+    assert await current_text(desk, "openings", NodeId("open"), None) == other.text
 
 
 # faults
@@ -359,7 +361,7 @@ async def test_candidates_that_failed_are_asked_for_again_and_the_others_are_not
     await desk.project.carry_out(WriteCandidates(target, 1))
     assert calls(server) == before + 1
     assert {each.text for each in (await desk.project.comparisons.comparison(target)).candidates} == set(TEXTS)
-    assert await stands(desk) == TEXTS[0]
+    assert await current_text(desk) == TEXTS[0]
 
 
 async def test_a_model_that_writes_the_same_again_is_named(desk: Desk, server: FaultServer) -> None:
@@ -395,4 +397,4 @@ async def test_a_run_that_was_left_for_the_night_is_decided_in_another_process(
         await again.project.carry_out(DecideComparison(target, Verdict("chosen", (seen.candidates[2].digest,))))
         assert await finished(again) == "done"
         assert calls(server) == before + 1, "only what comes after the choice is written"
-        assert await stands(again, "openings", NodeId("open"), None) == seen.candidates[2].text
+        assert await current_text(again, "openings", NodeId("open"), None) == seen.candidates[2].text

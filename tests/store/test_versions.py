@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.versions import StaleMark, StandingOutput
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.store.runs.standings import Change
+from flowcabal_tui.store.runs.standings import Change, forgetting_outcomes
 
 STEPS = 100
 """Instructions of SQLite that are counted as one look."""
@@ -58,8 +58,8 @@ async def test_the_same_text_again_is_no_other_version_and_a_served_one_neither(
 
 async def test_what_a_person_wrote_stands_under_the_keys_of_what_it_replaces(store):
     await ran(store, "r1", "one")
-    await store.versions.write("章", CHAPTER, NODE, Output("mine"), digest("one"))
-    await store.versions.write("章", CHAPTER, NODE, Output("mine"), Digest(""))
+    await store.standings.write("章", {}, store.versions.writing("章", CHAPTER, NODE, Output("mine"), digest("one")))
+    await store.standings.write("章", {}, store.versions.writing("章", CHAPTER, NODE, Output("mine"), Digest("")))
     one, mine = await store.versions.of("章", CHAPTER, NODE)
     assert (mine.author, mine.run, mine.number, one.author) == ("human", "", 2, "model")
     assert await store.versions.keys("章", CHAPTER, NODE, digest("mine")) == {"out-r1"}
@@ -145,7 +145,7 @@ async def test_forgotten_outcomes_stand_no_more(store):
     result = StoredResult(Digest("k"), "one", digest("one"), "m", "model", "stop", Usage(), 0.0)
     await store.runs.remember_outcome(Digest("a"), result)
     await store.runs.remember_outcome(Digest("b"), result)
-    await store.standings.forget_outcomes({Digest("a")})
+    await store.standings.write("章", {}, forgetting_outcomes({Digest("a")}))
     assert await store.runs.outcome(Digest("a")) is None
     assert await store.runs.outcome(Digest("b")) is not None
 

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.comparison import (
     in_order,
     results,
 )
-from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
+from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.run import AngleCheck, Decision, DecisionKind
@@ -37,8 +37,9 @@ from flowcabal_tui.project.words import check_words
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.comparisons import ComparisonChanged, DecideComparison
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.comparisons import StoredPart
-from flowcabal_tui.store.runs.standings import Change
+from flowcabal_tui.store.runs.standings import Change, forgetting_outcomes
 
 
 class Comparisons:
@@ -139,7 +140,7 @@ class Comparisons:
     # the writer's word
 
     async def decide(self, command: DecideComparison) -> ComparisonId:
-        """Writes the word down, then carries it out. Raises RunError, and then nothing was changed."""
+        """Writes the word down and carries it out in one transaction. Raises RunError, and then nothing was changed."""
         sources = await self.sources.of(command.target)
         verdict = _checked(command.verdict, sources)
         identity = comparison_id(sources.target, sources.digests)
@@ -157,7 +158,7 @@ class Comparisons:
         said = results(sources.digests, verdict, used)
         makers = {each.digest: await self.sources.maker(sources, each) for each in sources.candidates}
         after = digest(text) if text else Digest("")
-        await self._store.comparisons.decide(
+        word = self._store.comparisons.deciding(
             identity,
             replace(verdict, text=""),
             kept,
@@ -165,11 +166,7 @@ class Comparisons:
             {name: (result, makers[name]) for name, result in said.items()},
             parts,
         )
-        try:
-            await self._carry_out(sources, verdict, text)
-        except FlowCabalError:
-            await self._store.comparisons.take_back(identity)
-            raise
+        await self._carry_out(sources, verdict, text, word)
         self._emit(ComparisonChanged(identity))
         return identity
 
@@ -186,7 +183,7 @@ class Comparisons:
             if each is not None
         ]
 
-    async def _carry_out(self, sources: Sources, verdict: Verdict, text: str) -> None:
+    async def _carry_out(self, sources: Sources, verdict: Verdict, text: str, word: Work) -> None:
         target = sources.target
         if sources.is_waiting:
             kinds: dict[str, DecisionKind] = {"none": "reject", "composed": "edit"}
@@ -194,17 +191,19 @@ class Comparisons:
             answer = Decision(
                 kinds.get(verdict.kind, "choose"), number, text=text if verdict.kind == "composed" else ""
             )
-            await self._manager.decide(target.question, answer)
+            await self._manager.decide(target.question, answer, word)
         elif verdict.kind == "none":
-            return
+            await self._store.standings.write(target.workflow, {}, word)
         elif sources.question is not None:
-            await self._write_again(sources, text)
+            await self._write_again(sources, text, word)
         elif verdict.kind == "composed":
-            await self._versions.write(target.workflow, target.node, target.chapter, Output(clean(text)))
+            output = Output(clean(text))
+            await self._versions.write(target.workflow, target.node, target.chapter, output, beside=(word,))
         else:
-            await self._versions.select(target.workflow, target.node, target.chapter, verdict.picks[0])
+            pick = verdict.picks[0]
+            await self._versions.select(target.workflow, target.node, target.chapter, pick, beside=(word,))
 
-    async def _write_again(self, sources: Sources, text: str) -> None:
+    async def _write_again(self, sources: Sources, text: str, word: Work) -> None:
         """Another choice after the question was answered: the output of the step with another pick."""
         target, standing = sources.target, await self._standing(sources.target)
         value: dict[str, Any] = {"round": _round(sources), "lineage": []}
@@ -216,7 +215,7 @@ class Comparisons:
             if isinstance(line, dict)
         ]
         output = Output.of({**value, "text": text, "lineage": lines})
-        await self._versions.write(target.workflow, target.node, target.chapter, output)
+        await self._versions.write(target.workflow, target.node, target.chapter, output, beside=(word,))
 
     async def _require_last_round(self, sources: Sources) -> None:
         standing = await self._standing(sources.target)
@@ -248,17 +247,17 @@ class Comparisons:
         standing = await self._standing(target)
         if row.after and standing is not None and await self._text_digest(standing) not in (row.after, row.before):
             raise RunError(_("Another text has been chosen for the step since."), _("Nothing was changed."))
-        await self._store.comparisons.take_back(identity)
+        parts = [self._store.comparisons.taking_back(identity)]
         if target.question:
-            await self._forget_answer(target)
+            parts.append(await self._forgetting_answer(target))
         if row.before and row.after and standing is not None and standing.digest != row.before:
-            await self._versions.select(target.workflow, target.node, target.chapter, row.before)
-        elif not row.before and standing is not None:
-            stale = Change(marks=((target.node, target.node, "output"),))
-            await self._store.standings.write(target.workflow, {target.chapter: stale})
+            await self._versions.select(target.workflow, target.node, target.chapter, row.before, beside=parts)
+        else:
+            own = ((target.node, target.node, "output"),) if not row.before and standing is not None else ()
+            await self._store.standings.write(target.workflow, {target.chapter: Change(marks=own)}, *parts)
         self._emit(ComparisonChanged(identity))
 
-    async def _forget_answer(self, target: ComparisonTarget) -> None:
+    async def _forgetting_answer(self, target: ComparisonTarget) -> Work:
         """The run that goes on with the answer is stopped, and a later one asks again, with the same candidates."""
         question = await self._store.runs.question(target.question)
         if await self._manager.goes_on(question.run):
@@ -268,7 +267,7 @@ class Comparisons:
         keys = {Digest(payload["under"]) for payload in told if "under" in payload}
         for path in (*containers(target.node), target.node):
             keys |= await self._store.versions.keys(target.workflow, target.chapter, path, None)
-        await self._store.standings.forget_outcomes(keys)
+        return forgetting_outcomes(keys)
 
 
 def _checked(verdict: Verdict, sources: Sources) -> Verdict:

@@ -11,7 +11,6 @@ from flowcabal_tui.domain.comparison import MOST, ComparisonTarget
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.run import Quote, RunRequest, Spend
-from flowcabal_tui.domain.versions import StandingOutput
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import kind_and_params
@@ -47,11 +46,9 @@ class FurtherCandidates:
             if await self._manager.goes_on(question.run):
                 await self._manager.cancel(question.run, None)
             return await self._manager.start(requests[0])
-        before = (await self._store.standings.all(name_of(target.workflow), target.chapter)).get(target.node)
         known = await self._texts(target)
         runs = [await self._manager.start(each) for each in requests]
         await asyncio.gather(*(self._manager.ended(run) for run in runs))
-        await self._restore(target, before)
         failed = [run for run in runs if (await self._store.runs.summary(run)).state != "done"]
         if failed:
             raise RunError(
@@ -71,16 +68,6 @@ class FurtherCandidates:
         """The digests of all that the node has written for the chapter."""
         versions = await self._versions.of(name_of(target.workflow), target.node, target.chapter)
         return frozenset(version.digest for version in versions)
-
-    async def _restore(self, target: ComparisonTarget, before: StandingOutput | None) -> None:
-        """The step keeps the output that it had: a candidate is no choice."""
-        if before is None:
-            return
-        now = (await self._store.standings.all(name_of(target.workflow), target.chapter)).get(target.node)
-        if now is not None and now.digest != before.digest:
-            await self._versions.select(
-                target.workflow, target.node, target.chapter, before.digest, frozen=before.frozen, chosen=before.chosen
-            )
 
     async def _requests(self, target: ComparisonTarget, count: int) -> tuple[RunRequest, ...]:
         if not 1 <= count <= MOST:
@@ -110,6 +97,7 @@ class FurtherCandidates:
                 again=(),
                 step=False,
                 limit=None,
+                aside=True,
                 overrides=(*others, (target.node, {"sample": max(1, written) + n, "review": "never"})),
             )
             for n in range(count)

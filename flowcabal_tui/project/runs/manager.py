@@ -33,6 +33,7 @@ from flowcabal_tui.runner.run import Run
 from flowcabal_tui.runner.scope import RunScope, Services
 from flowcabal_tui.settings.project_file import ProjectSettings
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.file.connection import Work
 
 log = logging.getLogger(__name__)
 ENDED: Final = ("done", "failed", "cancelled")
@@ -277,8 +278,9 @@ class RunManager:
             if (last := self._last_words.pop(name, None)) is not None:
                 self._emit(last)
 
-    async def decide(self, question: QuestionId, decision: Decision) -> None:
-        """Records an answer and wakes the node; a run that nobody executes is resumed. Raises StaleQuestion."""
+    async def decide(self, question: QuestionId, decision: Decision, beside: Work = lambda _connection: None) -> None:
+        """Records an answer, with what is written `beside` it, and wakes the node; a run that nobody executes is
+        resumed. Raises StaleQuestion, and then nothing was written."""
         asked = await self._store.runs.question(question)
         if decision.kind not in asked.options:
             raise StaleQuestion(
@@ -303,7 +305,7 @@ class RunManager:
             decision.attempt,
             {"question": question, "decision": {"kind": decision.kind, "note": decision.note}},
         )
-        if not await self._store.runs.answer(question, decision, event):
+        if not await self._store.runs.answer(question, decision, event, beside=beside):
             raise StaleQuestion(
                 _("That question was already answered, or its run was stopped."), _("The first answer was kept.")
             )

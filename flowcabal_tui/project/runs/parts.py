@@ -43,7 +43,7 @@ class RunParts:
             self.quotes.agreed,
         )
         self.queries, self.history = RunQueries(store), History(store)
-        self.versions = OutputVersions(store, emit, self.manager.imagined, graphs, base.trust)
+        self.versions = OutputVersions(store, emit, self.manager.imagined, graphs, base.trust, base.clock)
         sources = CandidateSources(store, self.versions, base.models)
         self.comparisons = Comparisons(store, sources, self.versions, self.manager, emit)
         self.further = FurtherCandidates(store, self.versions, self.manager, self.quotes)

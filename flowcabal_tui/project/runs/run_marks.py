@@ -65,6 +65,8 @@ class RunMarks:
             self._took = asyncio.get_running_loop().time() - begun
 
     async def _note(self, outputs: Mapping[NodeId, Output]) -> None:
+        if self._scope.request.aside:
+            return
         fresh = [node for node in outputs if node not in self._noted]
         if not fresh:
             return

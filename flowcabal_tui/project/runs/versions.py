@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from flowcabal_tui.domain.errors import RunError, WorkflowError
-from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
+from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.run import RunRequest, made_of
@@ -33,7 +34,8 @@ from flowcabal_tui.protocol.workflows import (
 )
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.runs.standings import Change, Mark
+from flowcabal_tui.store.file.connection import Work
+from flowcabal_tui.store.runs.standings import Change, Mark, forgetting_outcomes
 
 
 def name_of(workflow: str) -> str:
@@ -57,10 +59,11 @@ class OutputVersions:
         imagined: Callable[[RunRequest], Awaitable[RunScope]],
         graphs: Graphs,
         trust: Trust,
+        now: Callable[[], datetime],
     ) -> None:
         """`imagined` gives what a run of a request would share, without beginning one."""
         self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
-        self._trust = trust
+        self._trust, self._now = trust, now
 
     # what there is
 
@@ -174,19 +177,38 @@ class OutputVersions:
         *,
         frozen: bool | None = None,
         chosen: bool = True,
+        beside: Sequence[Work] = (),
     ) -> None:
-        """This version stands from now on (`frozen` None: as frozen as what stood). Raises RunError."""
+        """This version stands from now on (`frozen` None: as frozen as what stood), in one transaction with what is
+        written `beside` it. Raises RunError."""
         document = await self._store.workflows.get(name_of(workflow))
-        graph = self._graphs.of(document)
         version = await self._version(document.id, chapter, node, digest)
+        text = await self._store.runs.text(version.digest)
+        await self._stand(document, chapter, version, text, frozen=frozen, chosen=chosen, beside=beside)
+
+    async def _stand(
+        self,
+        document: Workflow,
+        chapter: ChapterId | None,
+        version: NodeVersion,
+        text: str,
+        *,
+        base: Digest | None = None,
+        frozen: bool | None = None,
+        chosen: bool = True,
+        beside: Sequence[Work],
+    ) -> None:
+        """`base`: in whose place `text` is written by hand; None: the version is there."""
+        node, graph = version.node, self._graphs.of(document)
         known = await self._store.standings.all(document.id, chapter)
         before = known.get(node)
         keeps = before.frozen if frozen is None and before else bool(frozen)
         keys = await self._store.versions.keys(document.id, chapter, node, version.digest)
+        if base is not None:
+            keys |= await self._store.versions.keys(document.id, chapter, node, base)
         now = await self._keys_now(document, chapter, node) if "/" not in node else frozenset()
         if not keys and version.author == "human" and not version.run:
             keys = now
-        await self._remember(version, keys)
         stands = StandingOutput(
             node,
             version.digest,
@@ -198,8 +220,8 @@ class OutputVersions:
             before.made if before else Digest(""),
         )
         change = self._change(graph, known, stands, fits="/" in node or keeps or bool(keys & now))
-        await self._store.standings.write(document.id, {chapter: change})
-        await self._open_containers(document.id, chapter, node)
+        parts = (*self._remembering(version, text, keys), await self._opening_containers(document.id, chapter, node))
+        await self._store.standings.write(document.id, {chapter: change}, *beside, *parts)
         self._emit(MarksChanged(document.id, chapter, (node,)))
 
     async def edit(self, command: EditOutput) -> str:
@@ -214,16 +236,26 @@ class OutputVersions:
         return output.digest
 
     async def write(
-        self, workflow: str, node: NodeId, chapter: ChapterId | None, output: Output, base: Digest | None = None
+        self,
+        workflow: str,
+        node: NodeId,
+        chapter: ChapterId | None,
+        output: Output,
+        base: Digest | None = None,
+        beside: Sequence[Work] = (),
     ) -> None:
-        """Keeps an output by hand in the place of `base` (None: of what stands), and lets it stand."""
+        """Keeps an output by hand in the place of `base` (None: of what stands), and lets it stand, in one transaction
+        with what is written `beside` it."""
         document = await self._store.workflows.get(name_of(workflow))
         if base is None:
             known = (await self._store.standings.all(document.id, chapter)).get(node)
             base = known.digest if known else Digest("")
-        await self._store.versions.write(document.id, chapter, node, output, base)
+        by_hand = NodeVersion(0, node, self._now(), RunId(""), digest=output.digest, form=output.form, author="human")
+        versions = await self.of(document.id, node, chapter)
+        version = next((one for one in versions if (one.digest, one.author) == (output.digest, "human")), by_hand)
         stays = True if stays_as_edited(self._graphs.of(document), node) else None
-        await self.select(document.id, node, chapter, output.digest, frozen=stays)
+        written = self._store.versions.writing(document.id, chapter, node, output, base)
+        await self._stand(document, chapter, version, output.stored, base=base, frozen=stays, beside=(written, *beside))
 
     async def freeze(self, command: FreezeNode) -> None:
         """Raises RunError when there is no such output."""
@@ -258,13 +290,13 @@ class OutputVersions:
             marks.append((top, top, "output"))
         return Change(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
 
-    async def _remember(self, version: NodeVersion, keys: Collection[Digest]) -> None:
-        text = await self._store.runs.text(version.digest)
-        written = version.author == "human"
+    def _remembering(self, version: NodeVersion, text: str, keys: Collection[Digest]) -> list[Work]:
+        written, parts = version.author == "human", []
         for key in sorted(keys):
             own = version.key or (digest_of(["human", text]) if written else key)
             made = made_of(version) | {"key": own, "author": "human" if written else "model"}
-            await self._store.runs.remember_outcome(key, StoredResult(**made, text=text))
+            parts.append(self._store.runs.remembering_outcome(key, StoredResult(**made, text=text)))
+        return parts
 
     async def _version(self, name: str, chapter: ChapterId | None, node: NodeId, digest: Digest) -> NodeVersion:
         """The version of that digest; "" is the one that stands. Raises RunError."""
@@ -285,13 +317,12 @@ class OutputVersions:
         request = RunRequest(document.id, chapter) if last is None else replace(last, workflow=document.id)
         return await quoting.keys(await self._imagined(replace(request, again=(), targets=(), overrides=())), node)
 
-    async def _open_containers(self, name: str, chapter: ChapterId | None, node: NodeId) -> None:
+    async def _opening_containers(self, name: str, chapter: ChapterId | None, node: NodeId) -> Work:
         """Nodes around a changed one are not served as they are: they look inside again, which costs nothing."""
         keys: set[Digest] = set()
         for around in containers(node):
             keys |= await self._store.versions.keys(name, chapter, around, None)
-        if keys:
-            await self._store.standings.forget_outcomes(keys)
+        return forgetting_outcomes(keys)
 
 
 def _block(node: dict[str, Any] | None, command: FreezeBlock) -> dict[str, Any]:

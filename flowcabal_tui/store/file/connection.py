@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 """Returns the time for a row."""
+Work = Callable[[sqlite3.Connection], None]
+"""A part of a transaction, which is written together with the other parts or not at all. See `Writer.do`."""
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | Mapping[str, Any]
 Durability = Literal["FULL", "NORMAL"]

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, QuestionId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import digest_of
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
 
 State = Literal["open", "decided", "taken back"]
 _COLUMNS: Final = "id, workflow, node, chapter, question, seed, state, verdict, before, after, body, at"
@@ -90,7 +90,7 @@ class ComparisonRows:
         rows = await self._database.rows(f"SELECT {_COLUMNS} FROM comparison ORDER BY at DESC, id")
         return tuple(_stored(row) for row in rows)
 
-    async def decide(
+    def deciding(
         self,
         identity: ComparisonId,
         verdict: Verdict,
@@ -98,8 +98,8 @@ class ComparisonRows:
         after: Digest,
         results: Mapping[Digest, tuple[Result, Maker]],
         parts: Sequence[StoredPart],
-    ) -> None:
-        """Writes the verdict with all its consequences, in one transaction. Raises Gone."""
+    ) -> Work:
+        """The part of a transaction that writes the verdict with all its consequences. It raises Gone."""
         at = self._clock().isoformat()
 
         def decide(connection: sqlite3.Connection) -> None:
@@ -127,16 +127,16 @@ class ComparisonRows:
                 ],
             )
 
-        await self._database.do(decide)
+        return decide
 
-    async def take_back(self, identity: ComparisonId) -> None:
-        """Reopens the comparison, without a winner."""
+    def taking_back(self, identity: ComparisonId) -> Work:
+        """The part of a transaction that reopens the comparison, without a winner."""
 
         def take_back(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE comparison SET state='taken back', verdict='' WHERE id=?", (identity,))
             _forget(connection, identity)
 
-        await self._database.do(take_back)
+        return take_back
 
     async def outcomes(self) -> tuple[OutcomeCount, ...]:
         """Wins, ties and losses of the candidates of each prompt, model and sampling; those with most comparisons

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.store.file.blobs import is_short, pack_large, put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
 from flowcabal_tui.store.rows.plain import compact_json
 from flowcabal_tui.store.runs.read_ahead import ReadAhead
 from flowcabal_tui.store.runs.states import put_state
@@ -121,12 +121,16 @@ class Journal:
 
     async def remember_outcome(self, key: Digest, result: StoredResult) -> None:
         """Makes this output the current one of the key; earlier ones stay in the history."""
+        await self._database.do(self.remembering_outcome(key, result))
+
+    def remembering_outcome(self, key: Digest, result: StoredResult) -> Work:
+        """The same as a part of a transaction."""
 
         def remember(connection: sqlite3.Connection) -> None:
             put_text(connection, result.text, result.digest)
             self._stands(connection, key, result)
 
-        await self._database.do(remember)
+        return remember
 
     async def keep_output(
         self,
@@ -218,8 +222,11 @@ class Journal:
 
         await self._database.do(ask)
 
-    async def answer(self, question: QuestionId, decision: Decision, *events: RunEvent) -> bool:
-        """Stores the answer once. Returns False if it was answered before, withdrawn, or does not exist."""
+    async def answer(
+        self, question: QuestionId, decision: Decision, *events: RunEvent, beside: Work = lambda _connection: None
+    ) -> bool:
+        """Stores the answer once, with what `beside` writes. Returns False, and writes nothing, if it was answered
+        before, withdrawn, or does not exist."""
 
         def answer(connection: sqlite3.Connection) -> bool:
             answered = connection.execute(
@@ -228,6 +235,7 @@ class Journal:
             )
             if answered.rowcount:
                 self._append(connection, events)
+                beside(connection)
             return bool(answered.rowcount)
 
         return await self._database.do(answer)

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.versions import StaleMark, StaleReason, StandingOutput
 from flowcabal_tui.store.file.blobs import unpack
-from flowcabal_tui.store.file.connection import Clock, Database, Row
+from flowcabal_tui.store.file.connection import Clock, Database, Row, Work
 
 Mark = tuple[NodeId, NodeId, StaleReason]
 """A node that is out of date, the node that caused it, and the reason."""
@@ -73,8 +73,8 @@ class Standings:
             for node, sources in found.items()
         }
 
-    async def write(self, workflow: str, changes: Mapping[ChapterId | None, Change]) -> None:
-        """Writes the changes of each chapter in one transaction."""
+    async def write(self, workflow: str, changes: Mapping[ChapterId | None, Change], *beside: Work) -> None:
+        """Writes the changes of each chapter in one transaction, together with the parts `beside` them."""
         at = self._clock().isoformat()
 
         def write(connection: sqlite3.Connection) -> None:
@@ -87,6 +87,8 @@ class Standings:
                     " VALUES (?, ?, ?, ?, ?, ?)",
                     [(*place, *mark, at) for mark in change.marks],
                 )
+            for work in beside:
+                work(connection)
 
         await self._database.do(write)
 
@@ -102,14 +104,14 @@ class Standings:
 
         await self._database.do(as_made)
 
-    async def forget_outcomes(self, keys: Collection[Digest]) -> None:
-        """Forgets the current outputs of these keys, so that nodes around a changed one run their bodies again."""
-        wanted = json.dumps(sorted(keys))
-        await self._database.do(
-            lambda connection: connection.execute(
-                "DELETE FROM outcome WHERE key IN (SELECT value FROM json_each(?))", (wanted,)
-            ).close()
-        )
+
+def forgetting_outcomes(keys: Collection[Digest]) -> Work:
+    """The part of a transaction that forgets the current outputs of these keys, so that nodes around a changed one run
+    their bodies again."""
+    wanted = json.dumps(sorted(keys))
+    return lambda connection: connection.execute(
+        "DELETE FROM outcome WHERE key IN (SELECT value FROM json_each(?))", (wanted,)
+    ).close()
 
 
 def _put(connection: sqlite3.Connection, place: tuple[str, str], outputs: Sequence[StandingOutput]) -> None:

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.journal import EventKind, made_in, served_nodes
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.store.file.blobs import put_text, unpack
-from flowcabal_tui.store.file.connection import Clock, Database
+from flowcabal_tui.store.file.connection import Clock, Database, Work
 
 _OF_WORKFLOW: Final = "run.workflow>=? AND run.workflow<? AND run.chapter IS ?"
 _DURATION_RUNS: Final = 3
@@ -139,8 +139,8 @@ class Versions:
         rows = await self._database.rows("SELECT DISTINCT key FROM outcome WHERE result=?", (result,))
         return {key for (key,) in rows}
 
-    async def write(self, workflow: str, chapter: ChapterId | None, node: NodeId, output: Output, base: Digest) -> None:
-        """Stores a text by hand in place of `base`; the same text again changes nothing."""
+    def writing(self, workflow: str, chapter: ChapterId | None, node: NodeId, output: Output, base: Digest) -> Work:
+        """The part of a transaction that stores a text by hand in place of `base`; the same text changes nothing."""
         place = (workflow, chapter or "", node, output.digest)
         at = self._clock().isoformat()
 
@@ -155,7 +155,7 @@ class Versions:
                     (*place, output.form, base, at),
                 )
 
-        await self._database.do(write)
+        return write
 
     async def durations(self, workflow: str) -> Mapping[NodeId, float]:
         """Mean seconds of work of each node over the last runs in which it did any."""
