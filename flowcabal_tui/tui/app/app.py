@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.events import Event, Key, Paste, Resize
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
@@ -30,6 +29,7 @@ from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.announcer import Announcer
+from flowcabal_tui.tui.app.command_runner import CommandRunner
 from flowcabal_tui.tui.app.crash import last_words, write_report
 from flowcabal_tui.tui.app.departure import Departure
 from flowcabal_tui.tui.app.driver import PatientDriver
@@ -53,13 +53,6 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.widgets.diff_view import DiffView
     from flowcabal_tui.tui.widgets.stream_view import StreamView
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
-
-
-def _palette() -> type[Provider]:
-    """Loaded when the palette is first opened."""
-    from flowcabal_tui.tui.app.commands import ActionCommands
-
-    return ActionCommands
 
 
 SMALLEST: Final = Size(60, 16)
@@ -96,7 +89,6 @@ class FlowCabalApp(App[int]):
     # Textual declares these two as variables of the instance, so they cannot be ClassVar here.
     CSS_PATH = ["styles/base.tcss", "styles/workspace.tcss", "styles/writing.tcss"]  # noqa: RUF012  # see above
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (132, "-roomy")]  # noqa: RUF012  # see above
-    COMMANDS: ClassVar[set[Any]] = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
     def __init__(
@@ -123,10 +115,12 @@ class FlowCabalApp(App[int]):
         self._own_keys = current_ids(settings.keys)
         self.front = ProjectOpener(self, access, settings, proposals, clock)
         self._keys = KeyOrder(self, super().on_event)
+        self.commands = CommandRunner(self, self._own_keys)
 
     async def on_event(self, event: Event) -> None:
         """Keys and pastes of the terminal go one by one."""
         if isinstance(event, Key | Paste) and not event.is_forwarded:
+            self.commands.give_up()
             if not self._is_too_early(event):
                 await self._keys.take(event)
         else:
@@ -144,7 +138,8 @@ class FlowCabalApp(App[int]):
 
     def on_mount(self) -> None:
         """Colours and keys are there in the first frame; what needs the panes comes after it."""
-        self.screen_change_signal.subscribe(self, self.announcer.screen_changed)
+        for follower in (self.announcer, self.commands):
+            self.screen_change_signal.subscribe(self, follower.screen_changed)
         self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
         if not self.is_headless:
             listen(self.departure.terminate, self.departure.hang_up)
@@ -282,6 +277,10 @@ class FlowCabalApp(App[int]):
             for active in self.screen.active_bindings.values()
         ]
         self.push_screen(HelpScreen.of_focus(chain, display))
+
+    def action_command_palette(self) -> None:
+        """Every command, by its name."""
+        self.commands.ask()
 
     def action_jump(self) -> None:
         """Letters over the panes."""

@@ -1,54 +1,81 @@
-"""The command palette: every action that works at this moment, with its key beside it."""
+"""Every command of the program: of the table of actions, and of all panes, pages and dialogs, each with its place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from typing import Final, NamedTuple
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.dom import DOMNode
 
-from flowcabal_tui.locale import _
-from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.app.keys_page import declared_keys
+from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, shown_key
 
-_HANDS: Final = ("list.", "tree.", "rail.", "stream.", "prose.")
+_HANDS: Final = ("list.", "tree.", "rail.", "stream.", "prose.", "confirm.", "jump.", "help.", "answer.", "palette.")
 """Ids of what hands do without thinking, such as a cursor that goes down: keys, but no commands."""
+_MOVES: Final = frozenset(
+    ("escape", "enter", "q", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "tab", "backspace")
+)
+_SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
 
 
-class _Command(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `title`, `words` and `place` are marked, not translated; `action` is Textual's.
+
+    `owner` is the class whose key it is; None for what `where` says: the app, the start page or the workspace.
+    """
+
+    id: str
     title: str
-    explanation: str
-    node: DOMNode
+    words: str
+    place: str
+    keys: tuple[str, ...]
     action: str
+    where: str = ""
+    owner: type[DOMNode] | None = None
+
+    def shown_key(self, own: Mapping[str, str]) -> str:
+        """The first key, or the one that the user set."""
+        return shown_key((own[self.id].replace(" ", "") if self.id in own else ",".join(self.keys)).split(",")[0])
 
 
-class ActionCommands(Provider):
-    """Commands from the active bindings, and so from the table of actions and the panes' own keys."""
+@cache
+def all_commands() -> tuple[Command, ...]:
+    """Those that work everywhere in the workspace first, then place by place, in the order of the keys page."""
+    listed = [
+        Command(
+            each.id, each.label, each.description, WHERE_WORDS[each.where], tuple(each.keys.split(",")),
+            each.does or f"key('{each.id}')", each.where,
+        )
+        for each in sorted(ACTIONS, key=lambda each: ("workspace", "app", "home").index(each.where))
+    ]  # fmt: skip
+    return (*listed, *_declared({each.id for each in listed}))
 
-    def _commands(self) -> Iterator[_Command]:
-        seen: set[str] = set()
-        found = self.screen.active_bindings.values()
-        for active in sorted(found, key=lambda item: item.node in (self.screen, self.app)):
-            binding = active.binding
-            is_of_hands = not binding.show and (binding.id or _HANDS[0]).startswith(_HANDS)
-            if binding.description and active.enabled and binding.action not in seen and not is_of_hands:
-                seen.add(binding.action)
-                key = shown_key(binding.key)
-                title = f"{_(binding.description)}  ({key})"
-                yield _Command(title, _(binding.tooltip), active.node, binding.action)
 
-    async def discover(self) -> Hits:
-        """Everything, before a letter is typed."""
-        for command in self._commands():
-            run = partial(self.app.run_action, command.action, command.node)
-            yield DiscoveryHit(command.title, run, text=command.title, help=command.explanation)
+def _declared(known: set[str]) -> Iterator[Command]:
+    """Those that classes declare; of several with the same words, such as one a digit, the first."""
+    said: set[tuple[type[DOMNode], str, str]] = set()
+    for place, owner, binding in declared_keys():
+        keys = tuple(binding.key.split(","))
+        title = binding.description or binding.tooltip
+        is_new = binding.id not in known and (owner, title, binding.tooltip) not in said
+        if binding.id and is_new and not is_of_hands(binding.id, keys):
+            known.add(binding.id)
+            said.add((owner, title, binding.tooltip))
+            yield Command(binding.id, title, binding.tooltip, place, keys, binding.action, "", owner)
 
-    async def search(self, query: str) -> Hits:
-        """The commands whose title or explanation matches the letters typed."""
-        matcher = self.matcher(query)
-        for command in self._commands():
-            score = max(matcher.match(command.title), matcher.match(command.explanation) * 0.5)
-            if score > 0:
-                run = partial(self.app.run_action, command.action, command.node)
-                yield Hit(score, matcher.highlight(command.title), run, text=command.title, help=command.explanation)
+
+def is_of_hands(name: str, keys: tuple[str, ...]) -> bool:
+    """Is it a movement of the cursor, a way out or an answer, rather than a command?"""
+    return name.startswith(_HANDS) or all(key in _MOVES for key in keys)
+
+
+@cache
+def synonyms() -> Mapping[str, str]:
+    """Other words for a command, by its id, in both languages, with `|` between them."""
+    found: dict[str, str] = tomllib.loads(_SYNONYMS.read_text(encoding="utf-8"))
+    return found

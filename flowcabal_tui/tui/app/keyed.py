@@ -27,8 +27,14 @@ from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
+from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
+from flowcabal_tui.tui.models.trust import TrustScreen
+from flowcabal_tui.tui.revision.comments import CommentsScreen
+from flowcabal_tui.tui.revision.pass_list import PassesScreen
+from flowcabal_tui.tui.revision.revision import RevisionScreen
+from flowcabal_tui.tui.runs.inputs_form import InputsForm
 from flowcabal_tui.tui.runs.node_versions import NodeVersionsScreen
 from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.runs.output import OutputPane
@@ -36,10 +42,11 @@ from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 from flowcabal_tui.tui.runs.sent import SentScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
+from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen, ReplacedScreen, UnsavedScreen
 from flowcabal_tui.tui.shared.form import Choice, FormScreen
 from flowcabal_tui.tui.shared.lists import PickList, PickTree
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.story.ego import EgoScreen
@@ -55,7 +62,7 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpScreen
 from flowcabal_tui.tui.widgets.jump import JumpOverlay
-from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine, RunLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -136,4 +143,15 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("First steps"), FirstRunScreen),
     (mark("New project"), NewProjectScreen),
     (mark("Errors"), ErrorScreen),
+    (mark("Outline"), OutlineScreen),
+    (mark("Outline of a chapter"), BeatsScreen),
+    (mark("Trust"), TrustScreen),
+    (mark("Revision"), RevisionScreen),
+    (mark("Comments"), CommentsScreen),
+    (mark("Passes"), PassesScreen),
+    (mark("Inputs of a run"), InputsForm),
+    (mark("Unsaved text"), UnsavedScreen),
+    (mark("Replaced text"), ReplacedScreen),
+    (mark("Proposed rewrite"), RewriteScreen),
+    (mark("Line of a run"), RunLine),
 )

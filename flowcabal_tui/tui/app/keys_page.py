@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from textual.binding import Binding
+from textual.dom import DOMNode
 
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.app.keyed import KEYED
@@ -19,7 +20,7 @@ def all_keys() -> tuple[KeyRow, ...]:
         for action in ACTIONS
     ]
     known = {row.id for row in rows}
-    for place, binding in _declared():
+    for place, _owner, binding in declared_keys():
         if binding.id and binding.id not in known:
             known.add(binding.id)
             words = binding.tooltip or binding.description
@@ -27,12 +28,12 @@ def all_keys() -> tuple[KeyRow, ...]:
     return tuple(rows)
 
 
-def _declared() -> Iterator[tuple[str, Binding]]:
-    """The bindings of every class of the screen, with its place."""
+def declared_keys() -> Iterator[tuple[str, type[DOMNode], Binding]]:
+    """The bindings of every class of the screen, with its place and the class."""
     for place, kind in KEYED:
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding):
-                yield place, binding
+                yield place, kind, binding
 
 
 def keys_page() -> str:

@@ -1,0 +1,148 @@
+"""Carries out a command of the palette where it works: shows its pane, or opens its page, first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.shared.trouble import attempt
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.app.app import FlowCabalApp
+    from flowcabal_tui.tui.app.commands import Command
+    from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+
+
+class CommandRunner:
+    """Asks for a command and goes to its place. What it waits for is given up when another key is pressed."""
+
+    def __init__(self, app: FlowCabalApp, own_keys: Mapping[str, str]) -> None:
+        self._app, self._own_keys = app, own_keys
+        self._awaited: tuple[type[DOMNode], asyncio.Future[Screen[Any] | None]] | None = None
+
+    def screen_changed(self, screen: Screen[Any]) -> None:
+        """A page that was waited for is there."""
+        if self._awaited is not None and isinstance(screen, self._awaited[0]) and not self._awaited[1].done():
+            self._awaited[1].set_result(screen)
+
+    def give_up(self) -> None:
+        """The writer goes on with other keys."""
+        if self._awaited is not None:
+            if not self._awaited[1].done():
+                self._awaited[1].set_result(None)
+            self._awaited = None
+
+    def ask(self) -> None:
+        """Shows the palette, and carries out what is chosen there."""
+        from flowcabal_tui.tui.app.palette import PaletteScreen  # knows every screen: read when it is opened
+
+        def chosen(command: Command | None) -> None:
+            if command is not None:
+                attempt(self._app.departure.workspace or self._app.screen_stack[0], self.carry_out(command))
+
+        found = sorted(self._app.screen.active_bindings.values(), key=lambda each: -len(each.node.ancestors))
+        here = dict.fromkeys(each.binding.id for each in found if each.binding.id and each.enabled)
+        self._app.push_screen(PaletteScreen({name: place for place, name in enumerate(here)}, self._own_keys), chosen)
+
+    async def carry_out(self, command: Command) -> None:
+        """Runs the command where it works, or says why it cannot."""
+        place = self._here(command) or await self._reach(command)
+        if place is not None and not await self._app.run_action(command.action, place):
+            self._say(_("{title} is not possible at the moment.").format(title=_(command.title)))
+
+    def _here(self, command: Command) -> DOMNode | None:
+        """The node of the command's keys, where they work already."""
+        if command.where == "app":
+            return self._app
+        for active in self._app.screen.active_bindings.values():
+            if active.binding.id == command.id:
+                return active.node
+        return None
+
+    async def _reach(self, command: Command) -> DOMNode | None:
+        """Goes to where the command works; None where that cannot be, or where the writer is to look first.
+
+        A page that was just opened names the key: what it shows must be seen before it is changed.
+        """
+        from flowcabal_tui.tui.app.effects import acts_on_row
+
+        workspace = self._app.departure.workspace
+        if (obstacle := self._obstacle(command)) or workspace is None:
+            self._say(obstacle)
+            return None
+        if not await self._back_to(workspace):
+            self._say(_("Close this first: {title} works elsewhere.").format(title=_(command.title)))
+            return None
+        if command.owner is None:
+            return workspace
+        node = await self._show(workspace, command.owner)
+        is_page = self._app.screen is not workspace  # just opened: its rows are still being read
+        if node is not None and (is_page or acts_on_row(command.id)):
+            key, words = command.shown_key(self._own_keys), _(command.words) or _(command.title)
+            self._say(_("Look first, then press {key}: {words}").format(key=key, words=words))
+            return None
+        return node
+
+    def _obstacle(self, command: Command) -> str:
+        """Why the command cannot be reached from here; "" where it can."""
+        from flowcabal_tui.tui.app.ways import PANE_OF, opener
+
+        title, owner = _(command.title), command.owner
+        if command.where == "home":
+            return _("{title} works on the start page.").format(title=title)
+        if self._app.departure.workspace is None:
+            return _("{title} works in an open book.").format(title=title)
+        if owner is not None and owner not in PANE_OF and opener(owner) is None:
+            return _("{title} works in: {place}. That is not open.").format(title=title, place=_(command.place))
+        return ""
+
+    async def _show(self, workspace: WorkspaceScreen, owner: type[DOMNode]) -> DOMNode | None:
+        """Shows the pane, or opens the page, of a command."""
+        from flowcabal_tui.tui.app.ways import PANE_OF, opener
+
+        if (pane := PANE_OF.get(owner)) is not None:
+            workspace.action_pane(pane)
+            return workspace.query_one(f"#{pane}")
+        way = opener(owner)
+        return await self._page(owner, way) if way is not None else None
+
+    async def _page(self, owner: type[DOMNode], way: Command) -> DOMNode | None:
+        """Opens a page and waits until it is there."""
+        self.give_up()
+        page: asyncio.Future[Screen[Any] | None] = asyncio.get_running_loop().create_future()
+        place = self._here(way) or await self._reach(way)
+        if place is None:
+            return None
+        self._awaited = (owner, page)
+        await self._app.run_action(way.action, place)
+        self.screen_changed(self._app.screen)
+        shown = await page
+        self._awaited = None
+        return shown
+
+    async def _back_to(self, base: Screen[Any]) -> bool:
+        """Leaves the screens over the workspace as Esc does; False where one stays, for it asks something."""
+        while (top := self._app.screen) is not base:
+            left, count = top.active_bindings.get("escape"), len(self._app.screen_stack)
+            if left is None:
+                return False
+            await self._app.run_action(left.binding.action, left.node)
+            await _handled(self._app)
+            if len(self._app.screen_stack) >= count:
+                return False
+        return True
+
+    def _say(self, words: str) -> None:
+        self._app.notify(words, severity="warning", markup=False)
+
+
+async def _handled(app: FlowCabalApp) -> None:
+    """Returns when what is in the queue of the app has been handled."""
+    done = asyncio.Event()
+    app.call_later(done.set)
+    await done.wait()

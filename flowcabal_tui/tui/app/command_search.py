@@ -1,0 +1,82 @@
+"""Finds commands by what is typed: names, synonyms and explanations, with letters left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.app.commands import Command, synonyms
+
+_EXACT, _START, _WORD, _WITHIN, _LETTERS = 100, 80, 60, 40, 10
+_EXPLAINED, _PLACE = 0.4, 0.3
+"""What the explanation and the place count beside the title and its synonyms."""
+_FEW: Final = 3
+"""Letters from which on some may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The words of a command that are searched, in small letters."""
+
+    command: Command
+    titles: tuple[str, ...]
+    others: tuple[str, ...]
+    explained: str
+    place: str
+
+
+def searched(command: Command) -> Searched:
+    """Its titles in English and in the language of the screen, its synonyms, its explanation and its place."""
+    others = synonyms().get(command.id, "")
+    return Searched(
+        command,
+        tuple(dict.fromkeys((_(command.title).casefold(), command.title.casefold(), command.id.casefold()))),
+        tuple(each.strip().casefold() for each in others.split("|") if each.strip()),
+        _(command.words).casefold(),
+        _(command.place).casefold(),
+    )
+
+
+def ranked(typed: str, rows: Sequence[Searched]) -> list[Command]:
+    """The commands that fit what is typed, the best first; all of them, in their order, for nothing typed."""
+    query = " ".join(typed.casefold().split())
+    if not query:
+        return [row.command for row in rows]
+    scored = [(_score(query, row), -place, row.command) for place, row in enumerate(rows)]
+    return [command for score, _place, command in sorted(scored, key=lambda each: each[:2], reverse=True) if score]
+
+
+def _score(query: str, row: Searched) -> float:
+    """How well a command fits: as a whole, or else every word of the query somewhere in it; 0: not."""
+    words = query.split(" ")
+    each = [_best(word, row) for word in words]
+    return max(_best(query, row), sum(each) / len(words) * 0.8 if all(each) else 0)
+
+
+def _best(words: str, row: Searched) -> float:
+    named = max(_fit(words, name) for name in (*row.titles, *row.others))
+    within = _EXPLAINED * _WITHIN if words in row.explained else 0
+    return max(named, within, _PLACE * _WITHIN if words in row.place else 0)
+
+
+def _fit(words: str, text: str) -> float:
+    """How well words fit a name: all of it, its start, the start of a word, a part, or its letters in their order."""
+    if words == text:
+        return _EXACT
+    if text.startswith(words):
+        return _START
+    if words in text:
+        return _WORD if f" {words}" in text or not words.isascii() else _WITHIN
+    return _LETTERS if len(words) >= _FEW and words.isascii() and _has_letters(words, text) else 0
+
+
+def _has_letters(words: str, text: str) -> bool:
+    """Are the letters of `words` in one word of `text`, in their order, beginning with its first?"""
+    return any(part[0] == words[0] and _in_order(words, part) for part in text.split() if part)
+
+
+def _in_order(letters: str, text: str) -> bool:
+    rest = iter(text)
+    return all(letter in rest for letter in letters)

@@ -1,0 +1,159 @@
+"""The palette: every command is in it, is found by other words, and runs where it works, or says why it cannot."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.widgets import Input
+
+import flowcabal_tui.tui
+from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.settings.screen import ScreenSettings
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.app.command_search import ranked, searched
+from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, synonyms
+from flowcabal_tui.tui.app.keyed import KEYED
+from flowcabal_tui.tui.app.palette import PaletteScreen
+from flowcabal_tui.tui.app.ways import PANE_OF
+from flowcabal_tui.tui.story.entities import EntitiesScreen
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.test_app import app_at_home
+from tests.tui.try_out import invented_access
+from tests.tui.waiting import settled, until
+
+SOUGHT = {
+    "word count": "book.browser", "字数": "book.browser", "character": "story.names", "人物": "story.names",
+    "split": "browser.split", "拆分": "browser.split", "keys": "app.help", "快捷键": "app.help",
+    "theme": "app.theme", "导出": "book.export", "undo": "book.changes", "校对": "book.proof",
+    "setup": "home.wizard", "exprt": "book.export", "rename chapter": "chapters.rename",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """Words of the tests are English again after a test switched them."""
+    yield
+    use_language("en")
+
+
+def below(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from below(each)
+
+
+def test_every_class_with_keys_is_in_the_list_of_places():
+    for module in pkgutil.walk_packages(flowcabal_tui.tui.__path__, "flowcabal_tui.tui."):
+        importlib.import_module(module.name)
+    known = {kind for _place, kind in KEYED}
+    ids = {command.id for command in all_commands()}
+    missing = [
+        (kind.__name__, binding.id)
+        for kind in set(below(DOMNode)) - known
+        if kind.__module__.startswith("flowcabal_tui.")
+        for binding in kind.__dict__.get("BINDINGS", ())
+        if isinstance(binding, Binding) and binding.id not in ids
+        and not is_of_hands(binding.id or "", tuple(binding.key.split(",")))
+    ]  # fmt: skip
+    assert missing == []
+
+
+def test_every_command_has_a_title_in_both_languages():
+    use_language("zh_CN")
+    untranslated = [each.id for each in all_commands() if _(each.title) == each.title and each.title.isascii()]
+    assert untranslated == ["node-versions.editor", "decision.editor"]  # $EDITOR
+
+
+def test_synonyms_belong_to_commands_that_exist():
+    assert set(synonyms()) - {each.id for each in all_commands()} == set()
+
+
+@pytest.mark.parametrize(("typed", "wanted"), SOUGHT.items())
+def test_a_command_is_found_by_other_words(typed, wanted):
+    rows = [searched(each) for each in all_commands()]
+    assert wanted in [each.id for each in ranked(typed, rows)[:3]]
+
+
+def app(bench: FakeWorkbench, tmp_path: Path) -> FlowCabalApp:
+    async def opener(_folder: Path, _read_only: bool) -> FakeWorkbench:
+        return bench
+
+    return FlowCabalApp(
+        replace(invented_access("en"), opener=opener), ScreenSettings(language="en", wizard_done=True),
+        path=Path("lamp"), state_folder=tmp_path,
+    )  # fmt: skip
+
+
+async def choose(pilot, typed: str) -> None:
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(pilot.app.screen, PaletteScreen))
+    pilot.app.screen.query_one(Input).value = typed
+    await settled(pilot)
+    await pilot.press("enter")
+    await settled(pilot)
+
+
+def said(pilot) -> list[str]:
+    return [each.words for each in pilot.app.announcer.notices.listed]
+
+
+async def opened(pilot) -> None:
+    await until(pilot, lambda: not getattr(pilot.app.screen, "is_opening", True))
+
+
+async def test_a_command_of_another_pane_runs_there(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await pilot.press("3")
+        await choose(pilot, "chapters.rename")
+        assert isinstance(pilot.app.screen, PromptLine)
+
+
+async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        for name, key in (("names.merge", "M"), ("names.remove", "d")):
+            await choose(pilot, name)
+            assert isinstance(pilot.app.screen, EntitiesScreen)
+            assert said(pilot)[-1].startswith(f"Look first, then press {key}:")
+            await pilot.press("escape")
+            await settled(pilot)
+
+
+async def test_the_palette_of_a_page_goes_back_to_the_workspace(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await pilot.press("8")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EntitiesScreen))
+        await choose(pilot, "pane.output")
+        assert pilot.app.screen.view.pane == "output"
+
+
+async def test_every_command_runs_from_the_start_page_or_says_why_not(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        for command in all_commands():
+            if command.where in ("app", "home"):
+                continue
+            await pilot.app.commands.carry_out(command)
+            assert said(pilot)[-1] == f"{command.title} works in an open book."
+
+
+async def test_every_command_of_a_pane_reaches_it_from_any_other(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(140, 40)) as pilot:
+        await opened(pilot)
+        workspace = pilot.app.screen
+        for command in all_commands():
+            if command.owner in PANE_OF:
+                workspace.action_pane("profiles" if PANE_OF[command.owner] == "chapters" else "chapters")
+                await settled(pilot)
+                node = await pilot.app.commands._show(workspace, command.owner)
+                assert workspace.view.pane == PANE_OF[command.owner], command.id
+                assert isinstance(node, command.owner)
