@@ -22,10 +22,11 @@ from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, synonyms
 from flowcabal_tui.tui.app.keyed import KEYED
 from flowcabal_tui.tui.app.palette import PaletteScreen
 from flowcabal_tui.tui.app.ways import PANE_OF
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui.fakes import FakeWorkbench
-from tests.tui.test_app import app_at_home
+from tests.tui.test_app import app_at_home, words_of
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
 
@@ -115,6 +116,18 @@ async def test_a_command_of_another_pane_runs_there(tmp_path):
         await pilot.press("3")
         await choose(pilot, "chapters.rename")
         assert isinstance(pilot.app.screen, PromptLine)
+
+
+async def test_a_row_that_further_letters_took_away_explains_nothing(tmp_path):
+    async with app_at_home(tmp_path).run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PaletteScreen))
+        rows = pilot.app.screen.query_one(PickList)
+        late = PickList.OptionHighlighted(rows, rows.get_option("book.backup"), 0)
+        pilot.app.screen.query_one(Input).value = "word count"
+        await settled(pilot)
+        pilot.app.screen.explain(late)
+        assert "Volumes" in words_of(pilot)
 
 
 async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):

@@ -95,7 +95,8 @@ class PaletteScreen(ModalScreen[Command | None]):
     def explain(self, event: OptionList.OptionHighlighted) -> None:
         """What the row under the cursor does, and where."""
         event.stop()
-        command = self._shown[event.option_id or ""]
+        if (command := self._shown.get(event.option_id or "")) is None:  # further letters came before this message
+            return
         words = _(command.words) or _(command.title)
         if (effect := effect_of(command.id)) != "shows":
             words += "\n" + _(EFFECT_WORDS[effect])
@@ -105,7 +106,7 @@ class PaletteScreen(ModalScreen[Command | None]):
     def choose_row(self, event: OptionList.OptionSelected) -> None:
         """A row was clicked."""
         event.stop()
-        self.dismiss(self._shown[event.option_id or ""])
+        self.dismiss(self._shown.get(event.option_id or ""))
 
     def action_choose(self) -> None:
         """Give the row under the cursor back."""
