@@ -25,12 +25,12 @@ from flowcabal_tui.cli.notes import note_replaced
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.cli.terminal import say
-from flowcabal_tui.domain.errors import FlowCabalError, RunError, UnknownName
+from flowcabal_tui.domain.errors import ChapterLocked, FlowCabalError, RunError, UnknownName
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
 from flowcabal_tui.domain.json_errors import json_reason
 from flowcabal_tui.domain.refusals import refusal
-from flowcabal_tui.domain.run import Question
+from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol import from_message
@@ -72,6 +72,8 @@ async def run(arguments: Namespace) -> int:
         if isinstance(command, RunWorkflow) and arguments.quote:
             printer.quote(await project.runs.quote(command.request))
             return DONE
+        if arguments.keep:
+            await project.runs.require_unlocked(await _request_of(project, command))
         if isinstance(command, RunWorkflow):
             for warning in (await project.runs.quote(command.request)).warnings:
                 say(warning, file=sys.stderr)
@@ -112,6 +114,12 @@ async def _command_of(project: Project, arguments: Namespace, answers: Answers) 
     for node in arguments.freeze:
         await project.carry_out(FreezeNode(request.workflow, NodeId(node), request.chapter))
     return RunWorkflow(request)
+
+
+async def _request_of(project: Project, command: RunWorkflow | ResumeRun) -> RunRequest:
+    if isinstance(command, RunWorkflow):
+        return command.request
+    return (await project.runs.run_details(command.run)).request
 
 
 async def decide(arguments: Namespace) -> int:
@@ -175,7 +183,11 @@ class _Session:
             reader.cancel()
         if state == "done" and keep:
             before = {chapter.id: chapter for chapter in await self._project.book.chapters()}
-            await self._project.carry_out(PersistOutput(run, NodeId(keep)))
+            try:
+                await self._project.carry_out(PersistOutput(run, NodeId(keep)))
+            except ChapterLocked as error:  # locked while the run went on
+                self._printer.error(_waits_for_unlocking(error, run, keep))
+                return WAITS
             await note_replaced(self._project, before)
             self._print()
             if wait:
@@ -266,6 +278,11 @@ class _Session:
         question = next(iter(self._waiting.values()))
         await self._project.carry_out(Decide(question.id, answer_to(question, words)))
         self._waiting.pop(question.id, None)
+
+
+def _waits_for_unlocking(error: ChapterLocked, run: RunId, node: str) -> ChapterLocked:
+    kept = _("Unlock it, then keep it: flowcabal-tui keep PROJECT {run} {node}").format(run=run, node=node)
+    return ChapterLocked(error.title, _("The output of {node} waits in run {run}.").format(node=node, run=run), kept)
 
 
 def _command(line: str) -> Command:

@@ -137,6 +137,10 @@ class Body(_Frozen):
     )
 
 
+CHAPTER_KEEPS: Final = ("chapter", "scene")
+"""Kinds of keeping that write the text of a chapter."""
+
+
 class Keep(_Frozen):
     """The defaults for keeping an output."""
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.cli.answers import Answers
+from flowcabal_tui.cli.printing import PlainPrinter
+from flowcabal_tui.cli.running import _Session
+from flowcabal_tui.protocol.revision import LockChapters
+from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint
+from tests.project.desk import both, calls, endpoint, make_one, opened
 
 
 def test_an_unanswered_question_ends_with_3_and_stays(demo: Path, call: Call) -> None:
@@ -180,3 +186,32 @@ def test_what_is_kept_by_command_is_in_the_book(project: Make, server: FaultServ
     assert call("keep", folder, run).code == 2
     assert "Advice on kept version 1:" in kept.out
     assert call("chapters", folder).out.rstrip().endswith("v1")
+
+
+def test_a_run_for_a_locked_chapter_is_refused_before_it_is_paid(
+    project: Make, server: FaultServer, call: Call
+) -> None:
+    folder = project(both(endpoint(server)))
+    assert call("lock", folder, 1).code == 0
+    refused = call("run", folder, "quick-draft", "--chapter", 1, "--keep", "draft", "--plain")
+    assert refused.code == 1 and "is locked" in refused.err and "unlock PROJECT 1" in refused.err
+    assert calls(server) == 0
+    quoted = call("run", folder, "quick-draft", "--chapter", 1, "--quote", "--json").messages[0]
+    assert "cannot be kept until you unlock it" in quoted["warnings"][0]
+    unkept = call("run", folder, "quick-draft", "--chapter", 1, "--plain")
+    assert unkept.code == 0 and "cannot be kept until you unlock it" in unkept.err
+
+
+async def test_what_was_paid_while_its_chapter_was_locked_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    async with opened(await make_one(tmp_path / "novel", ModelsSettings(user=OFFLINE, agent=OFFLINE))) as desk:
+        run, chapter = await desk.start("quick-draft", 1), await desk.chapter(1)
+        await desk.project.carry_out(LockChapters((chapter,)))
+        printer = PlainPrinter(moving=False)
+        assert await _Session(desk.project, printer, Answers({}), reads_commands=False).follow(run, "draft") == 3
+        assert f"flowcabal-tui keep PROJECT {run} draft" in capsys.readouterr().out
+        await desk.project.carry_out(LockChapters((chapter,), locked=False))
+        await desk.keep(run, "draft")
+        assert (await desk.project.book.chapters())[0].version == 1

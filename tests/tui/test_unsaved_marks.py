@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from flowcabal_tui.domain.revision import ChapterLock
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import MergeChapters, PersistOutput
+from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import ReplacedScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -126,3 +128,21 @@ async def test_keeping_over_what_a_model_wrote_asks_nothing(tmp_path: Path) -> N
     workbench.chapter_rows = [replace(row, author="model") for row in workbench.chapter_rows]
     async with workspace(workbench, tmp_path) as pilot:
         assert await screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, FOURTH)
+
+
+async def test_keeping_in_a_locked_chapter_asks_to_unlock_it(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    written_by_hand(workbench)
+    workbench.chapter_rows = [replace(row, author="model") for row in workbench.chapter_rows]
+    workbench.revision.locked[FOURTH] = ChapterLock(FOURTH, 1, True, books.NOW)
+    async with workspace(workbench, tmp_path) as pilot:
+        for key in ("n", "y"):
+            asked = screen_of(pilot).run_worker(screen_of(pilot).keeping.keep(books.RUN, books.POLISH, 1, FOURTH))
+            await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+            assert "stays with its run" in asked_words(pilot.app)
+            await pilot.press(key)
+            assert bool(await asked.wait()) == (key == "y")
+    assert workbench.sent == [
+        LockChapters((FOURTH,), locked=False),
+        PersistOutput(books.RUN, books.POLISH, 1, chapter=FOURTH),
+    ]

@@ -11,12 +11,13 @@ from flowcabal_tui.agents.checking.checker import GROUPS
 from flowcabal_tui.agents.context.expects import wanted_length
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError
+from flowcabal_tui.domain.errors import ChapterLocked, ModelError, ModelFault, RunError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import TaskKind
 from flowcabal_tui.domain.overview import LENGTH
 from flowcabal_tui.domain.run import Quote, RunRequest, Spend, SpendLimit
+from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.project.memory import bootstrap_plan
@@ -44,8 +45,21 @@ class Quotes:
         quote = await quoting.quote(scope, basis, stale)
         if small := self._models.small_window():
             quote = replace(quote, warnings=(*quote.warnings, small))
+        if locked := await self.locked(scope.workflow, scope.request):
+            unkept = _("What the run writes for it cannot be kept until you unlock it.")
+            quote = replace(quote, warnings=(*quote.warnings, f"{locked.title} {unkept}"))
         keeps = scope.workflow.keep.kind == "chapter" and scope.request.chapter is not None
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
+
+    async def locked(self, workflow: Workflow, request: RunRequest) -> ChapterLocked | None:
+        """Why what the run writes cannot be kept in its chapter now; None: it can."""
+        if request.chapter is None or workflow.keep.kind not in CHAPTER_KEEPS:
+            return None
+        try:
+            await self._store.revision.require_unlocked(request.chapter)
+        except ChapterLocked as error:
+            return error
+        return None
 
     def _keeping(self, length: int) -> Spend | None:
         """What the agents' model and the embedding model likely take after a chapter of so many tokens was kept."""

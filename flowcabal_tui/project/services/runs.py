@@ -53,6 +53,12 @@ class RunService:
         """What a run would take, likely and at most; nothing begins."""
         return await self._parts.runs.quotes.quote(await self._parts.runs.manager.imagined(request))
 
+    async def require_unlocked(self, request: RunRequest) -> None:
+        """Raises ChapterLocked where what the run writes could not be kept in its chapter now."""
+        workflow = await self._store.workflows.get(request.workflow)
+        if locked := await self._parts.runs.quotes.locked(workflow, request):
+            raise locked
+
     async def preview_context(self, request: RunRequest, node: NodeId) -> Receipt:
         """The receipt that the node would get now; spends nothing."""
         return await self._parts.runs.quotes.preview(await self._parts.runs.manager.imagined(request), node)

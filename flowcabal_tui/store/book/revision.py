@@ -12,7 +12,7 @@ from flowcabal_tui.domain.codec import from_plain, to_plain
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import PASSES, ChapterLock, PassId, RevisionPass, Tick
 from flowcabal_tui.store.file.connection import Clock, Database
-from flowcabal_tui.store.rows.locks import require_unlocked
+from flowcabal_tui.store.rows.locks import LOCKED, locked_error
 from flowcabal_tui.store.rows.texts import EMPTY, chapter_now, latest
 
 _PASSES: Final = "revision/passes"
@@ -51,7 +51,8 @@ class Revision:
 
     async def require_unlocked(self, chapter: ChapterId) -> None:
         """Raises ChapterLocked for a locked chapter."""
-        await self._database.do(lambda connection: require_unlocked(connection, chapter))
+        if (row := await self._database.row(LOCKED, (chapter,))) is not None:
+            raise locked_error(*row)
 
     async def passes(self) -> tuple[RevisionPass, ...]:
         """The passes in the writer's order."""

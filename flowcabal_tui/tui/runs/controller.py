@@ -196,7 +196,7 @@ class RunController:
         with preparing(self._screen):
             quote = await self._workbench.runs.quote(request)
         if not quote.is_free or quote.warnings:
-            title = _("Run? This spends money.")
+            title = _("Run?") if quote.is_free else _("Run? This spends money.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
                 return False
         with preparing(self._screen):

@@ -11,11 +11,12 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.run import RunWish
-from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.domain.workflow import CHAPTER_KEEPS, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.words import spend_words
 from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.shared.diff import ReplacedScreen
 from flowcabal_tui.tui.shared.subscriptions import on_request
@@ -60,13 +61,27 @@ class KeepController:
             )
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 return ""
+        if place is not None and workflow.keep.kind in CHAPTER_KEEPS and not await self._may_unlock(place):
+            return ""
         costs = await self._memory_costs(run)
         await self._workbench.carry_out(PersistOutput(run, node, number, chapter=target, partial=partial))
         kept = await self._chapter(target)
-        if kept is None or workflow.keep.kind not in ("chapter", "scene"):
+        if kept is None or workflow.keep.kind not in CHAPTER_KEEPS:
             return f"{_('Kept.')} {costs}".strip()
         words = _("Kept as version {version} of chapter {n}. Background work follows.")
         return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
+
+    async def _may_unlock(self, place: Chapter) -> bool:
+        """A locked chapter is unlocked when the writer says so; until then the output waits with its run."""
+        lock = (await self._workbench.revision.locks()).get(place.id)
+        if lock is None or not lock.locked:
+            return True
+        title = _("Chapter {n} is locked. Unlock it and keep this?").format(n=place.position)
+        words = _("If not, nothing is lost: the output stays with its run, and you can keep it later.")
+        if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Unlock and keep"))):
+            return False
+        await self._workbench.carry_out(LockChapters((place.id,), locked=False))
+        return True
 
     async def _memory_costs(self, run: RunId) -> str:
         """The likely cost of updating the memory, from the run's quote; "" when it is free."""
