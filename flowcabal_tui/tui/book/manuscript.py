@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript_words import (
     FACES,
     KEYS,
@@ -139,6 +140,7 @@ class ManuscriptPane(Vertical):
             yield StreamView(id="read")
             yield WritingArea(id="edit")
             yield DiffView(id="proposal")
+        yield CommentLine()
         yield WritingLine()
 
     @property

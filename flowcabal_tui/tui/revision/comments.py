@@ -17,6 +17,7 @@ from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.revision import AddComment, EditComments, RemoveComments
 from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comment_form import comment_form
+from flowcabal_tui.tui.revision.marks import comment_head
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
@@ -140,12 +141,7 @@ class CommentsScreen(FilteredPage):
             told.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
             self.query_one(Passages).show(None, None)
             return
-        who = one_line(comment.author) or _("you")
-        when = f"{comment.at:%Y-%m-%d}" if comment.at else ""
-        kind = _(COMMENT_KINDS[comment.kind])
-        told.update(
-            "\n".join((" · ".join(filter(None, (kind, who, when))), one_line(comment.words, 600))), layout=False
-        )
+        told.update(f"{comment_head(comment)}\n{one_line(comment.words, 600)}", layout=False)
         self.work(self._show_passage(comment, self.cast))
 
     async def _show_passage(self, comment: Comment, cast: Cast) -> None:

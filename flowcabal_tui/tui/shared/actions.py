@@ -84,6 +84,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("What you or a reader noted at passages; resolve it, go there."), "workspace"),
     Action("revision.comment", "ctrl+underscore", mark("Comment"),
            mark("Comment on the selected passage, or on the paragraph at the cursor."), "workspace", wins=True),
+    Action("revision.next-comment", "apostrophe,ctrl+circumflex_accent", mark("Next comment"),
+           mark("Go to the next passage of the chapter that has a comment; in the editor, Ctrl+^."), "workspace"),
     Action("story.rename", "ctrl+k", mark("Rename everywhere"),
            mark("A name in texts, titles, outline and records; every place is shown first."), "workspace"),
     Action("story.impact", "ctrl+u", mark("What depends on it"),
@@ -190,7 +192,8 @@ def bindings(where: Where) -> list[BindingType]:
 
 _SIGNS: Final[dict[str, str]] = {
     "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
-    "semicolon": ";", "underscore": "_", "number_sign": "#",
+    "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
+    "exclamation_mark": "!",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 

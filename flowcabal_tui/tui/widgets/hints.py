@@ -35,6 +35,10 @@ class Hints:
         """What is said of the words at a column; "" where nothing is."""
         return next((words for start, end, words in self._of.get(line, ()) if start <= column <= end), "")
 
+    def begins(self, line: str, first: int, length: int) -> bool:
+        """Does a hint begin in a row that begins at column `first` of its paragraph?"""
+        return any(first <= start < first + length for start, _end, _words in self._of.get(line, ()))
+
     def spans(self, line: str, first: int, length: int) -> tuple[tuple[int, int], ...]:
         """The columns with hints in a row that begins at column `first` of its paragraph."""
         places = ((max(start - first, 0), min(end - first, length)) for start, end, _words in self._of.get(line, ()))

@@ -54,6 +54,8 @@ class RowFace(NamedTuple):
     is_faded: bool = False
     hints: tuple[tuple[int, int], ...] = ()
     """Columns of words that something is to be said of."""
+    sign: str = ""
+    """At the right edge."""
 
 
 class ProseArea(TextArea):

@@ -16,15 +16,17 @@ from flowcabal_tui.domain.lengths import TextLength
 from flowcabal_tui.tui.widgets.hints import Hint, Hints
 from flowcabal_tui.tui.widgets.prose_area import ProseArea, RowFace
 from flowcabal_tui.tui.widgets.prose_document import ProseLines
+from flowcabal_tui.tui.widgets.roles import role_sign
 
 MARGIN_SIGN: Final = "<"
-"""In the last column of a row with a hint, which needs no colour to be seen."""
+COMMENT_SIGN: Final = role_sign("hand")
+"""In the last column of a row with a hint, and of one in which a passage with a comment begins; they need no colour."""
 
 
 class WritingArea(ProseArea):
-    """A `ProseArea` that can scroll like a typewriter, show only the cursor's paragraph in full colour, and hints.
+    """A `ProseArea` that scrolls like a typewriter, shows only the cursor's paragraph in full colour, hints, comments.
 
-    Hints belong to the words of their paragraph: they go when it is edited, and come back with the next ones.
+    Hints and comments belong to the words of their paragraph: they go when it is edited, and come back later.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--faded"}
@@ -34,7 +36,7 @@ class WritingArea(ProseArea):
     fades_others = var(False)
     edits = var(0)  # counted, so that others can watch
 
-    _hints = Hints()
+    _hints = _comments = Hints()
 
     def show_hints(self, hints: Iterable[Hint]) -> None:
         """Underlines spans of the text and marks their rows; each has words that say why."""
@@ -42,11 +44,23 @@ class WritingArea(ProseArea):
             self._hints = shown
             self.refresh()
 
+    def show_comments(self, comments: Iterable[Hint]) -> None:
+        """Underlines the passages of comments and marks the rows in which they begin."""
+        if (shown := Hints(self.document.lines, comments)) != self._comments:
+            self._comments = shown
+            self.refresh()
+
     @property
     def hint(self) -> str:
         """What is said of the words at the cursor; "" where nothing is."""
         row, column = self.cursor_location
         return self._hints.words(self.document.get_line(row), column)
+
+    @property
+    def comment(self) -> str:
+        """The comment on the words at the cursor; "" where there is none."""
+        row, column = self.cursor_location
+        return self._comments.words(self.document.get_line(row), column)
 
     @property
     def length(self) -> TextLength:
@@ -86,22 +100,25 @@ class WritingArea(ProseArea):
 
     def _face(self, row: int) -> RowFace:
         face = super()._face(row)
-        if not face.exists or not (self.fades_others or self._hints):
+        if not face.exists or not (self.fades_others or self._hints or self._comments):
             return face
         line, section = self.wrapped_document._offset_to_line_info[row]
         first = self.wrapped_document.get_offsets(line)[section - 1] if section else 0
+        here = self.document.get_line(line), first, len(face.words)
+        hints, commented = self._hints.spans(*here), self._comments.begins(*here)
         return face._replace(
             is_faded=self.fades_others and line != self.cursor_location[0],
-            hints=self._hints.spans(self.document.get_line(line), first, len(face.words)),
+            hints=(*hints, *self._comments.spans(*here)),
+            sign=COMMENT_SIGN if commented else MARGIN_SIGN if hints else "",
         )
 
     def _draw(self, face: RowFace) -> Strip:
         strip = super()._draw(face)
         width = self.scrollable_content_region.width
-        if not face.hints or cell_len(face.words) >= width:
+        if not face.sign or cell_len(face.words) >= width:
             return strip
         style = self._base_style(face)
-        return Strip.join([strip.crop(0, width - 1), Strip([Segment(MARGIN_SIGN, style)], 1), strip.crop(width)])
+        return Strip.join([strip.crop(0, width - 1), Strip([Segment(face.sign, style)], 1), strip.crop(width)])
 
     def _base_style(self, face: RowFace) -> Style:
         style = super()._base_style(face)

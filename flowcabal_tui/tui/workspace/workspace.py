@@ -31,6 +31,7 @@ from flowcabal_tui.tui.memory.controller import MemoryController
 from flowcabal_tui.tui.memory.queue_controller import QueueController
 from flowcabal_tui.tui.models.controller import ModelController
 from flowcabal_tui.tui.revision.controller import RevisionController
+from flowcabal_tui.tui.revision.marks import CommentMarks
 from flowcabal_tui.tui.runs.control import RunControl
 from flowcabal_tui.tui.runs.controller import RunController
 from flowcabal_tui.tui.runs.keeping import KeepController
@@ -117,6 +118,7 @@ class WorkspaceScreen(Screen[None]):
         self.proof = ProofController(self, workbench, self.book, self.navigation.open_at)
         self.story = StoryController(self, workbench, view, self.navigation.open_at, now)
         self.revision = RevisionController(self, workbench, view, self.navigation.open_at, self.book.drafts.write, now)
+        self.comment_marks = CommentMarks(self, workbench, view)
         self.talk = ConversationController(
             self, workbench, view, self.navigation.open_at, self._selection, self._workflow_id
         )
@@ -128,7 +130,7 @@ class WorkspaceScreen(Screen[None]):
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
             self.book, self.book.drafts, self.book.reading, self.writing, self.proof, self.browser, self.search,
             self.upkeep, self.navigation, self.memory, self.background, self.models, self.story, self.revision,
-            self.talk, self.builds, self.library, EngineNotices(self),
+            self.comment_marks, self.talk, self.builds, self.library, EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -162,6 +164,7 @@ class WorkspaceScreen(Screen[None]):
         self.query_one(BlockEditor).models = self._workbench.info.model_names
         self.questions.set_title()
         self.proof.follow_editor()
+        self.comment_marks.follow_text()
         self.status.show_opening(True)
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
         attempt(self, self._load(), group="load")

@@ -1,0 +1,25 @@
+"""The comment on the passage in view, below the text."""
+
+from __future__ import annotations
+
+from textual.widgets import Static
+
+
+class CommentLine(Static):
+    """Not there while it has nothing to show."""
+
+    DEFAULT_CSS = """
+    CommentLine { display: none; height: auto; max-height: 3; padding: 0 1; color: $role-hand; }
+    CommentLine.-shown { display: block; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self.words = ""
+
+    def show(self, words: str) -> None:
+        """Shows these words; "" shows nothing."""
+        if words != self.words:
+            self.words = words
+            self.set_class(bool(words), "-shown")
+            self.update(words)

@@ -1,0 +1,144 @@
+"""Comments in the text: their passages are marked where it is read and written, and the one in view is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.comments import COMMENT_KINDS, Comment, CommentWish
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.moved_text import MovedText
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.revision import CommentsChanged
+from flowcabal_tui.tui.book.comment_line import CommentLine
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.hints import Hint
+from flowcabal_tui.tui.widgets.roles import role_sign
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+
+class CommentMarks:
+    """Follows the text of the open chapter, saved or not."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+        self._screen, self._workbench, self._view = screen, workbench, view
+        self._marks: list[Hint] = []
+        """Of the text in view, in its order."""
+
+    def follow_text(self) -> None:
+        """Marks are there as soon as a text is."""
+        watch = self._screen.watch
+        watch(self._reader, "texts_shown", self._read_again)
+        watch(self._pane, "face", self._read_again, init=False)
+        watch(self._reader, "scroll_y", self._tell, init=False)
+        watch(self._area, "selection", self._tell, init=False)
+
+    @property
+    def _pane(self) -> ManuscriptPane:
+        return self._screen.query_one(ManuscriptPane)
+
+    @property
+    def _reader(self) -> StreamView:
+        return self._pane.query_one("#read", StreamView)
+
+    @property
+    def _area(self) -> WritingArea:
+        return self._pane.query_one(WritingArea)
+
+    @on_request(ManuscriptPane.DraftEdited)
+    def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
+        """Typing has stopped."""
+        if self._marks:
+            self._read_again()
+
+    @on_event
+    def _changed(self, _event: CommentsChanged) -> None:
+        self._read_again()
+
+    def _read_again(self) -> None:
+        attempt(self._screen, self._mark(), group="comment-marks", exclusive=True)
+
+    async def _mark(self) -> None:
+        chapter = self._view.chapter
+        if chapter is None:
+            return
+        found = await self._workbench.revision.comments(CommentWish((chapter,)))
+        placed = [each for each in found if each.quotation and not each.lost]
+        pane = self._pane
+        text = pane.text
+        saved = await self._workbench.book.chapter_text(chapter) if placed and pane.is_unsaved else text
+        if self._view.chapter != chapter or self._pane.text != text:
+            return  # another one is on its way
+        self._marks = _marks(placed, saved, text)
+        if pane.face == "edit":
+            self._area.show_comments(self._marks)
+        else:
+            self._reader.mark_notes((start, end) for start, end, _words in self._marks)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Shows the comment at the cursor; in the reader the one that was gone to, else the first in view."""
+        words, pane = "", self._pane
+        if self._marks and pane.face == "edit":
+            words = self._area.comment
+        elif self._marks and pane.face == "read":
+            words = next((words for start, _end, words in self._marks if self._is_read(start)), "")
+        pane.query_one(CommentLine).show(words)
+
+    def _is_read(self, start: int) -> bool:
+        span, (first, last) = self._reader.highlighted, self._reader.in_view
+        return start == span[0] if span and first <= span[0] < last else first <= start < last
+
+    @on_key("revision.next-comment")
+    def next(self) -> None:
+        """Goes to the next comment of the chapter, round its end."""
+        self._view.show_pane("manuscript")
+        if not self._marks or self._pane.face == "proposal":
+            self._screen.notify(
+                _("No passage of this chapter has a comment: `;` lists those of the book."), markup=False
+            )
+            return
+        here = self._here()
+        start, end, _words = next((mark for mark in self._marks if mark[0] > here), self._marks[0])
+        if self._pane.face == "edit":
+            self._area.select_span(start, end)
+        else:
+            self._pane.go_to(start, end)
+        self._tell()
+
+    def _here(self) -> int:
+        if self._pane.face == "edit":
+            return self._area.selected_span[0]
+        span, (first, last) = self._reader.highlighted, self._reader.in_view
+        return span[0] if span and first <= span[0] < last else first - 1
+
+
+def comment_head(comment: Comment) -> str:
+    """Of what kind it is, who wrote it, and when."""
+    when = f"{comment.at:%Y-%m-%d}" if comment.at else ""
+    return " · ".join(filter(None, (_(COMMENT_KINDS[comment.kind]), one_line(comment.author) or _("you"), when)))
+
+
+def _marks(placed: Sequence[Comment], saved: str, text: str) -> list[Hint]:
+    """Where the passages are in a text, which may be typed over the saved one, with the words that are shown."""
+    moved = MovedText(saved, text) if text != saved else None
+    found: list[Hint] = []
+    for each in placed:
+        place = (each.start, each.end) if moved is None else moved.place(each.start, each.end)
+        if place is not None:
+            found.append((*place, f"{comment_head(each)}: {one_line(each.words, 600)}"))
+    sign = role_sign("hand")
+    return [
+        (start, end, f"{sign} {number}/{len(found)} {words}")
+        for number, (start, end, words) in enumerate(sorted(found), 1)
+    ]
