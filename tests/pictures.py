@@ -48,6 +48,7 @@ from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen, drain_seconds
+from tests.tui.try_out import LAMP, RIVER
 from tests.tui.waiting import settled
 from tests.waiting import PATIENCE
 
@@ -57,8 +58,8 @@ NOW = datetime(2026, 11, 21, 9, 41)
 SOUGHT = "葬花"
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Noto Sans Mono CJK SC', monospace"
 RECENT = (
-    Recent("The Lamp at Harrow Point", Path("lamp"), datetime(2026, 11, 20)),
-    Recent("长河旧事", Path("river"), datetime(2026, 11, 18)),
+    Recent("The Lamp at Harrow Point", Path("lamp"), datetime(2026, 11, 20), LAMP),
+    Recent("长河旧事", Path("river"), datetime(2026, 11, 18), RIVER),
 )
 
 

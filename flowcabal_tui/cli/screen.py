@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.settings.screen import ScreenSettings
     from flowcabal_tui.settings.user_file import UserSettings
     from flowcabal_tui.tui.app.entry import ModelProposal, Recent
+    from flowcabal_tui.tui.shared.known_books import KnownBooks
 
 
 def show(arguments: Namespace) -> int:
@@ -63,6 +65,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
         recents=_recents,
         settle=models.settle,
         remember=_remember,
+        books=_known_books(),
     )
     settings = replace(user, language=language or user.language)
     return run_app(access, settings, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
@@ -155,16 +158,29 @@ def _remove_demo(target: Path) -> None:
 
 
 def _recents() -> tuple[Recent, ...]:
-    from flowcabal_tui.settings.project_file import load_project
     from flowcabal_tui.settings.user_file import recent_projects
+
+    return tuple(_recent(path) for path in recent_projects())
+
+
+def _recent(path: Path) -> Recent:
+    """From its summary; the folder is read only where there is none."""
+    from flowcabal_tui.settings.book_summary import book_name, read_summary
     from flowcabal_tui.tui.app.entry import Recent
 
-    found: list[Recent] = []
-    for path in recent_projects():
-        try:
-            name = load_project(path).project.name
-            opened = datetime.fromtimestamp((path / paths.PROJECT_STATE).stat().st_mtime)
-        except (FlowCabalError, OSError):
-            continue
-        found.append(Recent(name, path, opened))
-    return tuple(found)
+    summary = read_summary(path)
+    if summary is not None:
+        with suppress(ValueError):
+            return Recent(summary.name, path, datetime.fromisoformat(summary.seen_at), summary)
+    try:
+        return Recent(book_name(path) or path.name, path)
+    except (OSError, ValueError, RecursionError):
+        return Recent(path.name, path)
+
+
+def _known_books() -> KnownBooks:
+    from flowcabal_tui.settings.book_summary import book_state, keep_summary, read_summary
+    from flowcabal_tui.settings.user_file import forget_project
+    from flowcabal_tui.tui.shared.known_books import KnownBooks
+
+    return KnownBooks(read_summary, keep_summary, book_state, forget_project)

@@ -12,6 +12,7 @@ from pydantic.dataclasses import dataclass
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.book_summary import forget_summary
 from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.settings.toml_file import load
@@ -81,3 +82,10 @@ def remember_project(folder: Path) -> None:
     others = [str(path) for path in recent_projects() if path != folder]
     listed = json.dumps([str(folder), *others][:RECENT_LIMIT], ensure_ascii=False)
     write_whole(paths.state_folder() / "recent.json", listed.encode())
+
+
+def forget_project(folder: Path) -> None:
+    """Takes a project from the list, and its summary; the project itself stays as it is. Raises OSError."""
+    kept = [str(path) for path in recent_projects() if path != folder]
+    write_whole(paths.state_folder() / "recent.json", json.dumps(kept, ensure_ascii=False).encode())
+    forget_summary(folder)

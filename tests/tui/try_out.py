@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import ProjectLocked
+from flowcabal_tui.settings.book_summary import BookSummary
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import run_app
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
+
+
+LAMP = BookSummary(
+    "The Lamp at Harrow Point", "en", 48_210, 21, "c3", 3, "The Ferry", day="2026-11-21", today=320, goal=1000,
+    decisions=1, findings=2, unsaved=1,
+)  # fmt: skip
+RIVER = BookSummary("长河旧事", "zh", 612_400, 204, "c204", 204, "渡口夜话", day="2026-11-18", today=1800)
 
 
 def invented_access(language: str, *, locked: bool = False, seen: list[object] | None = None) -> ProjectAccess:
@@ -38,8 +46,8 @@ def invented_access(language: str, *, locked: bool = False, seen: list[object] |
         return Path(f"sample-{book_language}")
 
     recents = (
-        Recent("The Lamp at Harrow Point", Path("/books/lamp"), datetime(2026, 11, 20, 9, 30)),
-        Recent("长河旧事", Path("/books/river"), datetime(2026, 11, 18, 21, 5)),
+        Recent("The Lamp at Harrow Point", Path("/books/lamp"), datetime(2026, 11, 20, 9, 30), LAMP),
+        Recent("长河旧事", Path("/books/river"), datetime(2026, 11, 18, 21, 5), RIVER),
     )
 
     def settle(settings: ScreenSettings, model: ModelProposal | None) -> None:

@@ -134,7 +134,9 @@ class FlowCabalApp(App[int]):
 
     def get_default_screen(self) -> Screen[Any]:
         """The first frame: the shell of the project that was named, or home."""
-        return OpeningScreen(self._first_path.name) if self._first_path else HomeScreen(self._access.recents())
+        if self._first_path:
+            return OpeningScreen(self._first_path.name)
+        return HomeScreen(self._access.recents(), self._access.books, self._now)
 
     def on_mount(self) -> None:
         """Colours and keys are there in the first frame; what needs the panes comes after it."""
@@ -253,6 +255,11 @@ class FlowCabalApp(App[int]):
     def open_chosen(self, event: HomeScreen.OpenWanted) -> None:
         """A project of the list."""
         self.front.open_project(event.path)
+
+    @on(HomeScreen.ForgetWanted)
+    def forget_chosen(self, event: HomeScreen.ForgetWanted) -> None:
+        """A project leaves the list; its folder stays."""
+        self.front.forget(event.recent)
 
     @on(HomeScreen.Wanted)
     def choose_start(self, event: HomeScreen.Wanted) -> None:

@@ -8,18 +8,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.tui.shared.known_books import NO_BOOKS, KnownBooks
+
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
+    from flowcabal_tui.settings.book_summary import BookSummary
     from flowcabal_tui.settings.screen import ScreenSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A project that was opened before."""
+    """A project that was opened before; `summary` is how it was left."""
 
     name: str
     path: Path
     opened_at: datetime | None = None
+    summary: BookSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class ProjectAccess:
     `opener(folder, read_only)` opens; `create(folder, name, language)` and `demo(language)` make a project and
     give its folder; `recents()` lists what was open before; `remember(language, theme)` keeps how the
     screen looks; `settle` keeps the wizard's choices: the settings, and the model (None: the offline one, which sends
-    nothing away).
+    nothing away). `books` knows the books that are not open.
     """
 
     opener: Callable[[Path, bool], Awaitable[Project]]
@@ -46,3 +50,4 @@ class ProjectAccess:
     recents: Callable[[], tuple[Recent, ...]]
     settle: Callable[[ScreenSettings, ModelProposal | None], None]
     remember: Callable[[str, str], None]
+    books: KnownBooks = NO_BOOKS

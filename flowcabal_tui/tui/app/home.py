@@ -1,15 +1,18 @@
-"""The first page: recent projects, and the ways to a new one."""
+"""The first page: recent books, how each was left, and the ways to a new one."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
@@ -17,24 +20,36 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.settings.book_summary import BookState, BookSummary
 from flowcabal_tui.tui.app.entry import Recent
-from flowcabal_tui.tui.shared.actions import bindings
+from flowcabal_tui.tui.shared.actions import ACTIONS, bindings
 from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.known_books import NO_BOOKS, KnownBooks
 from flowcabal_tui.tui.shared.lists import PickList
-from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
+from flowcabal_tui.tui.shared.words import counted, one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.roles import role_style
+from flowcabal_tui.tui.widgets.roles import Role, role_style
+
+_WAYS: Final = (
+    ("n", "new", mark("New project"), "home.new"),
+    ("i", "import", mark("New project from a manuscript (txt, md, docx, epub)"), "home.import"),
+    ("d", "demo", mark("Sample novel: see everything, nothing is sent or paid"), "home.demo"),
+    ("o", "open", mark("Open a folder"), "home.open"),
+    ("w", "wizard", mark("First steps: language, model, sample"), "home.wizard"),
+)
+_RECENT: Final = "recent-"
 
 
 class HomeList(PickList):
-    """Recent projects, then the ways to a new one."""
+    """Recent books, then the ways to a new one."""
 
     help = HelpData(mark("Start page"), mark("Choose a project with the arrow keys and Enter, or press a letter."))
 
 
 class HomeScreen(Screen[None]):
-    """A list from top to bottom: no mouse, no tabs, every line has a key."""
+    """A list, and beside it how the book under the cursor was left: no mouse, no tabs, every line has a key."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
@@ -50,54 +65,144 @@ class HomeScreen(Screen[None]):
 
         what: str
 
-    def __init__(self, recents: tuple[Recent, ...]) -> None:
+    @dataclass
+    class ForgetWanted(Message):
+        """A project is to leave the list."""
+
+        recent: Recent
+
+    def __init__(
+        self, recents: tuple[Recent, ...], books: KnownBooks = NO_BOOKS, now: Callable[[], datetime] = datetime.now
+    ) -> None:
         super().__init__()
-        self._recent_projects = recents
+        self._recent_projects, self._books, self._now = recents, books, now
+        self._states: dict[Path, BookState] = {}
 
     def compose(self) -> ComposeResult:
-        """A name, the list, and the keys."""
+        """A name, the list with what is under its cursor, and the keys."""
         with Vertical(classes="home"):
             yield Static("FlowCabal", markup=False, classes="home-title")
             yield Static(_("Write long novels with language models, and keep control."), markup=False)
-            yield HomeList()
+            with Container(classes="home-body"):
+                yield HomeList()
+                yield Static(markup=False, classes="home-detail")
         yield HintLine()
 
     def on_mount(self) -> None:
-        """The newest project is under the cursor."""
+        """The newest project is under the cursor; whether the books can be opened is seen behind the first frame."""
         lines = self.query_one(HomeList)
         lines.add_options(self._lines())
         lines.action_first()
         lines.focus()
+        self.call_after_refresh(self._look)
+
+    def _look(self) -> None:
+        if self._recent_projects:
+            self.run_worker(self._look_at_books(), group="books", exclusive=True)
+
+    async def _look_at_books(self) -> None:
+        """A folder may be gone, damaged or open elsewhere; a slow disk holds up nothing."""
+        for recent in self._recent_projects:
+            self._states[recent.path] = await asyncio.to_thread(self._books.state, recent.path)
+        self._fill()
+
+    def show_recents(self, recents: tuple[Recent, ...]) -> None:
+        """Another list."""
+        self._recent_projects = recents
+        self._fill()
+
+    def _fill(self) -> None:
+        """Shows the rows as they are now; the cursor stays in its row."""
+        lines = self.query_one(HomeList)
+        row = lines.highlighted or 0
+        lines.set_options(self._lines())
+        lines.highlighted = min(row, lines.option_count - 1)
+        self._show_detail()
 
     def _lines(self) -> list[Option | None]:
         """Projects, a rule if there are any, and the five ways."""
         columns = Columns(
-            Column(least=16), Column(rank=1, role="secondary"), Column(rank=2, fill=True, role="secondary")
+            Column(least=16),
+            Column(rank=2, is_number=True, role="secondary"),
+            Column(rank=3, least=12, role="secondary"),
+            Column(rank=4, is_number=True, role="secondary"),
+            Column(rank=1, least=6, fill=True, role="waiting"),
         )
         recent: list[Option | None] = [
-            Option(columns.row(Cell(clean(item.name), is_bold=True), *_opened(item)), id=f"recent-{number}")
+            Option(self._row(columns, item), id=f"{_RECENT}{number}")
             for number, item in enumerate(self._recent_projects)
         ]
-        ways = (
-            ("n", "new", _("New project")),
-            ("i", "import", _("New project from a manuscript (txt, md, docx, epub)")),
-            ("d", "demo", _("Sample novel: see everything, nothing is sent or paid")),
-            ("o", "open", _("Open a folder")),
-            ("w", "wizard", _("First steps: language, model, sample")),
-        )
         rule: list[Option | None] = [None] if recent else []
-        keyed = [(what, Content.assemble((key, role_style("key")), f"  {words}")) for key, what, words in ways]
+        keyed = [(what, Content.assemble((key, role_style("key")), f"  {_(words)}")) for key, what, words, _id in _WAYS]
         return recent + rule + [Option(row, id=what) for what, row in keyed]
+
+    def _row(self, columns: Columns, recent: Recent) -> ColumnRow:
+        """Name, length, the chapter that was open last, words of today, and what waits or keeps it from opening."""
+        name = Cell(one_line(recent.name, 60), is_bold=True)
+        summary, state = recent.summary, self._states.get(recent.path, "there")
+        trouble = state_words(state)
+        last = Cell(trouble, "failed" if state != "open" else "stale") if trouble else Cell("")
+        if summary is None:
+            return columns.row(name, "", "", "", last)
+        if not trouble and (waiting := waiting_count(summary)):
+            last = Cell(_("{n} waiting").format(n=waiting))
+        today = self._today(summary)
+        return columns.row(
+            name, counted(summary.length, chinese=_is_chinese(summary)), chapter_words(summary),
+            f"{today:+,}" if today else "", last,
+        )  # fmt: skip
+
+    def _today(self, summary: BookSummary) -> int:
+        """What was written since midnight; a summary of another day says nothing of it."""
+        return summary.today if summary.day == self._now().date().isoformat() else 0
+
+    @on(OptionList.OptionHighlighted)
+    def _show_detail(self) -> None:
+        """What is under the cursor, in full."""
+        picked = self.query_one(HomeList).picked or ""
+        detail = self.query_one(".home-detail", Static)
+        if (recent := self._picked()) is None:
+            ids = {what: known for _key, what, _words, known in _WAYS}
+            words = next((_(each.description) for each in ACTIONS if each.id == ids.get(picked)), "")
+            detail.update(words)
+            return
+        head = Content.styled(one_line(recent.name, 200), "bold")
+        lines = [Content.styled(words, role_style(role)) for words, role in self._detail(recent)]
+        detail.update(Content("\n").join([head, *lines]))
+
+    def _detail(self, recent: Recent) -> Iterator[tuple[str, Role]]:
+        """Lines with their roles."""
+        summary, state = recent.summary, self._states.get(recent.path, "there")
+        if state != "there":
+            yield state_advice(state), "stale" if state == "open" else "failed"
+        if summary is not None:
+            yield from summary_lines(summary, self._now().date())
+        yield _short(recent.path), "secondary"
+        if recent.opened_at:
+            yield _("last open {day}").format(day=recent.opened_at.strftime("%Y-%m-%d %H:%M")), "secondary"
+        if state == "there" and summary is not None and summary.chapter:
+            yield _("Enter goes on where you were."), "secondary"
+
+    def _picked(self) -> Recent | None:
+        """The book under the cursor."""
+        picked = self.query_one(HomeList).picked or ""
+        return self._recent_projects[int(picked.removeprefix(_RECENT))] if picked.startswith(_RECENT) else None
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
         """Enter on a line."""
         event.stop()
-        chosen = event.option_id or ""
-        if chosen.startswith("recent-"):
-            self.post_message(self.OpenWanted(self._recent_projects[int(chosen.removeprefix("recent-"))].path))
+        if (recent := self._picked()) is not None:
+            self.post_message(self.OpenWanted(recent.path))
         else:
-            self.post_message(self.Wanted(chosen))
+            self.post_message(self.Wanted(event.option_id or ""))
+
+    def action_forget(self) -> None:
+        """Take the book under the cursor from the list."""
+        if (recent := self._picked()) is not None:
+            self.post_message(self.ForgetWanted(recent))
+        else:
+            self.notify(_("Put the cursor on a book of the list."), markup=False)
 
     def action_new(self) -> None:
         """A new project."""
@@ -120,9 +225,58 @@ class HomeScreen(Screen[None]):
         self.post_message(self.Wanted("wizard"))
 
 
-def _opened(recent: Recent) -> tuple[str, str]:
-    """The day on which it was last open, and its folder."""
-    day = recent.opened_at.strftime("%Y-%m-%d") if recent.opened_at else ""
-    home = str(Path.home())
-    folder = str(recent.path)
-    return day, "~" + folder[len(home) :] if folder.startswith(home + "/") else folder
+def state_words(state: BookState) -> str:
+    """Why a book cannot be opened as usual, for its row; "" where it can."""
+    return {"missing": _("folder not found"), "damaged": _("damaged"), "open": _("open elsewhere"), "there": ""}[state]
+
+
+def state_advice(state: BookState) -> str:
+    """The same in full, with what to do."""
+    return {
+        "missing": _("The folder is not there: a disk may be missing. `Delete` takes the book from this list."),
+        "damaged": _("Its flowcabal.toml cannot be read. Enter says why; `flowcabal-tui doctor` looks closer."),
+        "open": _("Another program has it open. Enter opens it for reading."),
+        "there": "",
+    }[state]
+
+
+def waiting_count(summary: BookSummary) -> int:
+    """How many things wait for the writer."""
+    return summary.decisions + summary.findings + summary.proposals
+
+
+def chapter_words(summary: BookSummary) -> str:
+    """The chapter that was open last: its place and title."""
+    return f"{summary.position} {one_line(summary.title, 60) or _('untitled')}" if summary.position else ""
+
+
+def summary_lines(summary: BookSummary, day: date) -> Iterator[tuple[str, Role]]:
+    """Lines of text with their roles: length, chapter, today, what waits, what is not saved."""
+    chinese = _is_chinese(summary)
+    chapters = ngettext("{n} chapter", "{n} chapters", summary.chapters).format(n=summary.chapters)
+    yield _("{length} in {chapters}").format(length=counted(summary.length, chinese=chinese), chapters=chapters), "text"
+    if words := chapter_words(summary):
+        yield _("chapter {chapter}").format(chapter=words), "text"
+    if summary.day == day.isoformat() and (summary.today or summary.goal):
+        if summary.goal:
+            yield _("today {n} of {goal}").format(n=f"{summary.today:,}", goal=f"{summary.goal:,}"), "text"
+        else:
+            yield _("today {n}").format(n=f"{summary.today:+,}"), "text"
+    for count, words in (
+        (summary.decisions, ngettext("{n} decision waits for you", "{n} decisions wait for you", summary.decisions)),
+        (summary.findings, ngettext("{n} finding waits", "{n} findings wait", summary.findings)),
+        (summary.proposals, ngettext("{n} proposal waits", "{n} proposals wait", summary.proposals)),
+        (summary.unsaved, ngettext("{n} chapter is not saved", "{n} chapters are not saved", summary.unsaved)),
+    ):
+        if count:
+            yield words.format(n=count), "waiting"
+
+
+def _is_chinese(summary: BookSummary) -> bool:
+    return summary.language.startswith("zh")
+
+
+def _short(path: Path) -> str:
+    """A folder, from the home folder on."""
+    home, folder = str(Path.home()), clean(str(path))
+    return "~" + folder[len(home) :] if folder.startswith(home + "/") else folder

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import ProjectLocked
 from flowcabal_tui.domain.garbage import end_loading
+from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.screen import ScreenSettings
-from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
+from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -47,7 +48,18 @@ class ProjectOpener:
 
     def show_home(self) -> None:
         """The first page, with what is recent now."""
-        self._app.put_base(HomeScreen(self._access.recents()))
+        self._app.put_base(HomeScreen(self._access.recents(), self._access.books, self._now))
+
+    def forget(self, recent: Recent) -> None:
+        """Takes a project from the list of the first page."""
+        try:
+            self._access.books.forget(recent.path)
+        except OSError as error:
+            self._app.notify(os_reason(error), severity="error")
+            return
+        if isinstance(self._app.screen, HomeScreen):
+            self._app.screen.show_recents(self._access.recents())
+        self._app.notify(_("{name} is no longer listed. Its folder is untouched.").format(name=recent.name))
 
     def show_workspace(self, workspace: WorkspaceScreen) -> None:
         """A project on the screen."""
@@ -68,7 +80,8 @@ class ProjectOpener:
                 return
             from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
-            self.show_workspace(WorkspaceScreen(workbench, self._now, self._settings.editor, manuscript))
+            books, editor = self._access.books, self._settings.editor
+            self.show_workspace(WorkspaceScreen(workbench, self._now, editor, manuscript, books))
         except Exception:  # whatever it was, the writer is not left before a shell that opens nothing
             self.show_home()
             raise

@@ -87,7 +87,7 @@ class BookController:
         self.chapters = await self._workbench.book.chapters()
         await self.drafts.load()
         written = max((chapter.position for chapter in self.chapters if chapter.version), default=0)
-        if self.chapters and self._view.chapter is None:
+        if self.chapters and self.chapter is None:
             self._view.chapter = self.chapters[min(written, len(self.chapters) - 1)].id
         self._list()
         await self.show()

@@ -66,7 +66,7 @@ class ManuscriptPane(Vertical):
     ManuscriptPane ProseArea, ManuscriptPane ProseArea:focus { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = KEYS
-    is_unsaved = var(False, toggle_class="-unsaved")
+    is_unsaved = var(False, toggle_class="-unsaved", bindings=True)
     is_changed_outside = var(False, bindings=True)
     face: var[Face] = var("read")
 
@@ -243,6 +243,12 @@ class ManuscriptPane(Vertical):
         """Go to the next place that was found."""
         self._text_in_view().next_match()
 
+    @property
+    def place(self) -> int:
+        """The character at the cursor; in the reader, where the marked words end, or the uppermost in view."""
+        shown = self._text_in_view()
+        return shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
+
     def go_to(self, start: int, end: int) -> None:
         """Marks these characters of the text that is read and brings them into view; none are marked below 0."""
         reader = self.query_one("#read", StreamView)
@@ -251,12 +257,10 @@ class ManuscriptPane(Vertical):
             reader.scroll_to_offset(start)
 
     def action_origin(self) -> None:
-        """Ask where the paragraph at the cursor comes from; in the reader, the one that is marked or uppermost."""
-        shown, chapter = self._text_in_view(), self._need_chapter()
-        if chapter is None:
-            return
-        place = shown.selected_span[1] if isinstance(shown, ProseArea) else shown.place
-        self.post_message(OriginRequested(chapter.id, *paragraph_with(shown.text, place)))
+        """Ask where the paragraph at `place` comes from."""
+        if (chapter := self._need_chapter()) is not None:
+            origin = paragraph_with(self._text_in_view().text, self.place)
+            self.post_message(OriginRequested(chapter.id, *origin))
 
     # States
 
@@ -313,10 +317,6 @@ class ManuscriptPane(Vertical):
         if action == "outside" and not self.is_changed_outside:
             return False
         return self.face in FACES.get(action, (self.face,))
-
-    def watch_is_unsaved(self) -> None:
-        """The key that saves comes and goes."""
-        self.refresh_bindings()
 
     @on(ProseArea.Edited)
     def _note_edit(self, message: ProseArea.Edited) -> None:

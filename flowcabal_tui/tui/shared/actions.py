@@ -60,6 +60,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "home", "open_folder", show=True),
     Action("home.wizard", "w", mark("First steps"), mark("Language, model and sample project, step by step."),
            "home", "wizard"),
+    Action("home.forget", "delete", mark("Take from the list"),
+           mark("Take the book from the list of recent ones; its folder stays as it is."), "home", "forget"),
     Action("pane.chapters", "1", mark("Chapters"), mark("Go to the list of chapters."),
            "workspace", "pane('chapters')"),
     Action("pane.workflow", "2", mark("Workflow"), mark("Go to the workflow and its nodes."),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -46,6 +46,14 @@ class _Part:
         """With the sign of its role before the words."""
         sign = role_sign(self.role)
         return Content.styled(f"{sign} {self.words}" if sign else self.words, role_style(self.role))
+
+
+class Waiting(NamedTuple):
+    """How many questions and suggested workflows, findings, and proposals wait for the writer."""
+
+    decisions: int
+    findings: int
+    proposals: int
 
 
 def _joined(parts: Sequence[_Part]) -> Content:
@@ -141,6 +149,16 @@ class StatusLine(Horizontal):
         """Whether the user has confirmed all that the project asks for."""
         self._trust_state = state
         self._show_words()
+
+    @property
+    def waiting(self) -> Waiting:
+        """What waits for the writer."""
+        return Waiting(self._question_count + self._build_count, self._finding_count, self._proposal_count)
+
+    @property
+    def today(self) -> tuple[int, int]:
+        """Words (characters in a Chinese book) since midnight, and the goal of a day (0: none)."""
+        return self._today, self._day_goal
 
     def update_totals(self, totals: Totals) -> None:
         """Tokens and money spent in the project."""

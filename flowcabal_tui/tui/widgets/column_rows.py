@@ -88,6 +88,7 @@ class Columns:
                 widths[place] = min(wanted, widths[place] + max(0, room - _needed(widths)))
         filled = next((place for place, column in enumerate(self.columns) if column.fill), None)
         if filled is not None:
+            widths[filled] = max(1, widths[filled])  # an empty column has a gap before it, too
             widths[filled] = max(1, widths[filled] + room - _needed(widths))
         return tuple(widths)
 

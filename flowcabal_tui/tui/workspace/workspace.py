@@ -18,6 +18,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from flowcabal_tui.domain.conversation import Chip
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.tui.book.browser_controller import BrowserController
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
@@ -40,6 +41,7 @@ from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
 from flowcabal_tui.tui.runs.waiting import WaitController
 from flowcabal_tui.tui.shared.actions import bindings
+from flowcabal_tui.tui.shared.known_books import NO_BOOKS, KnownBooks
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions
@@ -55,6 +57,7 @@ from flowcabal_tui.tui.workflows.library import LibraryController
 from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
 from flowcabal_tui.tui.workspace.navigation import Navigation
 from flowcabal_tui.tui.workspace.notices import EngineNotices
+from flowcabal_tui.tui.workspace.summary import SummaryKeeper
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -79,10 +82,15 @@ class WorkspaceScreen(Screen[None]):
     """Textual would repaint the whole screen; what gains or loses the focus repaints itself."""
 
     def __init__(
-        self, workbench: Project, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None
-    ) -> None:
-        """`editor` is an external editor's command from the settings; `manuscript` is imported at once."""
+        self, workbench: Project, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None,
+        books: KnownBooks = NO_BOOKS,
+    ) -> None:  # fmt: skip
+        """`editor` is an external editor's command from the settings; `manuscript` is imported at once.
+
+        `books` remembers how the book was left; it goes on there.
+        """
         super().__init__()
+        self._books = books
         self._workbench, self._now, self._editor = workbench, now, editor
         self._first_import = manuscript
         self.is_opening, self.opened_at = True, 0.0
@@ -92,12 +100,16 @@ class WorkspaceScreen(Screen[None]):
         self.output, self.status = OutputPane(id="output"), StatusLine.of(workbench.info)
         self._columns = PaneColumns(self, self.output, self.status)
         self.view = View(self.action_pane, self._subscriptions.publish)
+        self._left = books.of(workbench.info.path) if manuscript is None else None
+        if self._left is not None and self._left.chapter:
+            self.view.chapter = ChapterId(self._left.chapter)
         self._add_controllers(workbench, now, editor)
 
     def _add_controllers(self, workbench: Project, now: Callable[[], datetime], editor: str) -> None:
         """Makes the controllers; they hear of an event in the order in which they are added."""
         view = self.view
         self.book = BookController(self, workbench, view, now, editor)
+        self.summary = SummaryKeeper(self, workbench, view, self.book, now, self._books.keep)
         self.writing = WritingController(self, workbench, view)
         self.document = WorkflowDocument(self, workbench, view)
         self.models = ModelController(self, workbench)
@@ -148,7 +160,7 @@ class WorkspaceScreen(Screen[None]):
 
     def again(self) -> WorkspaceScreen:
         """A new screen of the same project, in the language that is now in use."""
-        fresh = WorkspaceScreen(self._workbench, self._now, self._editor)
+        fresh = WorkspaceScreen(self._workbench, self._now, self._editor, books=self._books)
         fresh.view.chapter = self.view.chapter
         return fresh
 
@@ -178,6 +190,9 @@ class WorkspaceScreen(Screen[None]):
             self.runs.show_counts()
             self.story.count_proposals()
             await self.builds.load()
+            if self._left is not None:
+                self.summary.go_on(self._left)
+            self.summary.begin()
         finally:
             self.is_opening, self.opened_at = False, Event().time
             self.status.show_opening(False)
@@ -199,6 +214,7 @@ class WorkspaceScreen(Screen[None]):
         """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
         await self.book.drafts.write()
         await self.document.put_away()
+        await self.summary.write()
 
     @on(Request)
     def carry_out(self, request: Request) -> None:

@@ -1,0 +1,131 @@
+"""What the start page shows of a book: one small file a book in the user's state folder, kept while the book is open.
+
+The start page never opens a project: it reads these files, and looks at most at whether a folder, its `flowcabal.toml`
+and its lock are there.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import tomllib
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import TypeAdapter
+
+from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.settings import paths
+from flowcabal_tui.system.files import Folder, open_own, write_whole
+
+FORM: Final = "flowcabal-book/1"
+"""A file of another form reads as none."""
+_LARGEST: Final = 64 * 1024
+_LARGEST_TOML: Final = 4 * 1024 * 1024
+_HELD_BY_OTHERS: Final = (errno.EACCES, errno.EAGAIN)
+LOCK: Final = "lock"
+
+BookState = Literal["there", "open", "missing", "damaged"]
+"""open: another program has the book open for writing; damaged: its `flowcabal.toml` cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookSummary:
+    """A book as it was when it was last worked on.
+
+    `length` and `today` are characters (Chinese) or words; `today` counts for the day `day` (ISO) only. `chapter` is
+    the id of the chapter that was open, `place` the character of its text at the cursor, `is_editing`: in the editor.
+    `decisions`, `findings` and `proposals` wait for the writer; `unsaved` counts chapters.
+    """
+
+    name: str
+    language: str = ""
+    length: int = 0
+    chapters: int = 0
+    chapter: str = ""
+    position: int = 0
+    title: str = ""
+    place: int = 0
+    is_editing: bool = False
+    day: str = ""
+    today: int = 0
+    goal: int = 0
+    decisions: int = 0
+    findings: int = 0
+    proposals: int = 0
+    unsaved: int = 0
+    seen_at: str = ""
+    """ISO time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The file: its form, and the folder that it is about."""
+
+    form: str
+    path: str
+    summary: BookSummary
+
+
+def summary_file(folder: Path) -> Path:
+    """Where the summary of the book in a folder is kept."""
+    return paths.state_folder() / "books" / f"{digest(str(folder.resolve()))}.json"
+
+
+def read_summary(folder: Path) -> BookSummary | None:
+    """None when there is none for this folder, or it is damaged. Its words are foreign: they were not cleaned."""
+    file = summary_file(folder)
+    try:
+        text = Folder(file.parent).text(file.name, limit=_LARGEST)
+        kept = TypeAdapter(_Kept).validate_json(text, strict=True)
+    except (OSError, ValueError):
+        return None
+    return kept.summary if (kept.form, kept.path) == (FORM, str(folder.resolve())) else None
+
+
+def keep_summary(folder: Path, summary: BookSummary) -> None:
+    """Replaces the summary of a book. Raises OSError."""
+    kept = asdict(_Kept(FORM, str(folder.resolve()), summary))
+    write_whole(summary_file(folder), json.dumps(kept, ensure_ascii=False, indent=0).encode())
+
+
+def forget_summary(folder: Path) -> None:
+    """Takes the summary away, if there is one; the book stays as it is."""
+    with suppress(OSError):
+        summary_file(folder).unlink(missing_ok=True)
+
+
+def book_name(folder: Path) -> str:
+    """The name that a book's `flowcabal.toml` gives it; "" for none. Raises OSError or ValueError."""
+    table = tomllib.loads(Folder(folder).text(paths.PROJECT_FILE, limit=_LARGEST_TOML)).get("project")
+    return clean(str(table.get("name", ""))) if isinstance(table, dict) else ""
+
+
+def book_state(folder: Path) -> BookState:
+    """Can the book be opened, as far as is seen from outside? Opens no project and changes nothing."""
+    try:
+        book_name(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return "missing"
+    except (OSError, ValueError, RecursionError):
+        return "damaged"
+    return "open" if _is_locked(folder / paths.PROJECT_STATE / LOCK) else "there"
+
+
+def _is_locked(path: Path) -> bool:
+    """Does another process hold the POSIX lock on this file? Not for a file that this process has locked."""
+    try:
+        file = open_own(path, os.O_RDONLY, owner=path.parent.stat().st_uid)
+    except OSError:
+        return False
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _HELD_BY_OTHERS
+    finally:
+        os.close(file)
+    return False

@@ -1,0 +1,28 @@
+"""What the screen knows of books that are not open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.settings.book_summary import BookState, BookSummary
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBooks:
+    """Their summaries.
+
+    `of(folder)` gives the summary of a book, `keep(folder, summary)` replaces it, `forget(folder)` takes the book from
+    the list of recent ones. `state(folder)` looks whether it could be opened, in a thread: its disk may be slow. `keep`
+    and `forget` raise OSError.
+    """
+
+    of: Callable[[Path], BookSummary | None]
+    keep: Callable[[Path, BookSummary], None]
+    state: Callable[[Path], BookState]
+    forget: Callable[[Path], None]
+
+
+NO_BOOKS: Final = KnownBooks(lambda _folder: None, lambda *_: None, lambda _folder: "there", lambda _folder: None)

@@ -1,0 +1,94 @@
+"""What the start page will show of the open book, and the place where the writer goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.settings.book_summary import BookSummary
+from flowcabal_tui.tui.book.controller import BookController
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.shared.status_line import StatusLine
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+log = logging.getLogger(__name__)
+SECONDS: Final = 20.0
+"""A program that is killed loses so much of where the writer was, and no text."""
+
+
+class SummaryKeeper:
+    """Keeps the summary of the open book: every so often when it has changed, and when the book is closed."""
+
+    def __init__(
+        self, screen: Screen[Any], workbench: Project, view: View, book: BookController,
+        now: Callable[[], datetime], keep: Callable[[Path, BookSummary], None],
+    ) -> None:  # fmt: skip
+        self._screen, self._workbench, self._view, self._book = screen, workbench, view, book
+        self._now, self._keep = now, keep
+        self._kept: BookSummary | None = None
+
+    def begin(self) -> None:
+        """From here on."""
+        if not self._workbench.info.read_only:
+            self._screen.set_interval(SECONDS, lambda: attempt(self._screen, self.write(), group="summary"))
+
+    def go_on(self, summary: BookSummary) -> None:
+        """Shows the place where the writer was; the chapter is open. A text that is shorter by now ends before it."""
+        pane = self._screen.query_one(ManuscriptPane)
+        if self._view.chapter != summary.chapter or not self._book.chapter:
+            return
+        place = min(max(0, summary.place), len(pane.text))
+        self._view.show_pane("manuscript")
+        if summary.is_editing and not self._workbench.info.read_only:
+            self._screen.call_after_refresh(pane.edit_at, place, place)
+        else:
+            self._screen.call_after_refresh(pane.go_to, place, place)
+
+    async def write(self) -> None:
+        """Writes what has changed; a full disk costs the start page its numbers, and nothing else."""
+        summary = self._summary()
+        if summary is None or self._kept == replace(summary, seen_at=self._kept.seen_at if self._kept else ""):
+            return
+        try:
+            await asyncio.to_thread(self._keep, self._workbench.info.path, summary)
+            self._kept = summary
+        except OSError as error:
+            log.warning("the summary of the book could not be written: %s", error)
+
+    def _summary(self) -> BookSummary | None:
+        info = self._workbench.info
+        if info.read_only or not self._screen.is_mounted:
+            return None
+        chapters, chapter, now = self._book.chapters, self._book.chapter, self._now()
+        pane, status = self._screen.query_one(ManuscriptPane), self._screen.query_one(StatusLine)
+        return BookSummary(
+            name=info.name,
+            language=info.language,
+            length=sum(each.length for each in chapters),
+            chapters=len(chapters),
+            chapter=chapter.id if chapter else ChapterId(""),
+            position=chapter.position if chapter else 0,
+            title=chapter.title if chapter else "",
+            place=pane.place,
+            is_editing=pane.face == "edit",
+            day=now.date().isoformat(),
+            today=status.today[0],
+            goal=status.today[1],
+            decisions=status.waiting.decisions,
+            findings=status.waiting.findings,
+            proposals=status.waiting.proposals,
+            unsaved=len(self._book.drafts.chapters),
+            seen_at=now.replace(second=0, microsecond=0).isoformat(),
+        )
