@@ -240,6 +240,7 @@ class _Session:
         except FlowCabalError as error:
             self._printer.error(error)
             return False
+        self._waiting.pop(question.id, None)
         return True
 
     async def _read(self) -> None:

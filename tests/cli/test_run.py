@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flowcabal_tui.cli.answers import Answers
 from flowcabal_tui.cli.printing import PlainPrinter
 from flowcabal_tui.cli.running import _Session
+from flowcabal_tui.domain.ids import NodeId, QuestionId, RunId
+from flowcabal_tui.domain.run import Decision, Question
+from flowcabal_tui.protocol.base import Command, Event
 from flowcabal_tui.protocol.revision import LockChapters
+from flowcabal_tui.protocol.runs import Decide, NodeNeedsHuman, QuestionAnswered, RunStateChanged
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
@@ -215,3 +221,33 @@ async def test_what_was_paid_while_its_chapter_was_locked_waits(
         await desk.project.carry_out(LockChapters((chapter,), locked=False))
         await desk.keep(run, "draft")
         assert (await desk.project.book.chapters())[0].version == 1
+
+
+class AnswerBeforeItsEvents:
+    """A project whose run takes an answer, and says so only when it was asked for events three times more."""
+
+    quiet = True
+
+    def __init__(self, question: Question) -> None:
+        ended = (QuestionAnswered(question.id, Decision("approve")), RunStateChanged(question.run, "done"))
+        self._events: list[tuple[Event, ...]] = [(NodeNeedsHuman(question),), (), (), ended]
+
+    def take(self) -> tuple[Event, ...]:
+        return self._events.pop(0)
+
+    async def carry_out(self, command: Command) -> str:
+        assert isinstance(command, Decide)
+        return ""
+
+
+async def test_a_question_that_a_flag_answered_does_not_wait_until_its_events_come(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    monkeypatch.setattr("flowcabal_tui.cli.running.TICK_SECONDS", 0.01)
+    question = Question(QuestionId("q"), RunId("r"), NodeId("draft"), "review", "found", datetime.now(UTC))
+    project: Any = AnswerBeforeItsEvents(question)
+    session = _Session(project, PlainPrinter(moving=False), Answers.from_flags(["draft=approve"]), reads_commands=False)
+    session._input_ended = True
+    assert await session.follow(question.run, None) == 0
+    assert "stays open" not in capsys.readouterr().out

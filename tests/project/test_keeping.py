@@ -186,12 +186,15 @@ async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_r
         await desk.settled()
         path = folder / "manuscript" / mirrored(folder)[1]
         before = path.read_text("utf-8")
-        path.write_text(before + "\nA line from elsewhere.\n", encoding="utf-8")
+        edited = folder.parent / "edited"
+        edited.write_text(before + "\nA line from elsewhere.\n", encoding="utf-8")
+        edited.replace(path)
         offered = await desk.until(OutsideEdit)
         assert offered.chapter == await desk.chapter(2)
         assert "A line from elsewhere." in (await desk.project.book.outside_text(offered.chapter) or "")
         assert len(desk.told(OutsideEdit)) == 1, "what the program itself wrote is not offered"
-        path.write_text(before, encoding="utf-8")
+        edited.write_text(before, encoding="utf-8")
+        edited.replace(path)
         async with asyncio.timeout(PATIENCE):
             while await desk.project.book.outside_text(offered.chapter) is not None:  # noqa: ASYNC110  # told by no event of its own
                 await asyncio.sleep(0.005)

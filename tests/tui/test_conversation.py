@@ -259,7 +259,7 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
             await settled(pilot)
             await pilot.press("ctrl+backslash")
             await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen._offers)
-            assert "Chapters" in "\n".join(shown(app))  # beside, not instead
+            await until(pilot, lambda: "Chapters" in "\n".join(shown(app)))  # beside, not instead
             for key in "ledger":
                 await pilot.press(key)
             await pilot.press("enter")

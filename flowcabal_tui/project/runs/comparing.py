@@ -39,7 +39,7 @@ from flowcabal_tui.protocol.comparisons import ComparisonChanged, DecideComparis
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.comparisons import StoredPart
-from flowcabal_tui.store.runs.standings import Change, forgetting_outcomes
+from flowcabal_tui.store.runs.standings import Change, Mark, forgetting_outcomes
 
 
 class Comparisons:
@@ -253,7 +253,9 @@ class Comparisons:
         if row.before and row.after and standing is not None and standing.digest != row.before:
             await self._versions.select(target.workflow, target.node, target.chapter, row.before, beside=parts)
         else:
-            own = ((target.node, target.node, "output"),) if not row.before and standing is not None else ()
+            own: tuple[Mark, ...] = ()
+            if not row.before and standing is not None:
+                own = ((target.node, target.node, "output"),)
             await self._store.standings.write(target.workflow, {target.chapter: Change(marks=own)}, *parts)
         self._emit(ComparisonChanged(identity))
 
