@@ -10,7 +10,8 @@ from flowcabal_tui.domain.comments import Comment, CommentId
 from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.widgets.stream_view import NOTE_SIGN, StreamView
+from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN
+from flowcabal_tui.tui.widgets.noted_view import NOTE_SIGN, NotedView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
@@ -56,7 +57,7 @@ async def test_a_row_with_a_comment_has_a_sign_and_the_words_of_the_one_in_view_
         await pilot.pause()
         assert sum(NOTE_SIGN in row for row in shown(pilot.app)) == 3, "two rows, and the line below"
         assert line(pilot).startswith(f"{NOTE_SIGN} 1/2 question")
-        reader = pane(pilot).query_one("#read", StreamView)
+        reader = pane(pilot).query_one("#read", NotedView)
         await press(pilot, "apostrophe", "apostrophe")
         assert text[slice(*reader.highlighted)] == second and "Who?" in line(pilot)
         await press(pilot, "apostrophe")
@@ -69,9 +70,9 @@ async def test_in_the_editor_marks_move_with_what_is_typed(tmp_path: Path) -> No
     async with workspace(workbench, tmp_path) as pilot:
         await press(pilot, "1", "g", "enter", "f2")
         area = pane(pilot).query_one(WritingArea)
-        await until(pilot, lambda: area._comments != type(area._comments)())
+        await until(pilot, lambda: bool(area._hints))
         area.move_cursor((0, 0))
-        assert area.comment == ""
+        assert area.said(COMMENT_SIGN) == ""
         await press(pilot, "ctrl+circumflex_accent")
         assert area.selected_text == words and "Who?" in line(pilot)
         area.move_cursor((0, 0))
@@ -94,7 +95,7 @@ async def test_a_resolved_comment_a_lost_one_and_one_of_another_chapter_mark_not
         await settled(pilot)
         assert line(pilot) == "" and not pane(pilot).query_one(CommentLine).display
         await press(pilot, "apostrophe")
-        assert pane(pilot).query_one("#read", StreamView).highlighted is None
+        assert pane(pilot).query_one("#read", NotedView).highlighted is None
         workbench.revision.fill()
         workbench.emit(CommentsChanged())
         await until(pilot, lambda: "rain" in line(pilot))

@@ -9,7 +9,7 @@ class CommentLine(Static):
     """Not there while it has nothing to show."""
 
     DEFAULT_CSS = """
-    CommentLine { display: none; height: auto; max-height: 3; padding: 0 1; color: $role-hand; }
+    CommentLine { display: none; height: auto; max-height: 3; padding: 0 1; }
     CommentLine.-shown { display: block; }
     """
 

@@ -41,6 +41,7 @@ from flowcabal_tui.tui.shared.words import length_words
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
+from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -137,11 +138,10 @@ class ManuscriptPane(Vertical):
         """The head, and one of: the text to read, the editor, a proposal."""
         yield Static(_("No chapter is open."), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
-            yield StreamView(id="read")
+            yield NotedView(id="read")
             yield WritingArea(id="edit")
             yield DiffView(id="proposal")
-        yield CommentLine()
-        yield WritingLine()
+        yield from (CommentLine(), WritingLine())
 
     @property
     def version(self) -> int:

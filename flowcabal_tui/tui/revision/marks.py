@@ -18,9 +18,8 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.hints import Hint
-from flowcabal_tui.tui.widgets.roles import role_sign
-from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.hints import COMMENT_SIGN, Hint
+from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ class CommentMarks:
         return self._screen.query_one(ManuscriptPane)
 
     @property
-    def _reader(self) -> StreamView:
-        return self._pane.query_one("#read", StreamView)
+    def _reader(self) -> NotedView:
+        return self._pane.query_one("#read", NotedView)
 
     @property
     def _area(self) -> WritingArea:
@@ -81,7 +80,7 @@ class CommentMarks:
             return  # another one is on its way
         self._marks = _marks(placed, saved, text)
         if pane.face == "edit":
-            self._area.show_comments(self._marks)
+            self._area.show_hints(self._marks, COMMENT_SIGN)
         else:
             self._reader.mark_notes((start, end) for start, end, _words in self._marks)
         self._tell()
@@ -90,7 +89,7 @@ class CommentMarks:
         """Shows the comment at the cursor; in the reader the one that was gone to, else the first in view."""
         words, pane = "", self._pane
         if self._marks and pane.face == "edit":
-            words = self._area.comment
+            words = self._area.said(COMMENT_SIGN)
         elif self._marks and pane.face == "read":
             words = next((words for start, _end, words in self._marks if self._is_read(start)), "")
         pane.query_one(CommentLine).show(words)
@@ -137,8 +136,7 @@ def _marks(placed: Sequence[Comment], saved: str, text: str) -> list[Hint]:
         place = (each.start, each.end) if moved is None else moved.place(each.start, each.end)
         if place is not None:
             found.append((*place, f"{comment_head(each)}: {one_line(each.words, 600)}"))
-    sign = role_sign("hand")
     return [
-        (start, end, f"{sign} {number}/{len(found)} {words}")
+        (start, end, f"{COMMENT_SIGN} {number}/{len(found)} {words}")
         for number, (start, end, words) in enumerate(sorted(found), 1)
     ]

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final
+
+from flowcabal_tui.tui.widgets.roles import role_sign
 
 Hint = tuple[int, int, str]
 """Start and end of the words, and what is said of them."""
+MARGIN_SIGN: Final = "<"
+COMMENT_SIGN: Final = role_sign("hand")
+"""In the last column of a row with a hint, or with a comment, which needs no colour to be seen."""
 
 
 class Hints:
-    """The hints of one text, in columns of its paragraphs."""
+    """The hints of one text, in columns of its paragraphs; those with one sign are replaced together."""
 
-    def __init__(self, lines: Sequence[str] = (), hints: Iterable[Hint] = ()) -> None:
-        """`hints` are spans of the text whose paragraphs are `lines`."""
-        self._of: defaultdict[str, list[Hint]] = defaultdict(list)
+    def __init__(self, sign: str = MARGIN_SIGN, lines: Sequence[str] = (), hints: Iterable[Hint] = ()) -> None:
+        """`hints` are spans of the text whose paragraphs are `lines`; `sign` marks their rows."""
+        self._of: dict[str, defaultdict[str, list[Hint]]] = {}
+        made: defaultdict[str, list[Hint]] = defaultdict(list)
         at = row = 0
         for start, end, words in sorted(hints):
             while row < len(lines) and start > at + len(lines[row]):
                 at += len(lines[row]) + 1
                 row += 1
             if row < len(lines):
-                self._of[lines[row]].append((start - at, min(end - at, len(lines[row])), words))
+                made[lines[row]].append((start - at, min(end - at, len(lines[row])), words))
+        if made:
+            self._of[sign] = made
+
+    def replaced(self, sign: str, lines: Sequence[str], hints: Iterable[Hint]) -> Hints:
+        """The same with others of this sign."""
+        made = Hints(sign, lines, hints)
+        made._of = {each: known for each, known in self._of.items() if each != sign} | made._of
+        return made
 
     def __bool__(self) -> bool:
         return bool(self._of)
@@ -31,15 +46,24 @@ class Hints:
 
     __hash__ = None  # type: ignore[assignment]  # it is compared by what it holds
 
-    def words(self, line: str, column: int) -> str:
-        """What is said of the words at a column; "" where nothing is."""
-        return next((words for start, end, words in self._of.get(line, ()) if start <= column <= end), "")
-
-    def begins(self, line: str, first: int, length: int) -> bool:
-        """Does a hint begin in a row that begins at column `first` of its paragraph?"""
-        return any(first <= start < first + length for start, _end, _words in self._of.get(line, ()))
+    def words(self, line: str, column: int, sign: str = MARGIN_SIGN) -> str:
+        """What is said with this sign of the words at a column; "" where nothing is."""
+        known = self._said(sign, line)
+        return next((words for start, end, words in known if start <= column <= end), "")
 
     def spans(self, line: str, first: int, length: int) -> tuple[tuple[int, int], ...]:
         """The columns with hints in a row that begins at column `first` of its paragraph."""
-        places = ((max(start - first, 0), min(end - first, length)) for start, end, _words in self._of.get(line, ()))
+        found = (each for known in self._of.values() for each in known.get(line, ()))
+        places = ((max(start - first, 0), min(end - first, length)) for start, end, _words in found)
         return tuple((start, end) for start, end in places if start < end)
+
+    def sign(self, line: str, first: int, length: int) -> str:
+        """What marks the row: a comment that begins in it before any hint, "" where neither is."""
+        if any(first <= start < first + length for start, _end, _words in self._said(COMMENT_SIGN, line)):
+            return COMMENT_SIGN
+        hinted = self._said(MARGIN_SIGN, line)
+        return MARGIN_SIGN if any(start < first + length and first < end for start, end, _words in hinted) else ""
+
+    def _said(self, sign: str, line: str) -> Sequence[Hint]:
+        known = self._of.get(sign)
+        return known.get(line, ()) if known is not None else ()

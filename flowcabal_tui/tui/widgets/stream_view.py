@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -21,13 +19,10 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import TAB_CELLS
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.roles import role_sign
 from flowcabal_tui.tui.widgets.text_marks import Span, TextMarks, cut_at_marks
 from flowcabal_tui.tui.widgets.wrapped_text import WrappedText
 
 _THOUGHT_SIGN = "· "
-NOTE_SIGN: Final = role_sign("hand")
-"""Behind a row in which a passage with a note begins; it needs no colour to be seen."""
 
 
 class StreamView(ScrollView, can_focus=True):
@@ -41,7 +36,6 @@ class StreamView(ScrollView, can_focus=True):
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "stream--thinking", "stream--highlight", "stream--match", "stream--current", "stream--selected",
-        "stream--note",
     }  # fmt: skip
     DEFAULT_CSS = """
     StreamView {
@@ -49,7 +43,6 @@ class StreamView(ScrollView, can_focus=True):
     }
     StreamView > .stream--thinking { color: $text-muted; text-style: italic; }
     StreamView > .stream--highlight { text-style: bold underline; }
-    StreamView > .stream--note { color: $role-hand; text-style: underline; }
     StreamView > .stream--match { text-style: underline; }
     StreamView > .stream--current { text-style: reverse bold; }
     StreamView > .stream--selected { text-style: reverse; }
@@ -72,8 +65,6 @@ class StreamView(ScrollView, can_focus=True):
         mark("Text"),
         mark("`v` selects lines, `y` copies them or the whole text, `/` searches."),
     )
-
-    texts_shown = var(0)  # counted, so that others can watch
 
     @dataclass
     class CopyRequested(Message):
@@ -154,7 +145,6 @@ class StreamView(ScrollView, can_focus=True):
             self.scroll_to(y=self.max_scroll_y if follow else 0, animate=False, force=True)
         self._following = follow
         self.refresh()
-        self.texts_shown += 1
 
     def clear(self) -> None:
         """Show nothing, and follow what comes."""
@@ -173,25 +163,6 @@ class StreamView(ScrollView, can_focus=True):
     def highlight(self, start: int, end: int) -> None:
         """Mark the characters from `start` up to `end`; an empty span marks nothing."""
         self._text_marks.span = (start, end) if end > start else None
-        self.refresh()
-
-    @property
-    def highlighted(self) -> Span | None:
-        """The marked span."""
-        return self._text_marks.span
-
-    @property
-    def in_view(self) -> Span:
-        """The characters from the uppermost row of the text up to the lowest."""
-        first = max(0, self.scroll_offset.y - self._prose_top)
-        last = min(first + self.size.height, len(self._prose.rows)) - 1
-        return (self._prose.starts[first], self._prose.end_of(last)) if first <= last else (0, 0)
-
-    def mark_notes(self, spans: Iterable[Span]) -> None:
-        """Marks passages that somebody noted something at; another text has none."""
-        had, self._text_marks.notes = bool(self._text_marks.notes), sorted(spans)
-        if had != bool(self._text_marks.notes):
-            self.on_resize()
         self.refresh()
 
     def scroll_to_offset(self, offset: int) -> None:
@@ -267,7 +238,7 @@ class StreamView(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Wrap for the new width and stay at the same words."""
-        width = self.scrollable_content_region.width - (2 if self._text_marks.notes else 0)
+        width = self._row_width
         if width < 1:
             return
         following = self._following
@@ -280,6 +251,11 @@ class StreamView(ScrollView, can_focus=True):
         target = self.max_scroll_y if following else self._prose_top + self._prose.row_of(here)
         self.scroll_to(y=target if following or row >= 0 else self.scroll_offset.y, animate=False, force=True)
         self.refresh()
+
+    @property
+    def _row_width(self) -> int:
+        """Columns that the words of a row may take."""
+        return self.scrollable_content_region.width
 
     # Painting
 
@@ -305,12 +281,7 @@ class StreamView(ScrollView, can_focus=True):
             for name in names:
                 style += self.get_component_rich_style(name, partial=True)
             segments.append(Segment(piece.replace("\t", " " * TAB_CELLS), style))
-        strip = Strip(segments or [Segment("", base)])
-        if not self._text_marks.note_begins(self._prose.starts[row], self._prose.end_of(row)):
-            return strip
-        style = base + self.get_component_rich_style("stream--note", partial=True) + Style(underline=False)
-        strip = strip.extend_cell_length(self.scrollable_content_region.width - 1, base)
-        return Strip.join([strip, Strip([Segment(NOTE_SIGN, style)], 1)])
+        return Strip(segments or [Segment("", base)])
 
     def _spans(self, row: int) -> list[tuple[Span, str]]:
         """What is marked in a row of the text, in the order in which styles are laid over each other."""

@@ -1,4 +1,4 @@
-"""What is marked in a text: notes on passages, a span, the matches of a search, selected rows."""
+"""What is marked in a text: a span, the matches of a search, selected rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ Span = tuple[int, int]
 
 
 class TextMarks:
-    """`span` and `notes` are in characters of the text, `notes` in their order; `rows` lead from the row where a
-    selection began to the one where it ends."""
+    """`span` is in characters of the text, `rows` from the row where a selection began to the one where it ends."""
 
     def __init__(self) -> None:
         self.span: Span | None = None
         self.rows: Span | None = None
-        self.notes: Sequence[Span] = ()
         self._starts: list[int] = []
         self._length = 0
         self._at = -1
@@ -27,7 +25,6 @@ class TextMarks:
     def clear(self) -> None:
         """Marks nothing."""
         self.span = self.rows = None
-        self.notes = ()
         self._starts, self._at = [], -1
 
     @property
@@ -70,14 +67,9 @@ class TextMarks:
         self._at = number % len(self._starts)
         return self._at
 
-    def note_begins(self, start: int, end: int) -> bool:
-        """Does a note begin in the characters `start` to `end`?"""
-        return bisect_left(self.notes, (start, 0)) < bisect_left(self.notes, (end, 0))
-
     def in_row(self, row: int, start: int, end: int) -> list[tuple[Span, str]]:
         """The marks in a row of the characters `start` to `end`, in the order in which styles lie over each other."""
-        noted = self.notes[: bisect_left(self.notes, (end, 0))]
-        spans = [(note, "stream--note") for note in noted if start < note[1]]
+        spans: list[tuple[Span, str]] = []
         if self.span and self.span[0] < end and start < self.span[1]:
             spans.append((self.span, "stream--highlight"))
         first = bisect_right(self._starts, start - self._length)

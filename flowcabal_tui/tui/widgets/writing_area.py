@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,20 +13,15 @@ from textual.reactive import var
 from textual.strip import Strip
 
 from flowcabal_tui.domain.lengths import TextLength
-from flowcabal_tui.tui.widgets.hints import Hint, Hints
+from flowcabal_tui.tui.widgets.hints import MARGIN_SIGN, Hint, Hints
 from flowcabal_tui.tui.widgets.prose_area import ProseArea, RowFace
 from flowcabal_tui.tui.widgets.prose_document import ProseLines
-from flowcabal_tui.tui.widgets.roles import role_sign
-
-MARGIN_SIGN: Final = "<"
-COMMENT_SIGN: Final = role_sign("hand")
-"""In the last column of a row with a hint, and of one in which a passage with a comment begins; they need no colour."""
 
 
 class WritingArea(ProseArea):
-    """A `ProseArea` that scrolls like a typewriter, shows only the cursor's paragraph in full colour, hints, comments.
+    """A `ProseArea` that can scroll like a typewriter, show only the cursor's paragraph in full colour, and hints.
 
-    Hints and comments belong to the words of their paragraph: they go when it is edited, and come back later.
+    Hints belong to the words of their paragraph: they go when it is edited, and come back with the next ones.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prose--faded"}
@@ -36,31 +31,18 @@ class WritingArea(ProseArea):
     fades_others = var(False)
     edits = var(0)  # counted, so that others can watch
 
-    _hints = _comments = Hints()
+    _hints = Hints()
 
-    def show_hints(self, hints: Iterable[Hint]) -> None:
-        """Underlines spans of the text and marks their rows; each has words that say why."""
-        if (shown := Hints(self.document.lines, hints)) != self._hints:
+    def show_hints(self, hints: Iterable[Hint], sign: str = MARGIN_SIGN) -> None:
+        """Underlines spans of the text and marks their rows, in place of others with the sign; words say why."""
+        if (shown := self._hints.replaced(sign, self.document.lines, hints)) != self._hints:
             self._hints = shown
             self.refresh()
 
-    def show_comments(self, comments: Iterable[Hint]) -> None:
-        """Underlines the passages of comments and marks the rows in which they begin."""
-        if (shown := Hints(self.document.lines, comments)) != self._comments:
-            self._comments = shown
-            self.refresh()
-
-    @property
-    def hint(self) -> str:
-        """What is said of the words at the cursor; "" where nothing is."""
+    def said(self, sign: str = MARGIN_SIGN) -> str:
+        """What is said with a sign of the words at the cursor; "" where nothing is."""
         row, column = self.cursor_location
-        return self._hints.words(self.document.get_line(row), column)
-
-    @property
-    def comment(self) -> str:
-        """The comment on the words at the cursor; "" where there is none."""
-        row, column = self.cursor_location
-        return self._comments.words(self.document.get_line(row), column)
+        return self._hints.words(self.document.get_line(row), column, sign)
 
     @property
     def length(self) -> TextLength:
@@ -100,17 +82,13 @@ class WritingArea(ProseArea):
 
     def _face(self, row: int) -> RowFace:
         face = super()._face(row)
-        if not face.exists or not (self.fades_others or self._hints or self._comments):
+        if not face.exists or not (self.fades_others or self._hints):
             return face
         line, section = self.wrapped_document._offset_to_line_info[row]
         first = self.wrapped_document.get_offsets(line)[section - 1] if section else 0
         here = self.document.get_line(line), first, len(face.words)
-        hints, commented = self._hints.spans(*here), self._comments.begins(*here)
-        return face._replace(
-            is_faded=self.fades_others and line != self.cursor_location[0],
-            hints=(*hints, *self._comments.spans(*here)),
-            sign=COMMENT_SIGN if commented else MARGIN_SIGN if hints else "",
-        )
+        is_faded = self.fades_others and line != self.cursor_location[0]
+        return face._replace(is_faded=is_faded, hints=self._hints.spans(*here), sign=self._hints.sign(*here))
 
     def _draw(self, face: RowFace) -> Strip:
         strip = super()._draw(face)
