@@ -28,6 +28,8 @@ async def comments(arguments: Namespace) -> int:
     require_beside("--edit", arguments.edit is not None, to=arguments.to)
     if arguments.add is None and arguments.edit is None:
         require_beside("--add", False, **{"as": arguments.as_kind})
+    if arguments.add is not None and arguments.kind and arguments.as_kind is None:
+        raise BadArgument(_("--kind only filters the list."), "", _("Give the kind of the new comment with --as."))
     changes = list(_changes(arguments))
     project = await opened(arguments, read_only=not (changes or arguments.add is not None), knowledge=False)
     try:

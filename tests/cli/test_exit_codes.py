@@ -93,6 +93,7 @@ UNKNOWN = [
     ("comments {book} --chapter 99", "The book has 7 chapters"),
     ("comments {book} --on words", "--on means nothing without --add"),
     ("comments {book} --add words", "Name it with --chapter N"),
+    ("comments {book} --chapter 1 --add words --kind question", "Give the kind of the new comment with --as"),
     ("comments {book} --resolve 99", "There is nothing named 99"),
     ("lock {book} 99", "The book has 7 chapters"),
     ("unlock {book} 5..99", "The book has 7 chapters"),

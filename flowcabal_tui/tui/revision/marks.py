@@ -135,7 +135,9 @@ def _marks(placed: Sequence[Comment], saved: str, text: str) -> list[Hint]:
     for each in placed:
         place = (each.start, each.end) if moved is None else moved.place(each.start, each.end)
         if place is not None:
-            found.append((*place, f"{comment_head(each)}: {one_line(each.words, 600)}"))
+            found.append(
+                (*place, _("{kind}: {words}").format(kind=comment_head(each), words=one_line(each.words, 600)))
+            )
     return [
         (start, end, f"{COMMENT_SIGN} {number}/{len(found)} {words}")
         for number, (start, end, words) in enumerate(sorted(found), 1)
