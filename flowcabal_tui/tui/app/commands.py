@@ -14,7 +14,20 @@ from textual.dom import DOMNode
 from flowcabal_tui.tui.app.keys_page import declared_keys
 from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, shown_key
 
-_HANDS: Final = ("list.", "tree.", "rail.", "stream.", "prose.", "confirm.", "jump.", "help.", "answer.", "palette.")
+_HANDS: Final = (
+    "list.",
+    "tree.",
+    "rail.",
+    "stream.",
+    "prose.",
+    "confirm.",
+    "jump.",
+    "help.",
+    "answer.",
+    "palette.",
+    "wizard.down",
+    "wizard.up",
+)
 """Ids of what hands do without thinking, such as a cursor that goes down: keys, but no commands."""
 _MOVES: Final = frozenset(
     ("escape", "enter", "q", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "tab", "backspace")
