@@ -1,7 +1,7 @@
-"""The tools of the questions about one chapter: the same for all, so that providers' caches of prompts hit.
+"""Tools for the questions about one chapter: the same list for every question, so that providers' prompt caches hit.
 
-Tools come first in what a provider compares. With a tool of its own each question would share nothing with the others,
-not even the chapter that all of them send.
+A provider compares tools first. With a tool of its own, a question would share nothing with the others, not even the
+chapter that all of them send.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LEAST_WINDOW: Final = 32_000
 
 
 def with_tools(request: ModelRequest, shape: type[BaseModel], endpoint: Endpoint) -> ModelRequest:
-    """The request with the tools of all questions about a chapter; it names the one of `shape`.
+    """Returns the request with the tools of all questions about a chapter and requires the one of `shape`.
 
-    As it is for other shapes, and for a small window. Tools go out only where answers are asked for by tools.
+    Returns it unchanged for other shapes, for a small context window, and where answers are not asked for by tools.
     """
     is_small = endpoint.context_window is not None and endpoint.context_window < _LEAST_WINDOW
     if shape not in _NAMES or endpoint.provider == "offline" or is_small:

@@ -1,4 +1,5 @@
-"""How a book falls into arcs: its volumes, or so many chapters at a time; and as of which chapters arcs are told."""
+"""Groups the chapters of a book into arcs: its volumes, or a fixed number of chapters; lists the points at which an arc
+is summarised."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ ARCS: Final = "summaries/arcs/"
 LONGEST: Final = 30
 """Chapters of an arc: a longer volume, and a book without volumes, are cut."""
 STEP: Final = 10
-"""An arc is told anew after so many chapters, and at its end."""
+"""Chapters after which an arc is summarised again; it is also summarised at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class StoryArc:
         return f"{self.volume} ({places})" if self.volume else places
 
     def parts(self) -> tuple[tuple[Chapter, ...], ...]:
-        """The arc as it was told on the way: its chapters up to every tenth, and all of them once it is closed."""
+        """The prefixes of the arc that are summarised: its chapters up to every tenth, and all of them once it is
+        closed."""
         ends = [*range(STEP, len(self.chapters) + 1, STEP), *([len(self.chapters)] if self.closed else [])]
         return tuple(self.chapters[:end] for end in dict.fromkeys(ends))
 

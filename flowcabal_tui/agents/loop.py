@@ -14,7 +14,7 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What `act` gives back when a further round may help: a hint for the next `reason`."""
+    """Returned by `act` when a further round may help: a hint for the next `reason`."""
 
     hint: str
 
@@ -26,18 +26,18 @@ class Agent(ABC, Generic[Goal, Seen, Thought, Outcome]):
 
     @abstractmethod
     async def observe(self, goal: Goal) -> Seen:
-        """Reads what the goal needs. No model is called and nothing is written."""
+        """Reads the inputs of the goal. Calls no model and writes nothing."""
 
     @abstractmethod
     async def reason(self, goal: Goal, seen: Seen, hints: tuple[str, ...]) -> Thought:
-        """Works out what to do, by rule or with a model; `hints` come from earlier rounds."""
+        """Decides the next action, by rule or with a model; `hints` come from earlier rounds."""
 
     @abstractmethod
     async def act(self, goal: Goal, seen: Seen, thought: Thought, last: bool) -> Outcome | Again:
         """Turns the thought into the outcome. In the `last` round it must not ask for another."""
 
     async def pursue(self, goal: Goal) -> Outcome:
-        """Runs the loop to its outcome. Raises what the phases raise."""
+        """Runs the loop to its outcome. Raises the exceptions of its phases."""
         seen = await self.observe(goal)
         hints: tuple[str, ...] = ()
         for number in range(1, self.rounds + 1):

@@ -21,7 +21,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class AnswerStore(Protocol):
-    """Where paid answers are kept. `text` is ours to read: an `Answer` as JSON."""
+    """Stores paid answers. `text` is opaque to the store: an `Answer` as JSON."""
 
     async def get(self, key: Digest) -> str | None: ...
 
@@ -44,11 +44,10 @@ class _Call:
 
 
 class PaidOnce:
-    """A model whose answers are kept under the digest of endpoint, parameters, messages and shape.
+    """A model whose answers are stored under the digest of endpoint, parameters, messages and shape.
 
-    An answer that could be read only in part is used but not kept: the same question asks again.
-
-    Equal requests at the same time share one call; it is cancelled when nobody waits for it any more.
+    An answer that could be read only in part is used but not stored: the same question asks again. Equal requests at
+    the same time share one call; it is cancelled when nobody waits for it any more.
     """
 
     def __init__(self, model: ModelPort, answers: AnswerStore) -> None:
@@ -91,8 +90,8 @@ class PaidOnce:
     ) -> Only[T] | None:
         """The answer to a question that is asked once `about` the same texts, whatever else the request holds.
 
-        An answer that cannot be read, or only in part, is kept too. None: it was not asked, and may not be without
-        `spend`. Raises ModelError when there was no answer.
+        An answer that cannot be read, or only in part, is stored too. Returns None when there is no stored answer and
+        `spend` is False. Raises ModelError when there was no answer.
         """
         schema = shape.model_json_schema()
         key = digest_of({"endpoint": self.endpoint.identity, "only": request.purpose, "about": about, "shape": schema})

@@ -21,9 +21,10 @@ T = TypeVar("T", bound=BaseModel)
 FRAME: Final = 64
 """Tokens around the texts of the messages, such as those of a chat template."""
 LEAST: Final = 120
-"""A smaller part says too little to be asked about: then the model's own error is shown."""
+"""Smaller parts are not asked about: then the model's own error is shown."""
 SHRINKS: Final = (1.0, 0.5, 0.25)
-"""Of the room for a part, each time that the model says that a question is too long: the count is an estimate."""
+"""Factors of the space for a part, tried in turn when the model rejects a question as too long: the count is an
+estimate."""
 _FULL: Final = 0.6
 """Of the room for a part: from here on it ends with a sentence."""
 _END: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*\n*|[.][”’\"]*(?=\s)")
@@ -38,10 +39,10 @@ def room_of(endpoint: Endpoint) -> int | None:
 
 
 def tokens_of(request: ModelRequest, shape: type[BaseModel], counter: TokenCounter, endpoint: Endpoint) -> int:
-    """What a question takes with its frame and its tools, or the schema of its answer.
+    """The tokens of a question with its frame and its tools, or the schema of its answer.
 
-    A server on this machine keeps a schema by a grammar, which its model does not read. Should that have no effect,
-    the schema goes into the prompt; a question that is then too long is asked in smaller parts.
+    A server on this machine enforces a schema by a grammar, which its model does not read. If that has no effect, the
+    schema goes into the prompt; a question that is then too long is asked in smaller parts.
     """
     by_grammar = endpoint.is_local and endpoint.structured in (None, "native")
     schemas = [tool.parameters for tool in request.tools] or [answer_schema(shape)]
@@ -89,7 +90,7 @@ def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[s
 def joined(answers: Sequence[T], whole: Collection[str]) -> T:
     """One answer from those to all parts: their lists one after the other.
 
-    A field that is no list, and one of `whole`, can be answered only by one who has read all: it has its default.
+    A field that is no list, and one of `whole`, needs a reader of the whole text: it has its default.
     """
     if len(answers) == 1:
         return answers[0]

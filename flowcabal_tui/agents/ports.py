@@ -1,4 +1,4 @@
-"""What the agents need from the rest of the house."""
+"""The interfaces that the agents need from the rest of the program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MemoryView(Protocol):
         ...
 
     async def entities(self) -> tuple[Entity, ...]:
-        """Those made by hand, and those first mentioned before the target chapter."""
+        """Those that the writer made, and those first mentioned before the target chapter."""
         ...
 
     async def chapters(self) -> tuple[Chapter, ...]:
@@ -69,19 +69,19 @@ class MemoryView(Protocol):
         ...
 
     async def chapters_with(self, entity: EntityId) -> tuple[ChapterId, ...]:
-        """Those that name it, in story order."""
+        """The chapters that name it, in story order."""
         ...
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
-        """Who is named in each passage before the target, in story order."""
+        """The entities named in each passage before the target, in story order."""
         ...
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
-        """How often each entity is named before the target, most first."""
+        """The number of mentions of each entity before the target, most first."""
         ...
 
     async def derived(self, uri: str, level: Level) -> Derived | None:
-        """The newest state whose position lies before the target, as of the generation."""
+        """The newest state with a position before the target, as of the generation."""
         ...
 
     async def derived_of(self, uris: Sequence[str], level: Level) -> tuple[Derived, ...]:
@@ -93,19 +93,19 @@ class MemoryView(Protocol):
         ...
 
     async def relations(self) -> tuple[Relation, ...]:
-        """Those that began before the target; ended ones have `until`, what ends later reads as open."""
+        """Relations that began before the target; ended ones have `until`, later ends are not shown."""
         ...
 
     async def facts(self) -> tuple[Fact, ...]:
-        """Those that began before the target; superseded ones have `until`, and only earlier knowers are named."""
+        """Facts that began before the target; superseded ones have `until`, and only earlier knowers are named."""
         ...
 
     async def promises(self) -> tuple[Promise, ...]:
-        """Those that were planted before the target; one that is paid later reads as open."""
+        """Promises planted before the target; one that is paid later is shown as open."""
         ...
 
     async def moments(self) -> tuple[Moment, ...]:
-        """Those that are told before the target, in the order of the story's own time."""
+        """Events told before the target, in the order of the story's own time."""
         ...
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
@@ -113,7 +113,7 @@ class MemoryView(Protocol):
         ...
 
     async def postings(self, terms: Sequence[str]) -> Postings:
-        """Which of the passages before the target hold each term; nothing else is counted."""
+        """The passages before the target that contain each term; nothing else is counted."""
         ...
 
     async def waived(self) -> frozenset[tuple[str, str]]:
@@ -125,7 +125,7 @@ class RulesPort(Protocol):
     """Checks that need no model."""
 
     async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
-        """What the rules find in the text of the target of the view; "not checked" when they could not run."""
+        """The findings of the rules for the text of the view's target; "not checked" when they could not run."""
         ...
 
 
@@ -137,5 +137,5 @@ class MemoryPort(Protocol):
         ...
 
     async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
-        """What the writer set for the scene of a chapter."""
+        """The scene that the writer set for a chapter."""
         ...

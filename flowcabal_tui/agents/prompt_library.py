@@ -43,8 +43,8 @@ class Fenced:
 class SourceText:
     """A text that a model may quote. `uri` is project-relative, `start` the offset of `text` in it.
 
-    A `whole` one is not shortened to leave room for others. `about` names who the text speaks of, where it does not.
-    Sources with one id are pieces of one text.
+    A `whole` one is not shortened to make space for others. `about` names the subject if the text does not. Sources
+    with one id are pieces of one text.
     """
 
     id: str
@@ -73,9 +73,9 @@ class Prompt:
         return frozenset((*self.system.get_identifiers(), *self.user.get_identifiers()))
 
     def fill(self, values: Mapping[str, str | Fenced]) -> tuple[Message, Message]:
-        """The two messages, every plain value escaped. KeyError for a placeholder without a value.
+        """The two messages, every plain value escaped. Raises KeyError for a placeholder without a value.
 
-        What stands before the end of `<draft>` is marked as stable where two questions with one tool share it.
+        The part up to the end of `<draft>` is marked as stable where two questions with one tool share it.
         """
         ready = {
             name: value.text
@@ -134,7 +134,7 @@ class PromptLibrary:
         return Folder(folder.parent)
 
     def text(self, name: str) -> str:
-        """The file in force, as it stands. KeyError for an unknown name, SettingsError for an unreadable file,
+        """The text of the file in use. Raises KeyError for an unknown name, SettingsError for an unreadable file,
         ModelError(NOT_CONFIRMED) for one that the user has not confirmed."""
         if name not in self.names():
             raise KeyError(name)
@@ -176,7 +176,7 @@ class PromptLibrary:
         return prompt
 
     def part(self, name: str) -> str:
-        """Words that become part of a prompt, as they stand. SettingsError when the writer's file is a whole prompt."""
+        """Words that become part of a prompt, verbatim. SettingsError when the writer's file is a whole prompt."""
         words = self.text(name).strip()
         if not words or _RULE in self.text(name):
             problem = _("it contains text that becomes part of a prompt, so no line --- is allowed")

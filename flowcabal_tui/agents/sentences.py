@@ -1,4 +1,4 @@
-"""Sentences of a text, and those that tell most of it by rule."""
+"""Sentences of a text, and by rule its most informative ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sentences(text: str) -> tuple[Span, ...]:
 
 
 def sentence_at(text: str, place: int) -> Span:
-    """The sentence in which the character at `place` stands, at most `_MOST` characters of it around the place."""
+    """The sentence that contains the character at `place`, at most `_MOST` characters of it around the place."""
     whole = next((span for span in sentences(text) if span.start <= place < span.end), Span(place, place + 1))
     start = max(whole.start, place - _MOST // 2)
     return Span(start, min(whole.end, start + _MOST))
@@ -54,7 +54,7 @@ def telling_sentences(text: str, entities: Iterable[Entity], most: int) -> tuple
 
 
 def shortened(text: str, tokens: int, counter: TokenCounter) -> str:
-    """`text` on one line within `tokens`, cut at the end of a sentence or clause, else of what fits."""
+    """`text` on one line within `tokens`, cut at the end of a sentence or clause if possible."""
     line = " ".join(text.split())
     if counter.count(line) <= tokens:
         return line

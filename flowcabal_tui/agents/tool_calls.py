@@ -1,4 +1,4 @@
-"""Calls of tools as a model makes them: their schemas, their arguments, and what a call gets for an answer."""
+"""Tool calls of a model: their schemas, their arguments, and their results."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def read_arguments(text: str) -> dict[str, Any]:
 
 
 def wrong_arguments(shape: type[BaseModel], error: ValidationError) -> str:
-    """What is wrong with arguments, and the fields that there are."""
+    """The errors in the arguments, and the names of the existing fields."""
     lines = [f"{'.'.join(map(str, each['loc']))}: {refusal(each)}" for each in error.errors()[:_MOST_WRONG]]
     allowed = ", ".join(field for field in shape.model_fields if field != "edit")
     return "Refused:\n" + "\n".join(lines) + f"\nFields: {allowed}."
 
 
 def refused_with(error: FlowCabalError) -> str:
-    """What a refusal tells the model."""
+    """The message of a refusal, for the model."""
     return f"Refused: {error}"[:MOST_SAID]

@@ -15,7 +15,7 @@ _NOT_IN_MAIL: Final = re.compile(r"[^A-Za-z0-9.+_@-]+")
 
 
 def action_steps(found: Wish, known: Known) -> list[Json]:
-    """Steps in the order of the wish; what stands behind an approval is done after a yes only."""
+    """Steps in the order of the wish; the steps behind an approval run only after it."""
     actions = known.actions or {}
     placed = [(at, _step(found, name, actions)) for at, name in _placed(found, actions)]
     if not placed:

@@ -24,7 +24,7 @@ class _Mention(NamedTuple):
 
 
 def alterations_of(found: Wish, copied: WorkingCopy, _language: str) -> tuple[Alteration, ...]:
-    """What is to be changed; () where that cannot be said."""
+    """The requested alterations; () when the wish names none that can be made out."""
     mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
     for reading in (_replaced, _models, _removed, _inserted, _settings, _paused):
         if made := list(reading(found, copied, mentions)):

@@ -17,7 +17,7 @@ _BANDED: Final = ("multi_band", "max_in_range")
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """How a simulated run ended: a run state, how often each node completed by its path, and what went wrong."""
+    """The result of a simulated run: its state, how often each node completed by path, and the error, if any."""
 
     state: str
     completed: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""What the model of the Builder is told: the language, the names that there are, and the writer's workflow as data."""
+"""The system prompt of the Builder: the language, the available names, and the writer's workflow as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One build as it goes: what was asked, the copy, the rounds. All of it can be kept and gone on with."""
+"""The state of a build: the wish, the working copy, the rounds. All of it can be stored and resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BuildStatus = Literal["building", "asks", "finished", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class BuildLimits:
-    """What one build may take. Tokens are those of all prompts and answers together."""
+    """The limits of one build. `tokens` counts all prompts and answers together."""
 
     rounds: int = 20
     tokens: int = 200_000
@@ -36,7 +36,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class BuildRound:
-    """One call of the model: what it said and did, and what it took in tokens (None: not told)."""
+    """One call of the model: its text, its tool calls, and its tokens (None: not reported)."""
 
     number: int
     text: str
@@ -48,7 +48,7 @@ class BuildRound:
 
 @dataclass
 class Build:
-    """A build. `copied` is the working copy; `checked` says after how many edits the checks last ran."""
+    """A build. `copied` is the working copy; `checked` is the number of edits at the last run of the checks."""
 
     wish: str
     language: str
@@ -59,7 +59,7 @@ class Build:
     assumptions: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
-    """What the writer answered, oldest first."""
+    """The writer's answers, oldest first."""
     asks: int = 0
     explanation: str = ""
     remarks: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Build:
         return self.report is not None and self.report.passed and self.checked == len(self.copied.made)
 
     def suggestion(self) -> Suggestion:
-        """What the writer is shown, however the build ended."""
+        """The suggestion for the writer, whatever the state of the build."""
         return Suggestion(
             document=self.copied.document,
             base=self.copied.base,

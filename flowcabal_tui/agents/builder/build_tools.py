@@ -96,7 +96,7 @@ def tools() -> tuple[Tool, ...]:
 
 
 class BuildTools:
-    """Our own vocabulary: the eight edits, and what belongs to them."""
+    """The program's own vocabulary: the eight edits and the tools that go with them."""
 
     def __init__(self, build: Build, simulate: Simulator, limits: BuildLimits) -> None:
         self._build, self._simulate, self._limits = build, simulate, limits
@@ -115,11 +115,11 @@ class BuildTools:
         return (Message("system", system_prompt()), Message("user", user_prompt(self._build)))
 
     async def after(self, text: str, calls: int) -> Turn:
-        """Nothing: a turn without calls is a mistake."""
+        """An empty turn: a turn without calls is a mistake."""
         return Turn()
 
     async def call(self, call: ToolCall) -> Outcome:
-        """Carries out one call. What is refused leaves the build as it was."""
+        """Carries out one call. A refused call leaves the build unchanged."""
         names = (*_OWN, *_EDITS)
         if call.name not in names:
             refused = unknown(f"There is no tool {clean(call.name)[:60]}. Nothing was done.", call.name, names)

@@ -34,7 +34,7 @@ _REMINDER: Final = "Use the tools: edit the copy, check it, finish; or ask_write
 
 
 class AnsweringModel(Protocol):
-    """What the Builder needs of a model."""
+    """The interface of the model that the Builder calls."""
 
     async def answer(self, request: ModelRequest) -> Answer:
         """The whole answer. Raises ModelError, BudgetExceeded."""
@@ -48,9 +48,9 @@ class ModelBuilder:
         self._model, self._simulate, self._keep, self._limits = model, simulate, keep, limits
 
     async def build(self, build: Build, vocabulary: Vocabulary | None = None) -> Build:
-        """Goes on until the build is finished, asks or is stopped. Raises nothing that a model can cause.
+        """Continues until the build is finished, asks a question or is stopped. A fault of the model never raises.
 
-        `vocabulary`: other tools than our own.
+        `vocabulary`: other tools than the default ones.
         """
         build.status, build.stopped = "building", ""
         does = vocabulary or BuildTools(build, self._simulate, self._limits)

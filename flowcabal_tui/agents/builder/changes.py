@@ -58,7 +58,7 @@ def changes_between(base: Json | None, document: Json) -> tuple[Change, ...]:
 
 
 def with_changes(base: Json | None, document: Json, chosen: Collection[str]) -> Json:
-    """What the writer has, with the chosen changes; nothing else is touched. The result has still to be validated."""
+    """The writer's document with the chosen changes; nothing else is touched. The result is not validated."""
     changes = [each for each in changes_between(base, document) if each.id in chosen]
     made: Json = copy.deepcopy(base) if base else {"id": document["id"], "version": 1, "nodes": [], "edges": []}
     for change in sorted(changes, key=lambda each: _ORDER.index(each.kind)):

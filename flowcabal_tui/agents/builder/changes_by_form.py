@@ -1,4 +1,5 @@
-"""Alterations of a form as edits of the writer's workflow. What they do not name stays as it is."""
+"""Turns the alterations of a form into edits of the writer's workflow. Everything that they do not name is
+unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What must hold before a suggestion is finished: looked at after the last change, never remembered from before it."""
+"""The checks that must pass before a suggestion is finished; they run after the last change, and no result is
+reused."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _TEXTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A point of the checklist: what, from which input, and when it is done."""
+    """A point of the checklist: the task, its input, and the condition under which it is done."""
 
     id: str
     what: str
@@ -48,7 +49,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the checks found in one state of the copy. `runs` is how many simulated runs were made."""
+    """The results of the checks for one state of the copy. `runs` is the number of simulated runs."""
 
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()

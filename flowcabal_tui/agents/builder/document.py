@@ -1,4 +1,4 @@
-"""A workflow document as JSON: its graphs and nodes by their paths. What is not named is never rewritten."""
+"""A workflow document as JSON: its graphs and nodes by path. Parts that no edit names are never rewritten."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def own_params(node: Json) -> Json:
 
 
 def names_in(value: Any, known: Collection[str]) -> frozenset[str]:
-    """Which of the `known` nodes a value reads."""
+    """The `known` nodes that a value reads."""
     read: set[str] = set()
     waiting = [value]
     while waiting:
@@ -108,7 +108,7 @@ def set_at(params: Json, field: str, value: Any) -> None:
 
 
 def is_text(field: str) -> bool:
-    """Does the parameter hold words of the writer?"""
+    """True for a parameter that holds the writer's text."""
     return field.rpartition(".")[2] in TEXTS
 
 

@@ -20,7 +20,7 @@ from flowcabal_tui.agents.builder.edits import (
 
 
 def edits_between(base: Json | None, document: Json, because: str = "") -> Iterator[Edit]:
-    """Edits that make the document of what the writer has, in an order in which each can be made."""
+    """The edits that turn `base` into `document`, in an order in which each can be applied."""
     changes = list(changes_between(base, document))
     added = [each for each in changes if each.kind == "node_added"]
     for change in changes:

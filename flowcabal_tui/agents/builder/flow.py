@@ -1,4 +1,4 @@
-"""What a filled form makes, node by node: what there is to read at each point, and the ids that are taken."""
+"""The graph made from a filled form, node by node: the outputs available at each point, and the ids in use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of_node(name: str, part: str = "draft", called: str = "") -> Read:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """A list that can be gone through: its path, the fields of its entries, and what one entry is called in a body."""
+    """A list to iterate over: its path, the fields of its entries, and the name of one entry in a body."""
 
     path: str
     fields: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Entries:
 
 @dataclass
 class There:
-    """What there is to read. Bodies and branches begin with what stands around them."""
+    """The outputs available to the next node. Bodies and branches begin with those of their surroundings."""
 
     plan: Read | None = None
     texts: tuple[Read, ...] = ()
@@ -61,9 +61,9 @@ class There:
     """Keys of the story's memory with the paths of their values."""
     entries: Entries | None = None
     ways: tuple[Read, ...] = ()
-    """What branches give that exclude each other."""
+    """The outputs of branches that exclude each other."""
     item: str = ""
-    """The path of what a body is repeated for."""
+    """The path of the item of the surrounding loop."""
     is_opening: bool = False
     """The text is only the beginning."""
 
@@ -78,14 +78,14 @@ class Flow:
     nodes: list[Json] = field(default_factory=list)
     edges: list[Json] = field(default_factory=list)
     because: dict[str, str] = field(default_factory=dict)
-    """Which step each node serves."""
+    """The checklist step that each node serves."""
     there: There = field(default_factory=There)
     step: str = ""
     firsts: list[str] = field(default_factory=list)
     """Nodes that read nothing of their own graph: an edge leads to them where the graph is a branch."""
 
     def inner(self) -> Flow:
-        """A graph inside, or a branch beside: it sees what is there."""
+        """A flow for an inner graph or a branch; it starts with the outputs available here."""
         return Flow(self.language, self.known, self.ids, there=replace(self.there), step=self.step)
 
     def add(self, kind: str, name: str, wished: str, params: Json) -> str:

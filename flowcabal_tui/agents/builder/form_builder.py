@@ -1,4 +1,4 @@
-"""From a filled form to edits, by rule. What the form cannot say becomes a question, never a guess."""
+"""Turns a filled form into edits, by rule. Anything that the form leaves open becomes a question, never a guess."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a form gave: the copy with its checklist, or what must be answered first."""
+    """The result for a form: the copy with its checklist, or a question to answer first."""
 
     copied: WorkingCopy
     items: tuple[Item, ...] = ()
@@ -29,7 +29,7 @@ class Built:
 
 
 def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
-    """Makes or changes the workflow as the form says. Raises nothing for what a form can hold."""
+    """Makes or changes the workflow as the form describes. Raises nothing for any valid form."""
     said = words(form.language or language)["asks"]
     language = form.language or str(copied.document.get("language") or "") or language
     if question := _question(form, copied, said):

@@ -48,7 +48,7 @@ def finish(flow: Flow) -> None:
 
 
 def join(flow: Flow) -> None:
-    """One text of what the ways gave: that of the one that was taken."""
+    """Merges the outputs of the branches: the text is that of the branch that ran."""
     params = {"sources": [f"result_of.{read.node}" for read in flow.there.ways if read.node], "how": "first"}
     made = flow.add("merge", _said(flow)["names"]["merge"], "merged", params)
     text = Read(f"result_of.{made}.items[0].text")

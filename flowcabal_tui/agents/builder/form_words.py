@@ -1,4 +1,4 @@
-"""Fills the form from a wish by a vocabulary. Where the wish names what the form lacks, it says so and guesses not."""
+"""Fills the form from a wish with a vocabulary. Anything that the form cannot express is reported, never guessed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Steps = list[Json]
 
 
 def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
-    """The form as far as the vocabulary fills it; what it cannot fill becomes `missing`, or stays empty."""
+    """The form as far as the vocabulary fills it; the rest becomes `missing`, or stays empty."""
     found = Wish(wish, language)
     if missing := _outside(found, copied):
         return Form(wish=wish, missing=missing)

@@ -1,4 +1,4 @@
-"""The form from which a workflow is made without a model: which steps, where to pause, what to change."""
+"""The form from which a workflow is made without a model: its steps, its pauses, and the changes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _MOST_NAMES: Final = 40
 
 
 class EditRefused(FlowCabalError):
-    """An edit that cannot be made; the copy is as it was. `detail` names the allowed values."""
+    """An edit that cannot be made; the copy is unchanged. `detail` names the allowed values."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> EditRefused:

@@ -1,4 +1,4 @@
-"""What the writer is shown: the copy, why, and the difference from what they have."""
+"""The suggestion for the writer: the copy, the reasons, and the difference from their workflow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The outcome of a build. It is finished when the checks passed after the last change; else `stopped` says why."""
+    """The outcome of a build. It is finished when the checks passed after the last change; otherwise `stopped` has the
+    reason."""
 
     document: Json
     base: Json | None
@@ -36,14 +37,14 @@ class Suggestion:
 
     @property
     def is_finished(self) -> bool:
-        """May it be accepted?"""
+        """True when the suggestion may be accepted."""
         return not self.stopped and self.report.passed and bool(self.changes)
 
 
 def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tuple[Change, ...]:
-    """The changes with what they serve. Ticked are those that the writer asked for in words or in the form.
+    """The changes with the points that they serve. Ticked are those that the writer asked for in words or in the form.
 
-    What takes away a question to the writer is never ticked.
+    A change that removes a question to the writer is never ticked.
     """
     marked = []
     for change in changes_between(copied.base, copied.document):

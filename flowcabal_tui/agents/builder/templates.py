@@ -1,4 +1,5 @@
-"""Which templates are nearest to a wish: by what of its points they cover, then by how little they have besides."""
+"""Ranks templates by their distance from a wish: by the points that they cover, then by how little else they
+contain."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class Near:
 
 
 def nearest_templates(points: Mapping[str, str], templates: Mapping[str, Json], language: str) -> list[Near]:
-    """All templates, the nearest first. `points`: what is wished, by id; one without a known word counts for none."""
+    """All templates, the nearest first. `points` are the parts of the wish by id; one without a known word is
+    ignored."""
     wished = {name: _in_words(text, language) for name, text in points.items()}
     known = {name: each for name, each in wished.items() if each}
     everything = frozenset[str]().union(*known.values())
@@ -62,7 +64,7 @@ def points_of(wish: str) -> dict[str, str]:
 
 
 def features(document: Json, language: str) -> frozenset[str]:
-    """What the nodes do, by their kinds, their names and where they wait for the writer."""
+    """The features of a workflow, read from the kinds and names of its nodes and from its pauses."""
     has: set[str] = set()
     for place in all_found(document):
         params: Any = own_params(place.node)
@@ -86,5 +88,5 @@ def _in_words(text: str, language: str) -> frozenset[str]:
 
 
 def named(templates: Sequence[Near]) -> str:
-    """The templates with what they cover, for a model."""
+    """The templates with the points that they cover, as text for a model."""
     return "\n".join(f"- {each.name}: {', '.join(each.covers) or 'none of the points'}" for each in templates)

@@ -1,4 +1,5 @@
-"""What a model builds with: tools, what it is told, what follows a turn. All of them end in the same edits."""
+"""The tools of a model that builds, its first messages, and the response to a turn. All vocabularies end in the same
+edits."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What follows a turn: further messages, or a beginning anew. `settled`: a turn without calls was as it should."""
+    """The response to a turn: further messages, or a restart (`anew`). `settled`: a turn without calls was correct."""
 
     messages: tuple[Message, ...] = ()
     anew: bool = False
@@ -33,17 +34,17 @@ class Vocabulary(Protocol):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Those that the model has in the next round."""
+        """The tools of the next round."""
         ...
 
     def beginning(self) -> tuple[Message, ...]:
-        """What the model is told first, made from the copy as it is."""
+        """The first messages, made from the current copy."""
         ...
 
     async def call(self, call: ToolCall) -> Outcome:
-        """Carries out one call. What is refused leaves the build as it was."""
+        """Carries out one call. A refused call leaves the build unchanged."""
         ...
 
     async def after(self, text: str, calls: int) -> Turn:
-        """Called at the end of every turn, with what the model said and how many calls it made."""
+        """Called at the end of every turn, with the text of the model and the number of its calls."""
         ...

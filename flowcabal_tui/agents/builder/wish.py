@@ -20,7 +20,7 @@ _QUOTED: Final = re.compile(
 
 
 class Hit(NamedTuple):
-    """A word of the vocabulary in the wish: its entry, where it stands, and what it counts."""
+    """A word of the vocabulary in the wish: its entry, its place, and its number, if it has one."""
 
     key: str
     start: int
@@ -47,16 +47,16 @@ class Wish:
         self.quoted = [Hit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
 
     def marks(self, *keys: str, denied: bool = True) -> list[Hit]:
-        """Where one of these marks or things stands; without `denied` only those with no "not" before them."""
+        """The places of these marks or things; without `denied` only those with no "not" before them."""
         named = [hit for table in ("marks", "things") for hit in self.hits[table] if hit.key in keys]
         return [hit for hit in named if denied or not self.is_denied(hit)]
 
     def has(self, *keys: str) -> bool:
-        """Does one of these marks stand anywhere?"""
+        """True when the wish contains one of these marks."""
         return bool(self.marks(*keys))
 
     def is_denied(self, hit: Hit) -> bool:
-        """Does a "not" stand directly before it?"""
+        """True when a "not" comes directly before the hit."""
         nots = [each for each in self.hits["marks"] if each.key in ("not", "never")]
         return any(0 <= hit.start - each.end <= self.reach // 3 for each in nots)
 
@@ -89,7 +89,7 @@ class Wish:
         return range(begin, end.start() if end else len(self.text))
 
     def abouts(self) -> list[str]:
-        """What checks look at: words of the vocabulary, and where a check has none, the words behind it."""
+        """The subjects of checks: words of the vocabulary, and where a check has none, the words after it."""
         told = {hit.start: hit.key for hit in self.hits["about"]}
         for hit in [each for each in self.hits["steps"] if each.key == "check"]:
             literal = self.clause_after(hit.end)
@@ -99,7 +99,7 @@ class Wish:
         return list(dict.fromkeys(told[at] for at in sorted(told)))
 
     def clause_after(self, place: int) -> str:
-        """The words from a place to the end of their clause; "" where a mark or a number stands among them."""
+        """The words from a place to the end of their clause; "" when the clause contains a mark or a number."""
         end = _CLAUSE.search(self.text, place)
         stop = end.start() if end else len(self.text)
         inside = any(place <= each.start < stop for each in (*self.hits["marks"], *self.numbers))
@@ -149,7 +149,7 @@ def _hits(text: str, entries: Mapping[str, Any]) -> list[Hit]:
 
 
 def places(text: str, word: str) -> Iterator[int]:
-    """Where a word begins; a Latin one stands by itself."""
+    """The places at which a word begins; a Latin one must be a whole word."""
     at = text.find(word)
     while at >= 0 and word:
         latin = word[0].isascii() and word[0].isalnum()

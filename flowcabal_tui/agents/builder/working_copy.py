@@ -1,4 +1,4 @@
-"""The copy that edits are made on. An edit that breaks something is refused and leaves the copy as it was."""
+"""The copy that edits apply to. An edit that breaks something is refused and leaves the copy unchanged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Known:
 
 @dataclass(frozen=True)
 class WorkingCopy:
-    """A workflow under construction. `base` is what the writer has; None for a new workflow."""
+    """A workflow under construction. `base` is the writer's document; None for a new workflow."""
 
     document: Json
     base: Json | None = None
@@ -76,7 +76,7 @@ class WorkingCopy:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What validation says about the copy."""
+        """The findings of validation for the copy."""
         return check_document(self.document, actions=self.known.actions, library=self.known.library)
 
     def errors(self) -> dict[tuple[str, str, str], Finding]:

@@ -1,4 +1,4 @@
-"""What was noted of the book, by the angle that a checker compares a draft with, within a budget of tokens."""
+"""Notes on the book for each angle of a check, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _LONGEST: Final = 2 / 3
 async def notes_for(
     angles: Sequence[Angle], book: Book, draft: str, counter: TokenCounter, budget: int
 ) -> list[SourceText]:
-    """Notes, records and summaries for these angles without doubles, numbered s1, s2 ...; within `budget` tokens.
+    """Notes, records and summaries for these angles without duplicates, numbered s1, s2 ...; within `budget` tokens.
 
-    Each angle has an equal share, which it spends on the most telling first; what it leaves goes to the next. What the
-    chapters themselves say is found by `evidence`.
+    Each angle has an equal share and spends it on the most relevant first; the unused rest goes to the next. The text
+    of the chapters themselves comes from `evidence`.
     """
     cast = named_in(draft, book.entities)[:_CAST]
     return _fitting([await _NOTES[each](book, cast) for each in angles], counter, budget)

@@ -1,4 +1,4 @@
-"""One question of the Monitor: how what a draft states goes with the book and with notes, from a few angles."""
+"""One question of the Monitor: compares the statements of a draft with the book and with notes, from a few angles."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ _SOURCES_A_TOKEN_ZH: Final = 1.28
 _MOST_NOTES: Final = 1_250
 """Tokens of notes, records and summaries for a question; the rest is for what the chapters say."""
 GROUPS: Final[tuple[tuple[Angle, ...], ...]] = (("character_state", "echoes"), ("timeline", "world_rules"))
-"""Angles that one checker looks from, by what they read: passages that name the cast, and what the writer noted.
+"""Angles that share one checker, by their sources: passages that name the cast, and the writer's notes.
 
-So the outline, which is a plan and no fact, is not beside what is said of people. The draft is sent once for both.
+The outline, which is a plan and no fact, is therefore kept apart from facts about people. The draft is sent once for
+both.
 """
 _PART: Final = 0.85
 """Of the sources for the first question, where both are asked: one sentence in nine speaks of place and time only."""
@@ -59,7 +60,7 @@ class Material:
 
 
 class Checker(Agent[Draft, Material, Claims, Judgement]):
-    """Judges a draft from a few angles at once. Two rounds: what it left out or quoted inexactly is asked once more."""
+    """Judges a draft from a few angles at once. A second round asks once more for missing or inexact quotations."""
 
     rounds = 2
     shape: Final = Claims
@@ -72,7 +73,7 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
         counter: TokenCounter,
         source_tokens: int = _LEAST_SOURCES,
     ) -> None:
-        """`angles` come with the words that tell the model what they look at."""
+        """`angles` come with the words that describe them to the model."""
         self._source_tokens = source_tokens
         self._angles, self._model, self._prompts, self._counter = angles, model, prompts, counter
         self._answers: list[Claims] = []
@@ -108,7 +109,7 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
         return await self._model.structured(request, Claims)
 
     async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> Judgement | Again:
-        """Keeps the pairs that are called contradictions, and findings whose quotations are verbatim."""
+        """Keeps the pairs that the model calls contradictions, and findings whose quotations are verbatim."""
         if not seen.notes and not seen.pairs.all:
             return Judgement(tuple(self._angles), goal, is_empty=True)
         self._answers.append(thought)
@@ -181,7 +182,8 @@ def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:
 async def material_of(
     angles: Sequence[Angle], goal: Draft, counter: TokenCounter, budget: int
 ) -> tuple[list[SourceText], Pairs]:
-    """What was noted, and statements with what the chapters say of the same, within `budget` tokens with the tags."""
+    """The notes, and the statements with passages of the chapters on the same subject, within `budget` tokens with the
+    tags."""
     notes = await notes_for(angles, goal.book, goal.text, counter, min(_MOST_NOTES, budget // 2))
     here = [each for each in goal.evidence if goal.start <= each.draft < goal.start + len(goal.text)]
     fitting = here
@@ -201,9 +203,9 @@ def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
 
 
 async def questions_of(angles: Sequence[Angle], goal: Draft, counter: TokenCounter) -> tuple[tuple[Angle, ...], ...]:
-    """The angles by question: one for all where nothing but the book's own words stands beside the passages.
+    """The angles by question: one for all when there is nothing but passages of the book.
 
-    What is planned, noted or derived must not be held against what is told of people (docs/decisions/0014).
+    Plans, notes and derived texts must not be held against facts about people (docs/decisions/0014).
     """
     groups = grouped(angles)
     noted = [

@@ -1,4 +1,4 @@
-"""Whether a doubt is seen again otherwise; and then whether there is a reading in which both are true."""
+"""Judges each doubt again, and then looks for a reading in which both texts are true."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from flowcabal_tui.domain.workflow import Angle
 
 TASK: Final = "monitor.defence"
 SURE: Final = 0.8
-"""From this confidence on a finding is told to the model and the node tried again."""
+"""Findings with at least this confidence are sent back to the model, and the node is tried again."""
 _UNSURE: Final = 0.79
 DOUBTS_TOKENS: Final = 6_000
 """Of all doubts that are asked about, at most."""
@@ -34,14 +34,14 @@ _AROUND: Final = {"zh": 60, "en": 200}
 _BETWEEN: Final = 2
 """Sentences between the two places that speak of the same, at most."""
 AGAIN: Final = 2
-"""So often every doubt is judged again before it is defended; a weak one that is not seen each time is dropped."""
+"""Number of times every doubt is judged again before it is defended; a weak one that is missed once is dropped."""
 AGREEMENTS: Final = 4
-"""So often a doubt is judged again in all before it is shown as sure."""
+"""Judgements that must agree in all before a doubt is shown as sure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of doubts: findings, how many had no readable second answer, and how many were dropped."""
+    """The outcome of doubts: findings, the number without a readable second answer, and the number dropped."""
 
     findings: tuple[CheckFinding, ...] = ()
     unasked: int = 0
@@ -50,7 +50,8 @@ class Settled:
 
 
 class Defence:
-    """Looks for innocent readings of the doubts about one draft. What it cannot ask stays, as less than sure."""
+    """Looks for innocent readings of the doubts about one draft. A doubt that cannot be asked about remains, as less
+    than sure."""
 
     def __init__(
         self, words: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter, room: int

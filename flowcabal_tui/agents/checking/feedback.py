@@ -1,4 +1,4 @@
-"""What a model is told about findings, in the language of the text that they are in."""
+"""Feedback to a model about findings, in the language of the checked text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
 
 
 def feedback(evaluation: Evaluation) -> str:
-    """What a retry tells the model; "" without findings."""
+    """The feedback for a retry; "" without findings."""
     return finding_lines(evaluation.findings)
 
 

@@ -1,4 +1,4 @@
-"""What a question about a draft leaves: doubts that a second question looks at, and what was not judged."""
+"""The result of a question about a draft: doubts for a second question, and the parts that were not judged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PASSAGE: Final = re.compile(r"\bp\d{1,5}\b")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is checked, against which book. `uri` is where the draft's quotations point."""
+    """The text to check, with its book. Quotations of the draft point to `uri`."""
 
     uri: str
     title: str
@@ -33,7 +33,7 @@ class Draft:
     start: int = 0
     """The offset of `text` in the whole draft, of which it is a part."""
     evidence: tuple[Sentence, ...] = ()
-    """What the chapters say of the same, those that fit best first; `draft` counts in the whole draft."""
+    """Passages of the chapters on the same subjects, best first; `draft` offsets are in the whole draft."""
     statements: Mapping[int, DraftStatement] = field(default_factory=dict)
     """Of the whole draft, by where they start."""
 
@@ -44,9 +44,9 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Words of a draft and of the book of which a judge says that they contradict each other.
+    """Words of a draft and of the book that a judge calls a contradiction.
 
-    A strong one may be shown as sure. One that no `pair` led to is the model's own find.
+    A strong one may be shown as sure. One without a `pair` was found by the model itself.
     """
 
     angles: tuple[Angle, ...]
@@ -62,7 +62,7 @@ class Doubt:
 
     @property
     def is_own(self) -> bool:
-        """Is it a weak one that the model found itself, which cannot be judged again as a pair?"""
+        """True for a weak doubt that the model found itself, which cannot be judged again as a pair."""
         return self.pair is None and not self.strong
 
     @property
@@ -89,7 +89,7 @@ class Judgement:
     problem: str = ""
 
     def covers(self, part: tuple[int, int]) -> bool:
-        """Is it about the part of the draft that starts here and is so long?"""
+        """True when it judges the part of the draft with this start and length."""
         return self.goal is not None and (self.goal.start, len(self.goal.text)) == part
 
 
@@ -97,7 +97,7 @@ def judged_pairs(answers: Sequence[Claims], pairs: Pairs) -> tuple[list[Pair], t
     """The pairs that are called contradictions, and the statements without a readable verdict. A later answer adds.
 
     A statement is judged when it is listed as compatible, when one of its passages has another verdict, or when each of
-    its passages has one: `compatible` for one passage of several says nothing of the others.
+    its passages has one: `compatible` for one passage of several does not cover the others.
     """
     by_key = {pair.key: pair for pair in pairs.all}
     passages: dict[str, list[str]] = {}

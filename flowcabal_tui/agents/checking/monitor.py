@@ -1,4 +1,4 @@
-"""Role C: checks facts from several angles side by side; never says whether a text is good (DESIGN 4.6)."""
+"""Role C: checks facts from several angles at once; never judges the quality of a text (DESIGN 4.6)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Monitor:
         helper: Helper = in_thread,
         rules: RulesPort | None = None,
     ) -> None:
-        """`helper` runs what takes long: the search for what the chapters say. `rules` check without a model."""
+        """`helper` runs the long search for passages of the chapters. `rules` check without a model."""
         self._memory, self._model, self._helper, self._rules = memory, model, helper, rules
         self._counter, self._prompts = CountedTokens(counter), prompts or PromptLibrary()
 
@@ -64,8 +64,8 @@ class Monitor:
         generation: Generation,
         attempt: int,
     ) -> Evaluation:
-        """One word on one attempt, with what every angle found. A draft is named by its chapter, without one by its
-        node."""
+        """One verdict on one attempt, with the findings of every angle. A draft is named by its chapter, without one by
+        its node."""
         view, uri = await self._memory.view(chapter, generation), f"draft/{node.id}"
         by_rule = await self._rules.check(view, draft, uri, node.title) if self._rules else ()
         try:

@@ -1,4 +1,4 @@
-"""What the angles say in the end: findings, and what was not checked and why."""
+"""The outcome by angle: findings, and the angles that were not checked, with the reason."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _beginning(text: str) -> str:
 
 
 def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
-    """What one angle says of a draft that was read in parts: it passed only where every part did."""
+    """The check of one angle for a draft that was read in parts: it passed only if every part did."""
     findings = tuple({each.signature: each for check in checks for each in check.findings}.values())
     details = " ".join(dict.fromkeys(check.detail for check in checks if check.detail))
     outcomes = {check.outcome for check in checks}

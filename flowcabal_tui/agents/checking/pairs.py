@@ -1,4 +1,4 @@
-"""Statements of a draft, each with the passages of the book that may speak of the same: what a judge is asked about."""
+"""Statements of a draft, each with passages of the book that may concern the same: the questions to a judge."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Pairs:
 
     @property
     def statements(self) -> dict[str, DraftStatement]:
-        """Those that are judged, by id."""
+        """The statements to judge, by id."""
         return {each.statement.id: each.statement for each in self.all}
 
     @property
@@ -84,7 +84,8 @@ class Pairs:
 
 
 def statement_tag(statement: DraftStatement, known: str = "") -> str:
-    """`<statement id="c1" said="speech" as="supposed" see="p3">text</statement>`; the usual is not said."""
+    """`<statement id="c1" said="speech" as="supposed" see="p3">text</statement>`; attributes with the usual value are
+    left out."""
     said = f' said="{statement.voice}"' if statement.voice != "narration" else ""
     how = f' as="{statement.mode}"' if statement.mode != "asserted" else ""
     see = f' see="{known}"' if known else ""
@@ -93,7 +94,8 @@ def statement_tag(statement: DraftStatement, known: str = "") -> str:
 
 
 def passage_line(passage: Passage) -> str:
-    """`p1 [3] text`, or `p1 [3, Nora] text`: the chapter and who it speaks of. No text of the book begins a line."""
+    """`p1 [3] text`, or `p1 [3, Nora] text`: the chapter and the people it concerns. No text of the book begins a
+    line."""
     source = passage.source
     about = f", {escaped(source.about)}" if source.about else ""
     return f"{passage.id} [{passage.position}{about}] {escaped(_line(source.text))}"

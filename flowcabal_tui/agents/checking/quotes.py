@@ -1,4 +1,4 @@
-"""Finding a quotation where it stands, whatever became of its spaces and quotation marks."""
+"""Finds a quotation in a text, whatever its spaces and quotation marks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class VerbatimText:
         self._folded = "".join(folded for _, folded in kept)
 
     def find(self, quote: str) -> Span | None:
-        """Where the quotation first stands, in offsets of the text; None if it does not, or is too short to tell."""
+        """The first place of the quotation, in offsets of the text; None if it does not occur, or is too short."""
         needle = "".join(map(_folded, html.unescape(quote))).strip(_OUTER)
         if not needle or (han_count(needle) < 2 and len(needle) < _LEAST_LETTERS):
             return None
@@ -42,5 +42,5 @@ class VerbatimText:
         return Span(self._places[at], self._places[at + len(needle) - 1] + 1)
 
     def words(self, span: Span) -> str:
-        """The text of a span, as it stands."""
+        """The text of a span, unchanged."""
         return self._text[span.start : span.end]

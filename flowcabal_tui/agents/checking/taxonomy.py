@@ -53,11 +53,12 @@ BY_ANGLE: Final[dict[Angle, tuple[str, ...]]] = {
         "geographical contradiction",
     ),
 }
-"""What each angle looks for. "Narrative & Style" is left to the writer: the Monitor checks facts only."""
+"""The subtypes of each angle. "Narrative & Style" is left to the writer: the Monitor checks facts only."""
 
 
 def subtype_of(word: str, angle: Angle) -> str:
-    """The subtype that a model meant, whatever its case, hyphens, plural or brevity; else the angle's first one."""
+    """The subtype for a model's word, whatever its case, hyphens or plural, or if shortened; else the angle's first
+    one."""
     meant = re.sub(r"[^a-z]+", " ", word.lower()).strip()
     known = (*BY_ANGLE[angle], *(name for names in CLASSES.values() for name in names))
     brief = next((name for name in known if meant and meant in name), None)

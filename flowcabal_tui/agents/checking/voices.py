@@ -1,4 +1,4 @@
-"""Who says what a draft states, and how: read by rule, sentence by sentence."""
+"""The voice and mode of each statement of a draft (who says it, and how), read by rule, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEADS_IN: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class DraftStatement:
-    """A sentence or clause of a draft, by offsets, with who says it and how."""
+    """A sentence or clause of a draft, by offsets, with its speaker and mode."""
 
     id: str
     start: int
@@ -32,12 +32,12 @@ class DraftStatement:
 
     @property
     def binds(self) -> bool:
-        """Does the book itself claim it?"""
+        """True when the book itself claims it."""
         return self.voice == "narration" and self.mode == "asserted"
 
 
 def spans_of(draft: str, reader: Reader) -> tuple[Span, ...]:
-    """The sentences and clauses of a draft: what `evidence.statements` reads, without its words."""
+    """The sentences and clauses of a draft: the spans of `evidence.statements`, without the words."""
     found: list[Span] = []
     at = 0
     for paragraph in draft.splitlines(keepends=True):

@@ -108,7 +108,7 @@ def missing_beats(beats: Sequence[str], text: str) -> tuple[int, ...]:
 
 
 def terms(text: str) -> frozenset[str]:
-    """What two texts have in common when they tell the same: pairs of Han characters, beginnings of longer words."""
+    """The terms by which two texts are matched: pairs of Han characters, beginnings of longer words."""
     pairs = {run[n : n + 2] for run in _HAN.findall(text) for n in range(len(run) - 1)}
     return frozenset(pairs | {word.lower()[:_STEM] for word in _WORD.findall(text)})
 

@@ -52,7 +52,7 @@ class SeamChanges(StructuredAnswer):
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """Where a paragraph ends that another candidate goes on: the sentences on both sides, as places in the text."""
+    """A border between paragraphs of two candidates: the sentences on both sides, as places in the text."""
 
     number: int
     before: tuple[int, int]
@@ -61,7 +61,7 @@ class Seam:
 
 @dataclass(frozen=True, slots=True)
 class SeamHunk:
-    """A sentence of the text and what would stand in its place."""
+    """A sentence of the text and its replacement."""
 
     start: int
     end: int
@@ -70,7 +70,7 @@ class SeamHunk:
 
 
 def seams_of(text: str, origins: Sequence[Digest | None]) -> tuple[Seam, ...]:
-    """The seams of a text whose paragraphs come from `origins` (None: from a hand)."""
+    """The seams of a text whose paragraphs come from `origins` (None: the writer)."""
     spans = _paragraphs(text)
     found: list[Seam] = []
     for number, (left, right) in enumerate(pairwise(spans)):
@@ -102,7 +102,7 @@ def seam_request(text: str, seams: Sequence[Seam], language: str) -> ModelReques
 
 
 def hunks_of(text: str, seams: Sequence[Seam], answer: SeamChanges) -> tuple[SeamHunk, ...]:
-    """The sentences that would change; what is empty, too long or of no seam is left out."""
+    """The sentences that change; answers that are empty, too long or of no seam are left out."""
     known = {seam.number: seam for seam in seams}
     found: dict[int, SeamHunk] = {}
     for change in answer.seams:

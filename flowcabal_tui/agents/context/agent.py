@@ -1,4 +1,4 @@
-"""Role A: a pure function from a node and the state of the book to what the node must know (DESIGN 4.5)."""
+"""Role A: a pure function from a node and the state of the book to the context of the node (DESIGN 4.5)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _OUTLINE_ROOM: Final = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a context is wanted for."""
+    """The node, prompt and chapter for which a context is assembled."""
 
     workflow: Workflow
     node: Node
@@ -67,24 +67,24 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The book before the target chapter, its last pages, and through whose eyes it is seen (None: the narrator's)."""
+    """The book before the target chapter, its last pages, and the point of view (None: the narrator)."""
 
     book: Book
     last_pages: str
     finder: Finder | None
     viewpoint: Viewpoint | None = None
     scene: Scene = NOTHING_SAID
-    """What the writer set for the chapter."""
+    """The scene that the writer set for the chapter."""
     beats: str = ""
-    """What the outline says of the chapter, where the node gets the outline."""
+    """The beats of the chapter, where the node gets the outline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The intent and the candidates of every class, best first.
 
-    `candidates` are those of the chapter, for all its nodes; `besides` those of what this prompt says beyond it, None
-    where the prompt does not tell the two apart.
+    `candidates` are those of the chapter, for all its nodes; `besides` those of the rest of this prompt, None where the
+    prompt does not separate the two.
     """
 
     reading: Reading
@@ -98,10 +98,10 @@ class Plan:
 class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     """Assembles contexts. `budget` is in tokens of `counter` and never exceeded.
 
-    `model` answers inquiries (None: excerpts stand in their place); with `spend`
-    False only answers that were paid for before are used, as for a preview. A class left out of `shares` is switched
-    off. `fixed` are sentences of templates, which say nothing of a chapter and are not looked up. `endpoint` tells how
-    large the window of a role's model is. With `asks_scene` the model is asked about the scene of a chapter.
+    `model` answers inquiries (None: excerpts are used); with `spend` False only stored answers are used, as for a
+    preview. A class left out of `shares` is switched off. `fixed` are sentences of templates, which are not looked up.
+    `endpoint` gives the window size of a role's model. With `asks_scene` the model is asked about the scene of a
+    chapter.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         return (await view.outline()).beats(goal.chapter).replace(HIDDEN, "")
 
     async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
-        """The intent, then candidates class by class: of the chapter, and of what the prompt says beyond it."""
+        """The intent, then candidates class by class: for the chapter, and for the rest of the prompt."""
         book = seen.book
         asked = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
         of_chapter = chapter_words(goal.prompt)

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.memory import Derived, Level
 from flowcabal_tui.locale import _
 
 VERY_LONG: Final = 300
-"""Chapters from which on arcs are looked through first, and lines of chapters stand only for arcs that matter."""
+"""The number of chapters from which arcs are searched first, and chapter lines are included only for relevant arcs."""
 _NEAR_ARCS: Final = 12
 _LARGE: Final = 4
 _RELEVANT: Final = 12
@@ -25,7 +25,8 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Arcs and the work, first what comes before chapters, and what only fills a rest; and whose lines are wanted."""
+    """Candidates for arcs and the work: those before chapters, those that only fill a rest; and the chapters that get
+    lines."""
 
     first: tuple[Candidate, ...] = ()
     last: tuple[Candidate, ...] = ()
@@ -34,7 +35,7 @@ class Told:
 
 
 async def told(view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterable[ChapterId]) -> Told:
-    """What is told of the arcs that ended before the target's own. `relevant` are chapters, the most relevant first."""
+    """The candidates for arcs that ended before the target's own. `relevant` are chapters, the most relevant first."""
     arcs = arcs_of(chapters)
     if len(arcs) < 2:
         return Told()

@@ -1,6 +1,6 @@
-"""Where a passage that was found begins and ends.
+"""Chooses the start and end of a retrieved passage.
 
-A long paragraph is indexed in parts. What is told of a name that stands at the border of one goes on in the next.
+A long paragraph is indexed in parts. The text about a name at the border of one part continues in the next.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _STOP: Final = re.compile(r"[。！？!?…]+[”’」』\"]*|\.[”’\"]*\s")
 
 
 def excerpt(text: str, start: int, end: int, found: Sequence[tuple[float, tuple[str, ...]]]) -> Span:
-    """The part of the passage from `start` to `end` of a chapter that tells of what was `found` in it.
+    """The part of the passage from `start` to `end` of a chapter that concerns what was `found` in it.
 
     `found` are weights and forms. Paragraphs at either end that hold none of the weighty ones are left out, then
-    sentences far from the heaviest one; where it stands near a border the text goes on as `around` says.
+    sentences far from the heaviest one; where that is near a border, the span is widened as in `around`.
     """
     if not found:
         return Span(start, end)
@@ -68,9 +68,9 @@ def _sentences(text: str, span: Span, forms: Iterable[str], least: int) -> Span:
 
 
 def around(text: str, start: int, end: int, forms: Iterable[str]) -> Span:
-    """The passage from `start` to `end` of a chapter, widened where a form of the name stands near its border.
+    """The passage from `start` to `end` of a chapter, widened where a form of the name is near its border.
 
-    It is widened to whole sentences and stays in the paragraph.
+    It is widened to whole sentences within the paragraph.
     """
     margin = (end - start) // _MARGIN
     stands = [(text.find(form, start, end), text.rfind(form, start, end) + len(form)) for form in forms if form]

@@ -1,4 +1,4 @@
-"""The budget: a share for every class, what is left over goes on, and every refusal is written down with its rule."""
+"""The token budget: each class has a share, the unused rest passes on, and each rejection is recorded with its rule."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Chosen:
 
 
 class Ledger:
-    """Takes candidates, class by class, as long as there is room.
+    """Takes candidates, class by class, within the budget.
 
-    `reserve` is the fraction of the budget that is used after `close` only: what was taken until then does not depend
-    on what is added, so it is the same for every node of a chapter.
+    `reserve` is the fraction of the budget that is used only after `close`: the texts taken until then do not depend on
+    later additions, so they are the same for every node of a chapter.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Ledger:
         self._charged.add(name)
 
     def fill(self, name: BudgetClass, candidates: Iterable[Candidate]) -> None:
-        """Fills one class up to its share and what the classes before it left."""
+        """Fills one class up to its share plus the rest of the classes before it."""
         if name not in self._shares or name in self._charged:
             return
         passed_on = self._carry if name in _OWN_SHARE else 0
@@ -114,9 +114,10 @@ class Ledger:
         self._spans.setdefault(uri, []).append((start, end))
 
     def spend_rest(self) -> None:
-        """Offers what no class used to what was taken smaller, then to what was over its share, then to excerpts.
+        """Offers the unused budget to texts that were reduced, then to those over their share, then to excerpts.
 
-        Excerpts become whole passages by rank, and the last pages begin earlier. What still waits is dropped.
+        Excerpts become whole passages by rank, and the last pages begin earlier. Candidates that still wait are
+        dropped.
         """
         reduced, self._reduced = self._reduced, []
         for whole, taken in reduced:
@@ -133,14 +134,14 @@ class Ledger:
         self._waiting = []
 
     def close(self) -> int:
-        """Ends what is stable; returns its length in the user suffix. What is added after it has the whole budget."""
+        """Ends the stable part; returns its length in the user suffix. Later additions have the whole budget."""
         _prefix, suffix = self.render()
         self._closed, self._budget = len(self._chosen), self._whole
         self._headed.clear()
         return len(suffix)
 
     def add(self, candidates: Iterable[Candidate]) -> None:
-        """Takes what fits of what goes behind the stable texts."""
+        """Adds candidates behind the stable texts, as far as they fit."""
         for candidate in candidates:
             if not self._take(candidate, self.left):
                 self.drop(candidate, _("over the whole budget"))
@@ -180,7 +181,7 @@ class Ledger:
         return sum(self._counter.count(f"{text}\n") for text in (prefix, suffix) if text)
 
     def sources(self) -> tuple[ContextSource, ...]:
-        """What went in, in the order of the text."""
+        """The included sources, in the order of the text."""
         order = ("meta", *RENDERED)
         by_relevance = sorted(
             self._chosen, key=lambda one: (one.candidate.budget_class not in ALWAYS, one.candidate.rank)
@@ -205,7 +206,7 @@ class Ledger:
         )
 
     def dropped(self) -> tuple[tuple[DroppedSource, ...], int]:
-        """What did not go in, and how many more there were than are listed."""
+        """The rejected candidates, and the number of further ones that are not listed."""
         listed = tuple(
             DroppedSource(each.uri, rule, self._counter.count(each.text), each.budget_class, each.title or each.label)
             for each, rule in self._dropped[:_MOST_DROPPED]

@@ -1,4 +1,4 @@
-"""What could go into a context: one value for every text, note, summary or passage that is considered."""
+"""Candidates for a context: one value for every text, note, summary or passage under consideration."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ ENTITY_FOLDERS: Final[Mapping[EntityKind, str]] = {
 }
 UNRANKED: Final = 1_000_000
 HIDDEN: Final = "\ufffc"
-"""Stands for a character that the point of view must not be told."""
+"""Replaces a character that the point of view must not know."""
 _HIDDEN_PART: Final = re.compile(f"{HIDDEN}[{HIDDEN}\\s]*")
 
 
 def preamble(language: str) -> str:
-    """What is said before the parts, in the language of the book."""
+    """The text before the parts, in the language of the book."""
     return _PREAMBLE[0 if language.startswith("zh") else 1]
 
 
 def shortened_words(part: Literal["beginning", "end"], kept: int, of: int, language: str) -> str:
-    """What a model is told of a text that was shortened, in the language of the book."""
+    """The notice to a model about a shortened text, in the language of the book."""
     if language.startswith("zh"):
         return f"（篇幅所限，此处只有{'前' if part == 'beginning' else '后'} {kept} 字，全文共 {of} 字。）"
     which = "first" if part == "beginning" else "last"
@@ -55,19 +55,20 @@ def shortened_words(part: Literal["beginning", "end"], kept: int, of: int, langu
 
 
 def meta_title(name: MetaName, language: str) -> str:
-    """What a note of the writer is called, in the language of the book."""
+    """The title of one of the writer's notes, in the language of the book."""
     return label_of(name, language)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that may go in. `start`/`end` are offsets in the uri's text when it is a part (-1: whole).
+    """A text that may be included. `start`/`end` are offsets in the uri's text when it is a part (-1: whole).
 
-    `position` is its chapter's place in story order (0: of no chapter). `smaller` is the same thing at a lower
-    level, taken when this one is too large; `cuttable` texts may be shortened instead. `larger` is the passage that an
-    excerpt is of, shown where budget is left. `line` ones take one line.
-    `rank` is the place in the order of relevance, where it was looked up for the prompt. `label` is what the receipt
-    calls a line that has no title in the prompt.
+    `position` is its chapter's place in story order (0: of no chapter). `smaller` is the same thing at a lower level,
+    taken when this one is too large; `cuttable` texts may be shortened instead. `larger` is the passage that contains
+    an excerpt, used when budget is left. `line` ones take one line.
+
+    `rank` is the place in the order of relevance, where it was looked up for the prompt. `label` names in the receipt a
+    line that has no title in the prompt.
     """
 
     uri: str
@@ -87,14 +88,14 @@ class Candidate:
     label: str = ""
     of: int = 0
     is_secret: bool = False
-    """Only some know it, and they are named in it."""
+    """True for a text that only some characters know; they are named in it."""
     cut: Literal["", "beginning", "end"] = ""
-    """Which part of the `of` characters of a text `text` is, where it was shortened."""
+    """The part of the `of` characters of a text that `text` is, when it was shortened."""
     introduces: str = ""
-    """Says something of the texts of its class whose uris begin so, and goes when none of them is taken."""
+    """The uri prefix of the texts that it introduces; it is removed when none of them is taken."""
 
     def block(self, language: str) -> str:
-        """As it stands in its part, with the line break behind it: a line, a text under its title, or a whole part."""
+        """Its text within its part, with the line break behind it: a line, a text under its title, or a whole part."""
         if self.line:
             title = self.label_in(language)
             colon = "" if not title else "：" if language.startswith("zh") else ": "
@@ -105,19 +106,19 @@ class Candidate:
 
     @property
     def continued(self) -> str:
-        """As it stands behind another part of the same chapter, whose title is its own too."""
+        """Its text behind another part of the same chapter, whose title covers it."""
         return f"\n{escaped(self._shown.strip())}\n"
 
     @property
     def part(self) -> PartKey:
-        """The part of the prompt that it stands in."""
+        """The part of the prompt that holds it."""
         if self.budget_class == "meta":
             return cast("PartKey", self.meta_name)
         return "untold" if self.is_secret else PART_OF[self.budget_class]
 
     @property
     def meta_name(self) -> MetaName:
-        """Which of the writer's notes it is."""
+        """The name of the writer's note."""
         return cast("MetaName", self.uri.removeprefix("meta/"))
 
     def label_in(self, language: str) -> str:
@@ -137,7 +138,7 @@ class Candidate:
         return _HIDDEN_PART.sub("…", self.text)
 
     def follows(self, other: Candidate) -> bool:
-        """Are both parts of one text, so that one title is enough? What was shortened has a title of its own."""
+        """True when both are parts of one text, so that one title is enough. A shortened text has its own title."""
         if self.cut or other.cut or self.line or self.title != other.title:
             return False
         return self.uri == other.uri and self.start >= 0 and other.start >= 0

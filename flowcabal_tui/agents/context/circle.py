@@ -1,4 +1,4 @@
-"""Who may come into a chapter though its prompt does not name them: who stands with those whom it names."""
+"""People likely to appear in a chapter though its prompt does not name them: those who often appear with its cast."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Somebody who may come, and how much that counts."""
+    """A person who may appear, with a weight."""
 
     name: str
     forms: tuple[str, ...]
@@ -37,10 +37,10 @@ class Expected:
 async def circle(
     view: MemoryView, chapters: Sequence[Chapter], entities: Sequence[Entity], named: Collection[str]
 ) -> tuple[Expected, ...]:
-    """Those with none of the forms that are `named`, the likeliest first.
+    """The people with none of the `named` forms, the likeliest first.
 
-    Likely is who stands with those who are named in more passages than chance would bring (by the pointwise mutual
-    information; Church and Hanks 1990), is rare, and was there lately; far less, who was there lately alone.
+    Likely are those who appear with the named ones in more passages than chance predicts (pointwise mutual information;
+    Church and Hanks 1990), are rare, and appeared lately; far less, those who only appeared lately.
     """
     present = frozenset(each.id for each in entities if any(form in named for form in each.names))
     bound = _bound(await view.named_by_passage(), present)

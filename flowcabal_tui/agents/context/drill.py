@@ -1,6 +1,6 @@
-"""Drill-down: earlier chapters whose L0 or L1 speaks of what the prompt asks for are opened.
+"""Drill-down: opens earlier chapters whose L0 or L1 matches the prompt.
 
-A summary says what a chapter is about; a chapter that mentions a name in passing does not have it there.
+A summary holds the subjects of a chapter; a name that is mentioned in passing is not in it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from flowcabal_tui.locale import _
 
 OPENED: Final = 3
 LOOKED_AT: Final = 200
-"""Chapters whose summaries are read: the time of an assembly has a bound."""
+"""Number of chapters whose summaries are read, which bounds the time of an assembly."""
 _WORD_RARITY: Final = 1.3
 _WORDS: Final = 0.7
 _LEAST_WORDS: Final = 2
@@ -54,12 +54,12 @@ class Summary:
 
 
 def reason(opened: Opened) -> str:
-    """Why a passage is in, as the receipt says it."""
+    """The reason for a passage, as shown in the receipt."""
     return _said(opened.level).format(terms=_(", ").join(opened.found))
 
 
 def is_opened(source: ContextSource) -> bool:
-    """Does the receipt say that the chapter was opened from its summary?"""
+    """True when the receipt shows that the chapter was opened from its summary."""
     return any(source.reason.startswith(_said(level).partition("{")[0]) for level in _LEVELS)
 
 
@@ -68,7 +68,7 @@ def _said(level: Level) -> str:
 
 
 def looked_at(chapters: Sequence[Chapter], ranked: Sequence[ChapterId], taken: Iterable[ChapterId]) -> list[ChapterId]:
-    """Whose summaries are read, without those that are `taken`: the `ranked` first, then the newest."""
+    """The chapters whose summaries are read, without those that are `taken`: the `ranked` first, then the newest."""
     out, known = frozenset(taken), {chapter.id for chapter in chapters}
     order = dict.fromkeys([*(each for each in ranked if each in known), *(each.id for each in reversed(chapters))])
     return [each for each in order if each not in out][:LOOKED_AT]

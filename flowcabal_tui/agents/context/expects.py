@@ -1,5 +1,5 @@
-"""What a writer takes for granted: how long the chapter is to be, whose voice tells it and in which tense, and how the
-writer's own pages sound. All of it is read from the book before the chapter and from the wish, by rule."""
+"""Implicit requirements: the length of the chapter, its voice and tense, and the style of the writer's own pages. All
+of them are read by rule from the book before the chapter and from the wish."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """In the language of the book; "" for what is not known."""
+    """Requirements in the language of the book; "" for an unknown one."""
 
     length: str = ""
     style: str = ""
 
 
 async def expected(view: MemoryView, wish: str, goal: int, asked: str = "") -> Expected:
-    """What is expected of the view's target. `goal` is the length of a chapter, 0 for none; `asked` the one that the
-    writer gave for this run, which goes before that in the wish.
+    """The requirements for the view's target. `goal` is the length of a chapter, 0 for none; `asked` the length that
+    the writer gave for this run, which precedes that in the wish.
 
-    Samples hold no secret, so they may be shown whoever's eyes a node has.
+    Samples hold no secret, so they may be shown from any point of view.
     """
     chapters = [chapter for chapter in await view.chapters() if chapter.version and chapter.length]
     texts = await view.chapter_texts([chapter.id for chapter in chapters[-_LAST:]])
@@ -79,7 +79,7 @@ def wished_length(wish: str, language: str) -> int:
 
 
 def asked_length(asked: str) -> int:
-    """The number of a field for a length; 0 for none, and for what is no length of a chapter."""
+    """The number of a field for a length; 0 for none, and for a number that is no chapter length."""
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= len(str(LONGEST_CHAPTER)) else 0
     return number if number <= LONGEST_CHAPTER else 0
 

@@ -1,4 +1,4 @@
-"""What the story says of the cast at this point: relations one hop on, facts that hold, promises that are due."""
+"""The story's records of the cast at this point: relations one hop away, valid facts, promises that are due."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WORDS: Final = {
 async def told(book: Book, reading: Reading) -> list[Candidate]:
     """The lines of the class, most needed first: promises, relations, facts, the story's time, secrets.
 
-    Superseded facts, ended relations and paid promises never enter: the view reads as open only what is open here.
+    Superseded facts, ended relations and paid promises never enter: the view shows as open only what is open here.
     """
     words, facts = _Words(book, reading), await book.view.facts()
     cast = {entity.id: place for place, entity in enumerate(reading.cast)}
@@ -91,7 +91,7 @@ async def _open_records(book: Book) -> list[tuple[ChapterId | None, tuple[Entity
 
 
 def withheld(viewpoint: Viewpoint, book: Book, reading: Reading) -> list[Candidate]:
-    """Secrets that must not enter, and what rests on them or says them, for the receipt."""
+    """Secrets that must not enter, and the texts that rest on them or contain them, for the receipt."""
     words = _Words(book, reading)
     facts = [(f"facts/{fact.id}", fact.text) for fact in viewpoint.hidden]
     relations = [(f"relations/{each.id}", _relation_line(each, words)) for each in viewpoint.relations]

@@ -1,4 +1,4 @@
-"""Collects, class by class, what could go in: structure before similarity, names apart from the plan."""
+"""Collects the candidates of each class: structure before similarity, names apart from the plan."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _MOST_LINES: Final = 120
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something that the knowledge server found near in meaning. `uri` is project-relative.
+    """A text that the knowledge server found by meaning. `uri` is project-relative.
 
-    `start`/`end` are character offsets in a chapter (-1: not of a chapter's text); `position` is the chapter
-    position that the text knows of (0: none).
+    `start`/`end` are character offsets in a chapter (-1: not of a chapter's text); `position` is the chapter position
+    that the text knows of (0: none).
     """
 
     uri: str
@@ -63,7 +63,7 @@ class Finder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What every class reads: the view, the written chapters before the target, the entities."""
+    """The inputs of all classes: the view, the written chapters before the target, the entities."""
 
     view: MemoryView
     chapters: tuple[Chapter, ...]
@@ -72,7 +72,7 @@ class Book:
 
     @property
     def names(self) -> Iterator[str]:
-        """All names that the book knows."""
+        """All names of the book's entities."""
         return (name for entity in self.entities for name in entity.names)
 
     @property
@@ -85,14 +85,14 @@ class Book:
 
 
 async def read_book(view: MemoryView) -> Book:
-    """Reads once what all classes need."""
+    """Reads the inputs of all classes once."""
     chapters = tuple(chapter for chapter in await view.chapters() if chapter.version)
     titles = {chapter.id: chapter.title for chapter in chapters}
     return Book(view, chapters, await view.entities(), titles)
 
 
 async def meta(book: Book) -> list[Candidate]:
-    """What is said about the book: the rules for its words and its world first, then the notes, which may be long."""
+    """The notes on the book: the rules for its words and its world first, then the other notes, which may be long."""
     texts = dict(await book.view.meta())
     return [
         Candidate(
@@ -111,7 +111,7 @@ async def meta(book: Book) -> list[Candidate]:
 
 
 def entity_notes(entities: Iterable[Entity], reasons: Mapping[EntityId, str], language: str) -> list[Candidate]:
-    """A line for each with its other names and its note. `reasons` say why each is in the scene."""
+    """A line for each entity with its other names and its note. `reasons` explain the presence of each."""
     return [
         Candidate(
             f"entities/{ENTITY_FOLDERS[entity.kind]}/{entity.id}",
@@ -222,7 +222,7 @@ async def _newest_with_both(
 
 
 async def relevance(book: Book, reading: Reading) -> Relevance:
-    """What the prompt's names and words say about the chapters before, and who may come besides those it names."""
+    """Ranks the earlier chapters by the prompt's names and words, and adds people likely to appear."""
     forms = [form for each in reading.names for form in each.forms]
     expected = await circle(book.view, book.chapters, book.entities, frozenset(forms))
     postings = await book.view.postings([*forms, *reading.words, *(form for each in expected for form in each.forms)])
@@ -296,9 +296,9 @@ async def summaries(book: Book, relevant: Relevance) -> list[Candidate]:
 
 
 async def knowledge(book: Book, finder: Finder, query: str, relevant: Relevance, limit: int = 36) -> list[Candidate]:
-    """What the knowledge server finds; nothing of the target chapter or later. Raises KnowledgeError.
+    """The results of the knowledge server; none of the target chapter or later. Raises KnowledgeError.
 
-    A passage that its words find, too, has its place among those; the others come after them all.
+    A passage that was also found by words keeps its rank there; the others follow.
     """
     ranks = {(each.place.chapter, each.place.start): rank for rank, each in enumerate(relevant.passages)}
     found = await finder.find(query, book.view.before, limit)

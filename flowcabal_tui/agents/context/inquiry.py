@@ -25,7 +25,7 @@ _PASSAGES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class InquiryAnswer:
-    """What is put in the question's place, what it rests on, and what the receipt says of it."""
+    """The text that replaces the question, its sources, and its notes for the receipt."""
 
     question: str
     text: str

@@ -1,4 +1,4 @@
-"""What a node is about: who is in the scene, where, when, which kind of scene it is, and what to look up."""
+"""The intent of a node: who is in the scene, where, when, the kind of scene, and the terms to look up."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Name:
 class Reading:
     """An intent together with the entities of the scene, most prominent first.
 
-    `names` and `words` are all that is looked up: every name of the prompt, and its other words; `runs` are
-    what the words of Chinese were cut from, as it stands between the names.
+    `names` and `words` are the terms to look up: every name of the prompt, and its other words; `runs` are the
+    stretches of Chinese between names from which the words were cut.
     """
 
     intent: Intent
@@ -67,7 +67,7 @@ def read_intent(
 ) -> Reading:
     """The intent of a prompt, of the outline's `beats` for its chapter, and of the names in the chapter's `title`.
 
-    What the `writer` set wins, then what the agents' `model` reads, then the rules. Names that the model gives and that
+    A value that the `writer` set wins, then one of the agents' `model`, then the rules. Names that the model gives and
     the book does not know are in the scene, but are not looked up.
     """
     texts = SceneTexts(prompt, beats, title, nearby)
@@ -130,7 +130,7 @@ def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def search_terms(text: str, names: Sequence[str], language: str) -> tuple[str, ...]:
-    """What else to look up: character pairs for Chinese, words otherwise, most frequent first; names are left out."""
+    """Other terms to look up: character pairs for Chinese, words otherwise, most frequent first; names are left out."""
     text = _without(text, names)
     if language.startswith("zh"):
         pairs = (run[at : at + 2] for run in _HAN_RUN.findall(text) for at in range(len(run) - 1))

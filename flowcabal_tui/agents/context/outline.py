@@ -1,6 +1,6 @@
-"""What a node gets of the outline: its chapter's beats whole, what came before in short, nothing of what comes later.
+"""The outline of a node: the beats of its chapter in full, earlier ones in short, nothing later.
 
-The writer may say otherwise for a node (`outline` of its parameters).
+The writer may choose otherwise for a node (`outline` of its parameters).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LIST_MARKS: Final = " \t　-*•"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """For which chapter (None: the whole book), how much, and who is in it, by any of their names."""
+    """The chapter (None: the whole book), the scope, the cast by any of their names, and the space in tokens."""
 
     chapter: ChapterId | None
     scope: OutlineScope
@@ -78,10 +78,10 @@ async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[Bud
 
 
 async def quotable(book: Book, chapter: ChapterId, names: tuple[str, ...]) -> tuple[list[Candidate], list[Candidate]]:
-    """The same word for word, for a check that quotes it: the chapter's beats, and the rest.
+    """The outline verbatim, for a check that quotes it: the chapter's beats, and the rest.
 
     The rest are a sentence of each of the nearest chapters before, the nearest first, and passages of parts that fit no
-    chapter; an outline without chapters is there as it is. Every text stands at its `start` in the outline.
+    chapter; an outline without chapters is returned as it is. Every text has its `start` in the outline.
     """
     found, language = await book.view.outline(), book.view.language
     position, own = book.view.before, found.of(chapter)

@@ -1,4 +1,4 @@
-"""What of a prompt says what it is about: not the fixed words of a template, which are the same for every chapter."""
+"""The part of a prompt that is about its subject, without the fixed words of a template, which every chapter shares."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _OF_LATER_STEPS: Final[tuple[PartKey, ...]] = ("draft", "candidates", "critique"
 
 
 def chapter_words(prompt: str) -> str | None:
-    """What the prompts of all nodes of a chapter say: its beats and wish, not its title. None without such parts."""
+    """The words that the prompts of all nodes of a chapter share: its beats and wish, not its title. None without such
+    parts."""
     parts = read_parts(prompt)
     if all(part.key not in ("chapter", *_OF_THE_CHAPTER) for part in parts):
         return None
@@ -28,7 +29,7 @@ def chapter_words(prompt: str) -> str | None:
 
 
 def before_the_text(prompt: str) -> str:
-    """A prompt without what says how the text is to be, and without its drafts where a plan says what they tell."""
+    """A prompt without its instructions on form, and without drafts whose content a plan already gives."""
     parts = read_parts(prompt)
     planned = any(part.key == "plan" for part in parts)
     for part in parts:
@@ -38,7 +39,7 @@ def before_the_text(prompt: str) -> str:
 
 
 def sentences(blocks: Iterable[Block]) -> Iterator[str]:
-    """The sentences that stand in text blocks themselves, in order; what is filled in is none."""
+    """The literal sentences of text blocks, in order; filled-in values are left out."""
     for block in blocks:
         for literal in _FILLED_IN.split(block.text) if isinstance(block, TextBlock) else ():
             yield from filter(None, (match[0].strip() for match in _SENTENCE.finditer(literal)))
@@ -47,8 +48,8 @@ def sentences(blocks: Iterable[Block]) -> Iterator[str]:
 def own_words(blocks: Sequence[Block], prompt: str, fixed: Set[str], titles: Mapping[str, str] | None = None) -> str:
     """`prompt`, which was made from `blocks`, without those of their sentences that are `fixed`, tags and labels.
 
-    What is filled in stays, and so does a sentence that the writer has changed. `titles` are what stands in the place
-    of names such as `project.name`: they are left out where the blocks name them, and nowhere else.
+    Filled-in values remain, and so does a sentence that the writer has changed. `titles` are the values of names such
+    as `project.name`: they are removed only where the blocks insert them.
     """
     prompt = _without_titles(blocks, prompt, titles or {})
     kept, at = "", 0

@@ -1,4 +1,4 @@
-"""Which upstream outputs are not there yet, read off the prompt in which they would stand."""
+"""Finds the upstream outputs that are missing in an assembled prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TEMPLATE: Final = re.compile(r"\{\{(?:(?!\{\{|\}\}).)*\}\}", re.DOTALL)
 
 
 def missing_outputs(workflow: Workflow, params: PromptParams, prompt: str) -> tuple[str, ...]:
-    """Titles of the nodes whose live output is empty: nothing stands between the literal texts around it."""
+    """Titles of the nodes whose live output is empty: there is no text between the literals around it."""
     missing: list[str] = []
     waiting: list[NodeId] = []
     filled_in = False

@@ -1,4 +1,4 @@
-"""Profiles as candidates: the kinds say in which kinds of scene they are read."""
+"""Profiles as candidates: each kind names the kinds of scene for which it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that were made by rule are sentences of the book, and are told as such: with the chapter that says them."""
+"""Texts made by rule consist of sentences of the book, and are presented as quotations with their chapters."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _FROM_EARLIER: Final = ("摘自前文：“{words}”", "Quoted from an earlier 
 
 
 def is_by_rule(derived: Derived) -> bool:
-    """Was it made of sentences of the book, without a model or a hand?"""
+    """True when it was made of sentences of the book, without a model or the writer."""
     return derived.method == "extract"
 
 
 def tells(derived: Derived, names: Iterable[str]) -> bool:
-    """False for a text by rule that names nobody and nothing whom the book knows: it tells nothing of the story."""
+    """False for a text by rule that names no entity of the book, since it says nothing about the story."""
     known = list(names)
     return not is_by_rule(derived) or not known or any(name in derived.text for name in known)
 
@@ -43,7 +43,7 @@ def levels(
 ) -> list[Candidate]:
     """One candidate of the highest level there is, with the lower one behind it. `states` come smallest first.
 
-    `places` are the positions of the chapters: a profile that was made by rule says of each sentence which one says it.
+    `places` are the positions of the chapters: a profile made by rule names the chapter of each sentence.
     """
     chosen: Candidate | None = None
     for derived in states:
@@ -56,14 +56,14 @@ def levels(
 
 
 def marked(candidate: Candidate, language: str) -> Candidate:
-    """A text by rule whose title says that it is quoted, to the model, and whose reason says so to the writer."""
+    """A text by rule whose title marks it as quoted, for the model, and whose reason marks it so for the writer."""
     return replace(_with_reason(candidate), title=candidate.title + _in(_QUOTED, language))
 
 
 def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> tuple[list[Candidate], list[Candidate]]:
-    """Summaries of chapters from states with title and reason; before them a line that says that all are quoted.
+    """Summaries of chapters from states with title and reason, preceded by a line that marks all as quoted.
 
-    Where only some of them were made by rule there is no such line, and each of these says it by itself.
+    If only some of them were made by rule, there is no such line, and each of these is marked by itself.
     """
     given = list(states)
     all_by_rule = bool(given) and all(is_by_rule(state) for state, _title, _reason in given)

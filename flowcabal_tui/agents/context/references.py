@@ -1,4 +1,4 @@
-"""Reference books in a context: one that a question names is read for it; all of them where the project says so."""
+"""Reference books in a context: one that a question names is searched for it; all of them if the project is set so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ReferenceBooks(Protocol):
     """The reference books as of the generation that a context is made for."""
 
     always: bool
-    """Do they take part in every context?"""
+    """True when they take part in every context."""
 
     async def books(self) -> tuple[Reference, ...]: ...
 
@@ -30,7 +30,7 @@ class ReferenceBooks(Protocol):
 
 
 async def asked(references: ReferenceBooks, question: str, language: str, first: int) -> list[SourceText]:
-    """Passages of the books whose titles stand in the question; their ids count from `first`."""
+    """Passages of the books whose titles occur in the question; their ids count from `first`."""
     found: list[ReferenceHit] = []
     for book in await references.books():
         if book.title and book.title.lower() in question.lower():
@@ -42,7 +42,7 @@ async def asked(references: ReferenceBooks, question: str, language: str, first:
 
 
 async def near(references: ReferenceBooks, reading: Reading) -> list[Candidate]:
-    """What the names and words of a prompt find in all books."""
+    """Passages of all books that match the names and words of a prompt."""
     terms = [*(form for each in reading.names for form in each.forms), *reading.words]
     return [
         Candidate(

@@ -1,4 +1,4 @@
-"""Which earlier chapters and passages matter to a prompt: names apart from its words, rare and long absent ones first.
+"""Ranks earlier chapters and passages for a prompt: names apart from its words, rare and long absent ones first.
 
 The weights were set on one Chinese and one English novel and confirmed on two others.
 """
@@ -64,7 +64,7 @@ _SLOTS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """A passage with what of the prompt found it, names first, with who is expected in it, and where it is cut."""
+    """A passage with the terms of the prompt that found it, names first, the people expected in it, and its span."""
 
     place: PassagePlace
     found_by: tuple[str, ...]
@@ -126,7 +126,7 @@ class _Weigher:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What the postings say: chapters, the most relevant first, and the scores of passages; texts say the rest."""
+    """Ranks from the postings: chapters, the most relevant first, and the scores of passages; the texts refine them."""
 
     chapters: tuple[ChapterId, ...]
     _places: Sequence[PassagePlace]
@@ -148,9 +148,9 @@ class Weighed:
         return tuple(dict.fromkeys(self._places[at].chapter for at in self._shortlist(most, opened)))
 
     def relevance(self, texts: Mapping[ChapterId, str], most: int, opened: Sequence[Opened] = ()) -> Relevance:
-        """The best `most` passages, where how often a name stands in one counts too.
+        """The best `most` passages, where the number of times that a name occurs in one counts too.
 
-        The best passage of each chapter that its summary `opened` stands behind those of the leading chapters.
+        The best passage of each chapter that its summary `opened` follows those of the leading chapters.
         """
         scores = {at: self._scores.get(at, 0.0) for at in self._shortlist(most, opened)}
         parts = self._emphasised(scores, texts)
@@ -219,7 +219,7 @@ class Weighed:
 
 
 def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[Expected] = ()) -> Weighed:
-    """Weighs chapters and passages for a target at position `before`. Who is `expected` counts for passages alone.
+    """Weighs chapters and passages for a target at position `before`. People in `expected` count for passages alone.
 
     `postings` answers all forms of the reading's names, in order, then its words, then the forms of those expected.
     """

@@ -1,4 +1,4 @@
-"""Who is in a chapter's scene, where, when, and which kind of scene it is: the writer's word, the model's, a rule's."""
+"""The scene of a chapter (who, where, when, kind): set by the writer, else read by the model, else by rule."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _MOST_CAST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class SceneTexts:
-    """What a chapter's scene is read from.
+    """The texts from which a chapter's scene is read.
 
     `asked` are the prompt's own words, `beats` those of the outline for the chapter, `title` the chapter's, `nearby`
     the last pages before it.
@@ -78,7 +78,7 @@ class SceneTexts:
 
     @property
     def told(self) -> str:
-        """What says what happens; a title does not."""
+        """The texts that describe events; a title does not."""
         return "\n".join(filter(None, (self.asked, self.beats)))
 
 
@@ -96,7 +96,7 @@ class Present:
 
 
 def merged(writer: Scene, model: Scene) -> tuple[Scene, tuple[tuple[SceneField, SceneOrigin], ...]]:
-    """What is said of the scene, where the writer's word goes before the model's, and whose each value is."""
+    """The scene's values, the writer's before the model's, and the origin of each."""
     values: dict[str, Any] = {}
     by: list[tuple[SceneField, SceneOrigin]] = []
     for field in SCENE_FIELDS:
@@ -111,10 +111,10 @@ def merged(writer: Scene, model: Scene) -> tuple[Scene, tuple[tuple[SceneField, 
 def present(
     named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Entity], who: tuple[str, ...] | None, by: SceneOrigin
 ) -> Present:
-    """Who is in the scene. `named` are those that the texts name, most prominent first.
+    """The people in the scene. `named` are those that the texts name, most prominent first.
 
-    Whom the writer set are all; whom the model reads come before those named. When the texts name fewer than two,
-    those of the last pages join them.
+    If the writer set them, there are no others; those of the model come before those named. When the texts name fewer
+    than two, those of the last pages join them.
     """
     reasons: dict[EntityId, str] = {}
     if who is not None:
@@ -152,7 +152,7 @@ def place_of(named: Sequence[Entity], texts: SceneTexts, entities: Sequence[Enti
 
 
 def time_of(text: str) -> str:
-    """The first words of a text that say when it happens; "" where there are none."""
+    """The first words of a text that give a time; "" if there are none."""
     found = _WHEN.search(text)
     return " ".join(found[0].split()) if found else ""
 
@@ -165,7 +165,7 @@ def kind_of(text: str) -> SceneKind:
 
 
 def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
-    """The entities whose names stand in `text`, those named most often first, then by place."""
+    """The entities whose names occur in `text`, those named most often first, then by place."""
     hits = NameIndex(entity for entity in entities if any(name in text for name in entity.names)).find(text)
     counts = Counter(hit.entity for hit in hits)
     first = {hit.entity: hit.start for hit in reversed(hits)}
@@ -174,7 +174,7 @@ def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
 
 
 def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[Candidate]:
-    """What the writer set for the chapter, as a line of what holds there; nothing when nothing was set."""
+    """The scene that the writer set for the chapter, as a line; nothing when nothing was set."""
     column = 0 if language.startswith("zh") else 1
     joint, between = ("、", "；") if column == 0 else (", ", "; ")
     values = {

@@ -1,4 +1,4 @@
-"""What the agents' model reads of a chapter's scene, asked once for the same outline and wish."""
+"""The scene of a chapter as the agents' model reads it, asked once for the same outline and wish."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SceneAnswer(StructuredAnswer):
 
     @property
     def scene(self) -> Scene:
-        """What it says, each on one line; what is too long for that is left out."""
+        """The scene of the answer, each value on one line; values that are too long are left out."""
         who = tuple(dict.fromkeys(name for each in self.who if (name := _line(each, LONGEST_NAME))))
         kind = None if self.kind == "unknown" else self.kind
         return Scene(who[:MOST_NAMES] or None, _line(self.where), _line(self.when), kind)
@@ -57,7 +57,7 @@ class SceneAnswer(StructuredAnswer):
 
 @dataclass(frozen=True, slots=True)
 class ModelSaid:
-    """What the model says of the scene, with a note for the receipt; or how many tokens it is still to be asked in."""
+    """The model's scene, with a note for the receipt; or the tokens of the question that is still to be asked."""
 
     scene: Scene = NOTHING_SAID
     note: str = ""
@@ -81,7 +81,8 @@ class SceneReader:
         self._failed: dict[Digest, ModelSaid] = {}
 
     async def read(self, book: Book, writer: Scene, beats: str, wish: str) -> ModelSaid:
-        """The scene of a chapter by its outline and the writer's wish; not asked where these or the writer say all."""
+        """The scene of a chapter by its outline and the writer's wish; not asked if these are empty or the writer set
+        every field."""
         beats, wish = beats.strip(), wish.strip()
         if not (beats or wish) or all(getattr(writer, field) is not None for field in SCENE_FIELDS):
             return NOT_ASKED

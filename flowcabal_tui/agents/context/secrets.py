@@ -1,4 +1,5 @@
-"""Which words of a plan tell a secret in other words than the book: the writer's outline quotes no chapter."""
+"""Finds sentences of a plan that reveal a secret in other words than the book: the writer's outline quotes no
+chapter."""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ _LEAST_ALONE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The words that a secret is told with, without names, and the names of those whom it is about."""
+    """The words of a secret, without names, and the names of the people it concerns."""
 
     terms: frozenset[str]
     names: tuple[str, ...]
 
     def is_told_by(self, sentence: str) -> bool:
-        """Has it most of the words and a name, or all of the words?"""
+        """True when a sentence has most of the words and a name, or all of the words."""
         said = sentence.casefold()
         found = sum(term.casefold() in said for term in self.terms)
         if found < len(self.terms) * _MOST_OF or not found:
@@ -35,7 +36,7 @@ class Secret:
 
 
 def secrets_of(facts: Iterable[Fact], entities: Sequence[Entity], language: str) -> tuple[Secret, ...]:
-    """What tells each of the facts: the words of the fact, and those of each sentence that it rests on."""
+    """The words of each fact, and those of each sentence that it rests on."""
     names = [name for entity in entities for name in entity.names]
     of = {entity.id: entity.names for entity in entities}
     found = []
@@ -48,7 +49,7 @@ def secrets_of(facts: Iterable[Fact], entities: Sequence[Entity], language: str)
 
 
 def without_secrets(text: str, secrets: Sequence[Secret]) -> str:
-    """The text with the mark in the place of every character of a sentence that tells one of them."""
+    """The text with every character of a sentence that reveals a secret replaced by the mark."""
 
     def sentence(match: re.Match[str]) -> str:
         told = any(secret.is_told_by(match[0]) for secret in secrets)

@@ -1,4 +1,4 @@
-"""Which part of the budget each class of a context has, and the order of the classes in the prompt."""
+"""The share of the budget of each class of a context, and the order of the classes in the prompt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SHARES: Final[Mapping[BudgetClass, float]] = {
     "far": 0.29,
     "summaries": 0.10,
 }
-"""Fractions of the budget in the order of filling: what a class leaves goes to the next, so mostly to the far past."""
+"""Fractions of the budget in the order of filling: the unused rest of a class goes to the next, so mostly to the far
+past."""
 RENDERED: Final[tuple[BudgetClass, ...]] = (
     "outline",
     "entities",
@@ -34,9 +35,9 @@ RENDERED: Final[tuple[BudgetClass, ...]] = (
     "near",
     "beats",
 )
-"""The user suffix from stable to volatile, so that providers' prompt caches hit: the outline of what came before is the
+"""The user suffix from stable to volatile, so that providers' prompt caches hit: the outline of earlier chapters is the
 same for the next chapter, but for a line."""
 ALWAYS: Final[tuple[BudgetClass, ...]] = ("beats", "meta", "outline", "entities", "facts", "profiles")
-"""Classes that rank before what was found in the chapters; the others follow by their candidates' own ranks."""
+"""Classes that rank before passages of the chapters; the others follow by their candidates' own ranks."""
 BESIDES: Final = 0.06
-"""The part of the budget that waits for what a node's prompt says beyond the chapter's words: the plan's names."""
+"""The part of the budget reserved for the parts of a node's prompt beyond the chapter's words: the plan's names."""

@@ -1,7 +1,7 @@
-"""Which of a prompt's words the book uses for one thing: a jade, an inn, a nickname that no index of names knows.
+"""Finds words of a prompt that the book uses for one thing: a jade, an inn, a nickname that no index of names knows.
 
-By how its passages lie, not by what it looks like: together in few chapters, seldom, long absent, and, where it is
-several characters, hardly ever apart. Such a word is looked up on its own, or a long plan would drown it.
+The test is the distribution of its passages: together in few chapters, seldom, long absent, and, for a word of several
+characters, hardly ever apart. Such a word is looked up on its own, or a long plan would drown it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flowcabal_tui.domain.manuscript import PassagePlace
 RARITY: Final = 1.75
 """The power of a name's and a thing's rarity."""
 ABSENCE: Final = 0.7
-"""The power of the chapters since it last stood: what was here a page ago needs no reminder."""
+"""The exponent of the number of chapters since the last occurrence: something a page ago needs no reminder."""
 _LONGEST: Final = 6
 _LEAST, _MOST = 2, 20
 _MOST_PART: Final = 0.01

@@ -1,4 +1,4 @@
-"""In which order passages come: by score, where a name that the passages before have told of often counts less."""
+"""Orders passages by score, where a name that the passages before often mention counts less."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIRST: Final = 8
 _LONGER: Final = 2
 """Each next round is longer by this part of what was chosen, so that the rounds are few."""
 NameParts = Mapping[int, Mapping[int, float]]
-"""For each passage what each name in it, by number, adds to its score."""
+"""For each passage, the share of each name in its score, by the number of the name."""
 
 
 def by_turns(
@@ -22,9 +22,9 @@ def by_turns(
 ) -> list[int]:
     """Up to `most` passages: the `first`, then the others, the best first.
 
-    The names have the same share of a score throughout. Within it, one of whom n of the chosen passages tell has 0.95^n
-    of its weight, so that the names with fewer passages come up (a submodular gain; Lin and Bilmes 2011). With one
-    name, or names that always stand together, the order is that of the scores.
+    The names have the same share of a score throughout. Within it, a name in n of the chosen passages has 0.95^n of its
+    weight, so that the names with fewer passages come up (a submodular gain; Lin and Bilmes 2011). With one name, or
+    names that always occur together, the order is that of the scores.
     """
     chosen = dict.fromkeys(first[:most])
     told = Counter(name for at in chosen for name in parts.get(at, ()))

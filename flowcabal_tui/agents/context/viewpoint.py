@@ -1,7 +1,7 @@
-"""The book as one character may know it: secrets of others are taken out of everything that is read.
+"""The book as one character may know it: secrets of others are removed from everything that is read.
 
-A passage that tells a secret is replaced, character for character, by a mark, so that every offset stays true;
-derived texts lose the sentences that rest on it. What is left out is told to the receipt.
+A passage that tells a secret is replaced, character for character, by a mark, so that every offset stays true; derived
+texts lose the sentences that rest on it. The receipt lists the omissions.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Spans = dict[ChapterId, tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Whose eyes: the entity (None: nobody that the book knows, who knows no secret), and what is hidden from them.
+    """The point of view: the entity (None: one unknown to the book, who knows no secret), and the facts hidden from it.
 
-    `relations` rest on a secret, and the notes of `noted` say one: those are hidden too.
+    `relations` rest on a secret, and the notes of `noted` contain one: those are hidden too.
     """
 
     name: str
@@ -41,30 +41,30 @@ class Viewpoint:
     relations: tuple[Relation, ...] = ()
     noted: tuple[Entity, ...] = ()
     secrets: tuple[Secret, ...] = ()
-    """What tells the hidden facts in other words."""
+    """The words that reveal the hidden facts in a paraphrase."""
 
     def hides(self, place: Evidence | Passage) -> bool:
-        """Does the span touch a passage that tells a secret?"""
+        """True when the span touches a passage that tells a secret."""
         return any(place.start < end and start < place.end for start, end in self.spans.get(place.chapter, ()))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """What says a secret wherever it stands: its own words, and those that it rests on."""
+        """The texts that contain a secret verbatim: its own words, and those that it rests on."""
         said = [words for fact in self.hidden for words in (fact.text, *(each.sentence for each in fact.evidence))]
         return tuple(dict.fromkeys(words.rstrip(_STOPS) for words in said if words.rstrip(_STOPS)))
 
     def tells(self, text: str) -> bool:
-        """Does a text say a secret word for word?"""
+        """True when a text contains a secret verbatim."""
         return any(words in text for words in self.words)
 
     def veil_plan(self, text: str) -> str:
-        """Words of the outline, with the mark in the place of what tells a secret, in the book's words or in others."""
+        """Words of the outline, with the mark in place of a secret, in the book's words or in others."""
         for words in self.words:
             text = text.replace(words, HIDDEN * len(words))
         return without_secrets(text, self.secrets)
 
     def covers(self, text: str, evidence: Iterable[Evidence]) -> bool:
-        """Does a text say a secret, or rest on one?"""
+        """True when a text contains a secret, or rests on one."""
         return self.tells(text) or any(self.hides(each) for each in evidence)
 
 
@@ -120,14 +120,14 @@ class VeiledView:
         self.named_by_passage = view.named_by_passage
 
     async def outline(self) -> BookOutline:
-        """With words that tell no secret; the text itself is the writer's."""
+        """The outline with secrets veiled in prompts; the text itself is the writer's."""
         book = await self._view.outline()
         if not self._viewpoint.hidden:
             return book
         return replace(book, outline=replace(book.outline, veil=self._viewpoint.veil_plan))
 
     async def entities(self) -> tuple[Entity, ...]:
-        """Without the notes that say a secret."""
+        """The entities, without notes that contain a secret."""
         noted = {entity.id for entity in self._viewpoint.noted}
         return tuple(
             replace(entity, note="") if entity.id in noted else entity for entity in await self._view.entities()
@@ -145,7 +145,7 @@ class VeiledView:
         return tuple(map(self._passage, await self._view.passages(chapter)))
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:
-        """Without hits in what is hidden."""
+        """The hits outside hidden passages."""
         hits = await self._view.search(terms, limit)
         return tuple(hit for hit in hits if not self._viewpoint.hides(hit.passage))
 
@@ -168,7 +168,8 @@ class VeiledView:
         return self._open(await self._view.derived_under(prefix, level), touched)
 
     async def facts(self) -> tuple[Fact, ...]:
-        """Those that may be known; of a secret's knowers only the character, who need not know of the others."""
+        """The facts that may be known; the knowers of a secret are reduced to the character, who need not know of the
+        others."""
         hidden, seer = {fact.id for fact in self._viewpoint.hidden}, self._viewpoint.entity
         return tuple(
             replace(fact, known_by=tuple(knower for knower in fact.known_by if knower.entity == seer))
@@ -229,13 +230,13 @@ class VeiledView:
 
 
 class VeiledFinder:
-    """A Finder whose finds tell no secret."""
+    """A Finder whose results contain no secret."""
 
     def __init__(self, finder: Finder, view: VeiledView, viewpoint: Viewpoint) -> None:
         self._finder, self._view, self._viewpoint = finder, view, viewpoint
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
-        """Parts of chapters that hide nothing; summaries only as far as the view tells them. Raises KnowledgeError."""
+        """Parts of chapters without secrets; summaries only as far as the view shows them. Raises KnowledgeError."""
         found = await self._finder.find(query, before, limit)
         return [hit for hit in found if not self._viewpoint.tells(hit.text) and await self._is_open(hit)]
 
@@ -258,7 +259,7 @@ class VeiledFinder:
 
 
 def left_out(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    """Those of which something is left to tell, and those of which something is hidden."""
+    """The candidates with text left after hiding, and those with something hidden."""
     told, hidden = list[Candidate](), list[Candidate]()
     for each in candidates:
         if HIDDEN in each.text:

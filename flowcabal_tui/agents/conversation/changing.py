@@ -1,4 +1,4 @@
-"""The tools that propose: each makes a card for the writer. What may be applied at once, `leave.py` says."""
+"""The tools that propose: each makes a card for the writer. `leave.py` decides which may be applied at once."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class StartCheck(Arguments):
 
 @dataclass
 class Raised:
-    """What a call made beside its words."""
+    """The effects of a call besides its text."""
 
     proposals: list[ProposalId] = field(default_factory=list)
     applied: bool = False
@@ -107,7 +107,7 @@ class Raised:
 
 
 class ChangingTools:
-    """Carries out the tools that propose, for one turn, whose state `turn` gives."""
+    """Carries out the tools that propose, for one turn, which `turn` returns."""
 
     def __init__(self, book: BookPort, changes: ChangesPort, reads: ReadingTools) -> None:
         self._book, self._changes, self._reads = book, changes, reads
@@ -154,7 +154,7 @@ class ChangingTools:
         return await self._raise(change, None, "", given.reason, turn, raised)
 
     async def outline(self, given: ProposeOutline, turn: Turn, raised: Raised) -> str:
-        """What the outline says of a chapter."""
+        """Proposes the outline of a chapter."""
         chapter = await self._reads.chapter_at(given.chapter)
         before, after = await self._book.outline(chapter.id), clean(given.text).strip()
         if before == after:
@@ -174,14 +174,14 @@ class ChangingTools:
         return await self._stored(await self._changes.build(permission), turn, raised)
 
     async def run(self, given: StartRun, _turn: Turn, raised: Raised) -> str:
-        """A run: the writer is asked, whatever the level."""
+        """Requests a run: the writer is asked at every level."""
         workflow, chapter = await self._reads.workflow(given.workflow), await self._reads.chapter_id(given.chapter)
         price, limit = await self._book.quote_run(workflow, chapter)
         raised.permission = Permission("run", workflow, chapter, clean(given.instruction), price, limit)
         return f"The writer is asked ({price}). Nothing has begun; it waits for their word."
 
     async def check(self, given: StartCheck, _turn: Turn, raised: Raised) -> str:
-        """A check by a model: the writer is asked, whatever the level."""
+        """Requests a check by a model: the writer is asked at every level."""
         chapter = await self._reads.chapter_at(given.chapter)
         price, limit = await self._book.quote_check(chapter)
         raised.permission = Permission("check", "", chapter.id, "", price, limit)

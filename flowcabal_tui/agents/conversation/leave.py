@@ -1,4 +1,4 @@
-"""What a level gives leave to. Decided here by rule, whatever the model or a text of the book says."""
+"""The permissions of a level. Decided here by rule, independent of the model and of the text of the book."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _LEAST_CUT: Final = 200
 
 
 def may_apply(turn: Turn, proposal: Proposal) -> bool:
-    """May the change be made at once? Only at the level "do", in its scope, and no deletion or fact ever."""
+    """True when the change may be made at once: only at the level "do", within its scope, and never a deletion or a
+    fact."""
     if turn.level != "do" or turn.scope is None or applied_of(turn.used) >= MOST_APPLIED:
         return False
     return proposal.state == "waiting" and _is_within(turn.scope, proposal)

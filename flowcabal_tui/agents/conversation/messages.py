@@ -1,4 +1,5 @@
-"""The messages of a question: the earlier turns, what the book says about it, what the writer sends, the question."""
+"""The messages of a question: the earlier turns, text of the book about it, the texts the writer sends, the
+question."""
 
 from __future__ import annotations
 

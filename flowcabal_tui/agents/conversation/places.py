@@ -52,7 +52,7 @@ def _at(mark: re.Match[str], chapter: ChapterId, quotation: str, span: Span) -> 
 def statements(answer: str, cited: Sequence[Citation] = ()) -> tuple[Statement, ...]:
     """The sentences of an answer, with the white space behind them, and the places of each.
 
-    A mark belongs to the sentence in which it stands, or to the one that it follows.
+    A mark belongs to the sentence that contains it, or to the one before it.
     """
     places = {each.start: each for each in cited if each.found}
     return tuple(
@@ -82,5 +82,5 @@ def _behind_marks(hidden: str, start: int) -> int:
 
 
 def shown_while_it_arrives(answer: str) -> str:
-    """What has arrived, without marks and without the beginning of one."""
+    """The text received so far, without marks and without the beginning of one."""
     return MARK.sub("", _OPEN_MARK.sub("", answer))

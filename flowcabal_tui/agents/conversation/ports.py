@@ -1,4 +1,4 @@
-"""What the conversation needs from the rest of the program."""
+"""The interfaces that the conversation needs from the rest of the program."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class SentChip:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the Context agent adds to a question, and the receipt that says so (None: it is switched off)."""
+    """The Context agent's addition to a question, and its receipt (None: the agent is switched off)."""
 
     text: str
     receipt: Receipt | None
 
 
 class TalkingModel(Protocol):
-    """A model whose answer is heard while it arrives."""
+    """A model whose answer can be streamed."""
 
     async def answer(self, request: ModelRequest, heard: Callable[[str], None]) -> Answer:
         """The whole answer; `heard` gets each piece of its text. Raises ModelError, BudgetExceeded."""
@@ -82,15 +82,15 @@ class BookPort(Protocol):
         ...
 
     async def outline(self, chapter: ChapterId) -> str:
-        """What the outline says of a chapter."""
+        """The outline of a chapter."""
         ...
 
     async def receipt(self, run: str, node: str) -> str:
-        """What a node of a run was given, in lines ("" : of the newest run). Raises FlowCabalError."""
+        """The receipt of a node, in lines ("": of the newest run). Raises FlowCabalError."""
         ...
 
     async def check(self, chapter: ChapterId) -> tuple[AngleCheck, ...]:
-        """What the rules find in a chapter."""
+        """The findings of the rules for a chapter."""
         ...
 
     async def workflows(self) -> tuple[tuple[str, str], ...]:
@@ -98,18 +98,18 @@ class BookPort(Protocol):
         ...
 
     async def quote_run(self, workflow: str, chapter: ChapterId | None) -> tuple[str, SpendLimit | None]:
-        """What a run would take in words, and what holds it to that. Raises FlowCabalError."""
+        """The price of a run in words, and the limit that holds it to that. Raises FlowCabalError."""
         ...
 
     async def quote_check(self, chapter: Chapter) -> tuple[str, SpendLimit | None]:
-        """What a check of a chapter by the agents' model would take in words, and what holds it to that.
+        """The price of a check of a chapter by the agents' model in words, and the limit that holds it to that.
 
-        Raises FlowCabalError where there is no such model, or checks by it are switched off.
+        Raises FlowCabalError if there is no such model, or checks by it are switched off.
         """
         ...
 
     async def quote_build(self, wish: str, workflow: str) -> str:
-        """What a build would take at most, in words; "" when it is free. Raises FlowCabalError."""
+        """The highest price of a build, in words; "" when it is free. Raises FlowCabalError."""
         ...
 
     async def sent(self, chips: Sequence[Chip]) -> tuple[SentChip, ...]:
@@ -117,21 +117,21 @@ class BookPort(Protocol):
         ...
 
     async def surroundings(self, question: str, chips: Sequence[SentChip]) -> Surroundings:
-        """What the Context agent chooses for a question."""
+        """The context that the Context agent chooses for a question."""
         ...
 
 
 class ChangesPort(Protocol):
-    """Takes proposals. What is applied is decided before, by `agents/conversation/leave.py`."""
+    """Takes proposals. `agents/conversation/leave.py` decides beforehand which are applied."""
 
     async def propose(self, proposal: Proposal) -> Proposal:
         """Stores it to wait for the writer; one that is known keeps its state."""
         ...
 
     async def apply(self, proposal: Proposal) -> None:
-        """Writes what a stored proposal says, as a decision of its own. Raises FlowCabalError."""
+        """Applies a stored proposal, as a decision of its own. Raises FlowCabalError."""
         ...
 
     async def build(self, permission: Permission) -> Proposal:
-        """Has a workflow built by rule, which is free, and stores the suggestion. Raises FlowCabalError."""
+        """Builds a workflow by rule, which is free, and stores the suggestion. Raises FlowCabalError."""
         ...

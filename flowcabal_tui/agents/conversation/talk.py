@@ -1,4 +1,4 @@
-"""One turn of the conversation: rounds of tools, bounded; on any end what came is kept and the reason is said."""
+"""One turn of the conversation: a bounded number of tool rounds; on any end the text so far is kept with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flowcabal_tui.locale import _
 
 ANSWER_TOKENS: Final = 4_000
 BETWEEN: Final = "\n\n"
-"""Stands between what the model says in two rounds."""
+"""Separates the model's texts of two rounds."""
 _MOST_EMPTY: Final = 3
 _MOST_BROKEN: Final = 3
 _TOLD_AFTER: Final = 3
@@ -34,7 +34,7 @@ _NO_MORE: Final = "Answer now with what you have read; no further tool is carrie
 
 @dataclass(frozen=True, slots=True)
 class TalkLimits:
-    """What one turn may take. Tokens are those of all prompts and answers together."""
+    """The limits of one turn. `tokens` counts all prompts and answers together."""
 
     rounds: int = 12
     tokens: int = 120_000
@@ -50,7 +50,7 @@ class Asked:
 
 @dataclass
 class Exchange:
-    """The messages of a turn so far, and what bounds it."""
+    """The messages of a turn so far, and the counts that bound it."""
 
     messages: tuple[Message, ...]
     equal: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -62,7 +62,7 @@ Keep = Callable[[Turn], Awaitable[None]]
 
 
 class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
-    """Answers one question. `turn` is its state at any moment, with what has arrived of the answer."""
+    """Answers one question. `turn` is its current state, with the answer received so far."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         return Exchange(messages)
 
     async def reason(self, goal: Asked, seen: Exchange, hints: tuple[str, ...]) -> Answer | ModelError | BudgetExceeded:
-        """One call of the model. What it raises is thought about like an answer."""
+        """One call of the model. Its exceptions are returned and handled like an answer."""
         tools = tools_at(self.turn.level)
         request = ModelRequest(seen.messages, PROMPT, max_tokens=ANSWER_TOKENS, tools=tools)
         if self._is_last_call:

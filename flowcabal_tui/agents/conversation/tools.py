@@ -83,7 +83,7 @@ class TalkTools:
         }
 
     async def call(self, call: ToolCall, turn: Turn) -> tuple[Outcome, UsedTool]:
-        """Carries out one call for a turn. What is refused has changed nothing."""
+        """Carries out one call for a turn. A refused call has changed nothing."""
         raised = Raised()
         outcome = await self._outcome(call, turn, raised)
         used = UsedTool(

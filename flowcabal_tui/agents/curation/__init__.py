@@ -1,1 +1,1 @@
-"""What is made of kept text: overviews, names, records, profiles, arcs."""
+"""Derives overviews, names, records, profiles and arcs from kept text."""

@@ -1,7 +1,7 @@
 """Summaries of arcs and of the whole work, from the sentences of the book that lower summaries rest on.
 
-Nothing is told from a summary's wording: the sources are those sentences as they stand in the chapters today, and every
-sentence of an arc carries the span of a chapter.
+No summary is made from the wording of another: the sources are those sentences as they are in the chapters today, and
+every sentence of an arc carries the span of a chapter.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _NAMES: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class ArcGoal:
-    """What is to be told, from which L1 (of chapters, or of arcs), as of which chapter's position.
+    """The arc to summarise, the uris of its L1 sources (chapters or arcs), and the position of its last chapter.
 
-    `title` is the volume's, where there is one. `view` sees the chapters up to that position. `sample` counts the
-    answers asked for from the same sentences.
+    `title` is the volume's, if there is one. `view` sees the chapters up to that position. `sample` counts the answers
+    requested from the same sentences.
     """
 
     uri: str
@@ -58,7 +58,7 @@ class ArcMaterial:
 
 
 class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]):
-    """Tells one arc, or the work, at L1 and L0; nothing when one of the summaries below is not there yet."""
+    """Summarises one arc, or the work, at L1 and L0; makes nothing when a lower summary is missing."""
 
     def __init__(self, curator: Curator) -> None:
         self._curator = curator
@@ -86,7 +86,8 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         return (await self.observe(goal)).source
 
     async def reason(self, goal: ArcGoal, seen: ArcMaterial, hints: tuple[str, ...]) -> ProfileThought:
-        """Asks the model; what it cannot show is dropped. By rule: sentences from all parts that name most."""
+        """Asks the model; unsupported sentences are dropped. By rule: sentences from all parts that contain most
+        names."""
         if self._curator.asks and seen.sources:
             text = "\n".join(source.text for source in seen.sources)
             cast = named_in(text, await goal.view.entities())

@@ -28,10 +28,10 @@ Due = tuple[ProfileGoal, ProfileMaterial]
 async def told_together(
     curator: Curator, due: Sequence[Due], chapter: str, *, spend: bool
 ) -> Mapping[str, ProfileThought]:
-    """What a model says of profiles that are due as of one chapter with this text, by uri.
+    """A model's answers for the profiles that are due as of one chapter with this text, by uri.
 
-    One is left out of which nothing that a text bears is said; all are when the question does not fit the model's
-    window, or its answer cannot be read. Without `spend` only an answer that was paid for is read. Raises ModelError.
+    A profile without any supported sentence is left out; all are when the question does not fit the model's window, or
+    its answer cannot be read. Without `spend` only a stored answer is read. Raises ModelError.
     """
     sources = _sources(due, chapter)
     values = _question(due, chapter, sources)

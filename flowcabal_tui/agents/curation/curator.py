@@ -56,7 +56,7 @@ _NEAREST_TOKENS: Final = 600
 
 
 class Curator:
-    """Makes what is derived from kept text. Without a model (None) all is made by rule from the text itself."""
+    """Derives texts from kept text. Without a model (None) all are made by rule from the text itself."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class Curator:
         """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
 
         Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
-        With `sample` the so-manieth further answer is asked for. `said` is what was answered already when the chapter
-        was read: where it has enough, no question is asked.
+        `sample` is the number of the further answer to request. `said` is the answer from the reading of the chapter:
+        if it has enough, no question is asked.
         """
         least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
         evidence = _supported(said, chapter, text)
@@ -124,8 +124,8 @@ class Curator:
     ) -> Derived:
         """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError.
 
-        `said` is the line that was answered already when the chapter was read: with it no question is asked. A line
-        that has neither a name nor words of the overview is made by rule. `entities` are those whom the chapter names.
+        `said` is the line from the reading of the chapter: with it no question is asked. A line that has neither a name
+        nor words of the overview is made by rule. `entities` are those whom the chapter names.
         """
         names = {name for entity in entities for name in entity.names}
 
@@ -160,13 +160,13 @@ class Curator:
         known: Sequence[AngleCheck] = (),
         said: Sequence[DimensionAdvice] = (),
     ) -> KeepAdvice:
-        """Contradictions with what was kept before, and the 4-D test: advice, never a veto.
+        """Contradictions with earlier kept text, and the 4-D test: advice, never a veto.
 
-        `known` is what was said of this very text before it was kept: those angles are not paid for again; nor are
-        the four questions when `said` was answered already as the text was read for the story.
+        `known` are the checks of this very text before it was kept: those angles are not paid for again; nor are the
+        four questions when `said` has their answers from the reading.
 
-        The four questions are those of the reference analysis: does it prevent errors, will it be used again, does
-        it stand alone, is it new. A failing model gives "not checked" and dimensions without an answer.
+        The four questions are those of the reference analysis: does it prevent errors, will it be used again, is it
+        clear on its own, is it new. A failing model gives "not checked" and dimensions without an answer.
         """
         checks = tuple(known)
         angles = [angle for angle in ANGLES if angle not in {check.angle for check in known}]
@@ -213,8 +213,8 @@ class Curator:
     ) -> T:
         """One structured question of a task. Raises ModelError, SettingsError; RuntimeError without a model.
 
-        Where it does not fit the model's window it is asked about parts of the value `parts`, and the answers are
-        joined; the fields `whole`, which only a reader of all can answer, then have their defaults.
+        If it does not fit the model's window, it is asked about parts of the value `parts`, and the answers are joined;
+        the fields `whole`, which only a reader of all can answer, then have their defaults.
         """
         for shrink in SHRINKS:
             model = self._asked()
@@ -247,7 +247,8 @@ class Curator:
         return None
 
     def fits(self, task: str, values: Mapping[str, str | Fenced], shape: type[BaseModel]) -> bool:
-        """Does the whole question fit the model's window, as far as that is known? RuntimeError without a model."""
+        """True when the whole question fits the model's window, as far as that is known. RuntimeError without a
+        model."""
         endpoint = self._asked().endpoint
         (question,) = self._questions(task, values, shape, "", endpoint, 1)
         room = room_of(endpoint)
@@ -290,7 +291,7 @@ class Curator:
 
     @property
     def asks(self) -> bool:
-        """Is there a model to ask?"""
+        """True when there is a model."""
         return self._model is not None
 
     def _source(self, task: str, *parts: str) -> Digest:

@@ -1,4 +1,4 @@
-"""Does a quotation bear out what a model says with it: by its length, by whom it names, by a word in common?"""
+"""Tests whether a quotation supports a statement of a model: by its length, its names, and a word in common."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Grounds:
     def lack(
         self, span: Span, words: str, about: Collection[EntityId], *, all_named: bool
     ) -> Literal["short", "unnamed", "unrelated"] | None:
-        """What the quotation at `span` lacks to bear out `words` about these; None: nothing. A record about nobody
-        needs no name.
+        """The reason why the quotation at `span` does not support `words` about these; None if it does. A record about
+        nobody needs no name.
 
-        `all_named` is for a relation: it says its ends as well, so both must be named near, and a name that stands in
-        the quotation itself is a word in common.
+        `all_named` is for a relation: both its ends must be named near, and a name in the quotation itself is a word in
+        common.
         """
         quote = self._text[span.start : span.end]
         if len(_WORD.findall(quote)) < LEAST_WORDS and han_count(quote) < LEAST_HAN:
@@ -73,7 +73,7 @@ class Grounds:
 
 
 def sums_up(line: str, text: str, names: Collection[str], language: str) -> bool:
-    """Does a line tell of `text`? It has one of the names, or words in common with the text."""
+    """True when a line has one of the names, or words in common with `text`."""
     if any(name in line for name in names):
         return True
     terms = search_terms(line, (), language)

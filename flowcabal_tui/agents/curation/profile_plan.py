@@ -1,4 +1,4 @@
-"""Which profiles a kept chapter may have written anew: few, whatever the length of the book."""
+"""Chooses the profiles that a kept chapter may renew: few, whatever the length of the book."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Due = tuple[ProfileKind, Entity | None]
 
 
 class Changes:
-    """Whom the reading says that chapters changed: those that its records are about, by the records' quotations."""
+    """The people whom chapters changed: those of the records of the reading, by the records' quotations."""
 
     def __init__(self, records: Iterable[StoryRecord]) -> None:
         self._records: dict[EntityId, Counter[ChapterId]] = {}
@@ -28,7 +28,7 @@ class Changes:
                 self._records.setdefault(entity, Counter()).update(chapters)
 
     def by(self, chapters: Collection[ChapterId]) -> Counter[EntityId]:
-        """How many records of these chapters are about each."""
+        """The number of records of these chapters for each entity."""
         found = {entity: sum(of[each] for each in chapters) for entity, of in self._records.items()}
         return Counter({entity: count for entity, count in found.items() if count})
 
@@ -41,7 +41,7 @@ class Changes:
 
 
 def about(record: StoryRecord) -> tuple[EntityId, ...]:
-    """Whom a record concerns; those who know a fact too."""
+    """The entities that a record concerns, with those who know a fact."""
     if isinstance(record, Relation):
         return record.source, record.target
     knowers = tuple(each.entity for each in record.known_by) if isinstance(record, Fact) else ()
@@ -66,10 +66,10 @@ def cast_of(
     changed: Mapping[EntityId, int] | None = None,
     owed: Collection[EntityId] = (),
 ) -> tuple[Entity, ...]:
-    """Whose profiles a chapter makes due: those whom its reading says that it `changed`, most records first.
+    """The people whose profiles a chapter makes due: those whom its reading shows as `changed`, most records first.
 
-    Then those who are `owed` one since an earlier chapter. Where the reading says nothing of anybody (no model has
-    read the chapter), those whom the chapter names often enough, most named first.
+    Then those who are `owed` one since an earlier chapter. If no model has read the chapter, those whom the chapter
+    names often enough, most named first.
     """
     counts, records = Counter(mention.entity for mention in mentions), changed or {}
     known = {entity.id: entity for entity in entities}

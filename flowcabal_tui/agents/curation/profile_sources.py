@@ -1,4 +1,4 @@
-"""The passages that a profile is made from: where its subject is named, or what its kind's words find."""
+"""The passages that a profile is made from: those that name its subject or contain its kind's words."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _A_CHAPTER: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class ProfileGoal:
-    """What is wanted: a profile of this kind, of whom (None: the whole book), as of the end of which chapter.
+    """The profile to make: its kind, its subject (None: the whole book), and the chapter at whose end it applies.
 
-    `view` must see that chapter, and none after it. `sample` counts the answers asked for from the same passages.
+    `view` must see that chapter, and none after it. `sample` counts the answers requested from the same passages.
     """
 
     kind: ProfileKind
@@ -57,7 +57,7 @@ class Found:
 
 
 async def passages(goal: ProfileGoal, counter: CountedTokens) -> list[Passage]:
-    """Those of the chapter and earlier ones that matter most, within the kind's tokens, in no order."""
+    """The most relevant passages of the chapter and earlier ones, within the kind's tokens, in no order."""
     here, earlier = await _candidates(goal)
     room = goal.kind.settings.tokens
     kept: dict[tuple[int, int], Passage] = {}
@@ -79,7 +79,7 @@ async def passages(goal: ProfileGoal, counter: CountedTokens) -> list[Passage]:
 
 
 async def rested_on(view: MemoryView, state: Derived, without: Sequence[Passage]) -> list[Passage]:
-    """The sentences that a state rests on, as they stand today, where none of those passages holds them."""
+    """The sentences that a state rests on, as they are today, except those within these passages."""
     positions = {chapter.id: chapter.position for chapter in await view.chapters()}
     found: dict[tuple[int, int], Passage] = {}
     for each in state.evidence:
@@ -121,7 +121,7 @@ async def _named(goal: ProfileGoal, entity: Entity) -> tuple[list[Found], list[F
 
 
 async def read_of(goal: ProfileGoal) -> list[Mention]:
-    """Where the reading quotes the text about a plot thread, which needs no name there; of others nothing."""
+    """The quotations of the reading about a plot thread, which needs no name there; () for other kinds."""
     view, entity = goal.view, goal.entity
     if entity is None or entity.kind != "plot-thread":
         return []
@@ -168,9 +168,9 @@ def _parted(goal: ProfileGoal, found: Sequence[Found]) -> tuple[list[Found], lis
 
 
 async def whole_evidence(goal: ProfileGoal) -> tuple[Evidence, ...]:
-    """The L2: from each chapter up to two sentences that tell of the subject, in story order, as the text stands.
+    """The L2: up to two sentences about the subject from each chapter, in story order, verbatim.
 
-    Of a book in which more chapters tell of it than `_MOST_CHAPTERS`, from an even spread of them. Calls no model.
+    If more than `_MOST_CHAPTERS` chapters mention it, from an even spread of them. Calls no model.
     """
     here, earlier = await (_named(goal, goal.entity) if goal.entity else _ranked(goal))
     places = sorted((*here, *earlier), key=lambda each: each.at)

@@ -1,7 +1,7 @@
-"""Profiles of every kind from passages: what the text says of someone or of the book, with the words that say it.
+"""Profiles of every kind from passages: statements about a person or the book, with the words that support them.
 
-Whatever the kind, a profile comes from the text: a new state starts from the sentences of the book that the last one
-rests on, never from its wording alone. L0 is one line, L1 the sentences; `whole_evidence` reads the L2 from the index.
+Every profile comes from the text: a new state starts from the sentences of the book that the last one rests on, never
+from its wording alone. L0 is one line, L1 the sentences; `whole_evidence` reads the L2 from the index.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from flowcabal_tui.domain.text import clean, digest_of
 
 @dataclass(frozen=True, slots=True)
 class ProfileMaterial:
-    """The previous profile, what can be quoted, and the digest of the passages."""
+    """The previous profile, the quotable sources, and the digest of the passages."""
 
     previous: Derived | None
     sources: tuple[SourceText, ...]
     source: Digest
     read: tuple[Mention, ...] = ()
-    """What the reading quotes about a plot thread."""
+    """The quotations of the reading about a plot thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileThought:
-    """A summary and the sentences with their evidence; `by_model` tells whose they are.
+    """A summary and the sentences with their evidence; `by_model` is True for those of a model.
 
     `read` are the chapters that a model has read for it.
     """
@@ -49,7 +49,7 @@ class ProfileThought:
 
     @classmethod
     def of(cls, answer: ProfileAnswer, sources: Sequence[SourceText]) -> ProfileThought | None:
-        """What the sources bear of an answer; None when that is nothing."""
+        """The part of an answer that the sources support; None if there is none."""
         evidence = _supported(answer, sources)
         read = tuple(dict.fromkeys(ChapterId(source.uri.removeprefix("manuscript/")) for source in sources))
         return cls(clean(answer.summary).strip(), evidence, True, read) if evidence else None
@@ -66,7 +66,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         self._curator = curator
 
     async def observe(self, goal: ProfileGoal) -> ProfileMaterial:
-        """The passages of the chapter and before it that matter, and what the previous state rests on.
+        """The relevant passages up to the chapter, and those that the previous state rests on.
 
         The digest leaves the previous profile out: it follows from passages too, and is replaced by this one.
         """
@@ -96,7 +96,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         return (await self.observe(goal)).source
 
     async def reason(self, goal: ProfileGoal, seen: ProfileMaterial, hints: tuple[str, ...]) -> ProfileThought:
-        """Asks the model; what it cannot show is dropped. By rule: the sentences that tell of the subject."""
+        """Asks the model; unsupported sentences are dropped. By rule: the sentences about the subject."""
         if self._curator.asks and seen.sources:
             language = goal.view.language
             values: dict[str, str | Fenced] = {
@@ -124,7 +124,7 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         return self.states(goal, seen, thought)
 
     def states(self, goal: ProfileGoal, seen: ProfileMaterial, thought: ProfileThought) -> tuple[Derived, ...]:
-        """What a thought becomes: L1 with evidence, and L0 within 50 tokens; nothing without evidence."""
+        """The states of a thought: L1 with evidence, and L0 within 50 tokens; () without evidence."""
         source = with_sample(seen.source, goal.sample)
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
         return told(thought, line, goal.uri, source, goal.chapter.position, goal.view.generation)

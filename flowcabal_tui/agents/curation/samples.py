@@ -19,5 +19,5 @@ def sample_of(source: str) -> int:
 
 
 def is_fresh(state: Derived | None, source: Digest, sample: int = 0) -> bool:
-    """Was the state made from this source, and is it this answer or a later one?"""
+    """True when the state was made from this source, by this answer or a later one."""
     return state is not None and state.source.partition(_MARK)[0] == source and sample_of(state.source) >= sample

@@ -1,6 +1,6 @@
-"""What a chapter adds to the story: names, relations, facts, promises and moments, from one question to a model.
+"""Additions of a chapter to the story: names, relations, facts, promises and moments, from one question to a model.
 
-Contexts read what rests on a quotation of the chapter that bears it out (DESIGN 4.8); the rest waits for the writer.
+Contexts read records that a quotation of the chapter supports (DESIGN 4.8); the rest waits for the writer.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _OPEN: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class StoryFound:
-    """What a reading found: new entities and known ones with new names, the chapter's records that contexts may read,
-    everything that is proposed to the writer (of names, and of records), and the parts that could not be read."""
+    """The result of a reading: new entities and known ones with new names, the chapter's records that contexts may
+    read, all proposals to the writer (of names, and of records), and the parts that could not be read."""
 
     entities: tuple[Entity, ...]
     reading: Reading
@@ -46,7 +46,7 @@ class StoryFound:
 
 
 class StoryReader:
-    """Asks the curator's model what a chapter adds to the story."""
+    """Asks the curator's model for a chapter's additions to the story."""
 
     def __init__(self, curator: Curator) -> None:
         """`curator` must have a model to ask."""
@@ -57,9 +57,9 @@ class StoryReader:
         return digest_of([TASK, self._curator.prompts.get(TASK).digest, chapter.title, text])
 
     async def read(self, goal: StoryGoal) -> StoryFound:
-        """A reading in part has a source of its own, so that the chapter is asked about again.
+        """A partial reading has a source of its own, so that the chapter is asked about again.
 
-        The question shows what was there before this chapter only, so asking again after the answer was stored is free.
+        The question shows only the state before this chapter, so asking again after the answer was stored is free.
         Raises ModelError, SettingsError.
         """
         open_lines = await _open_lines(goal)
@@ -97,7 +97,7 @@ def _once(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
 
 
 def four_questions(answer: StoryAnswer) -> tuple[DimensionAdvice, ...]:
-    """The 4-D test as the answer holds it, open where it says nothing; empty where it leaves out all four."""
+    """The 4-D test of the answer, open for a missing dimension; empty if all four are missing."""
     said = {use.question: use for use in answer.keeping}
     if not said.keys() & set(DIMENSIONS):
         return ()

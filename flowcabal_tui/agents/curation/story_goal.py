@@ -1,4 +1,4 @@
-"""What is read of a chapter, for all who work on its reading."""
+"""The input of the reading of a chapter."""
 
 from __future__ import annotations
 

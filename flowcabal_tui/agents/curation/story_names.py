@@ -35,7 +35,7 @@ _LEAST_OFTEN: Final = 2
 def named(goal: StoryGoal, things: Iterable[NamedThing]) -> tuple[tuple[Entity, ...], tuple[Proposal, ...]]:
     """New entities, and known ones with new names, whose every new name occurs in the chapter; with their proposals.
 
-    What a hand has set gets names that wait only; so does everybody when a name could be another's too.
+    New names only wait for the writer if the writer has set the entity, or if a name could be another's too.
     """
     owners = {name: entity.id for entity in goal.known for name in entity.proposed}  # it is not made another's
     owners |= {name: entity.id for entity in goal.known for name in entity.names}

@@ -1,4 +1,5 @@
-"""What a model said of a chapter, as proposals: what its quotation bears out is applied, the rest waits for a hand."""
+"""A model's answer about a chapter, as proposals: those that a quotation supports are applied, the rest waits for the
+writer."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class SaidRecords:
     """Relations, facts, promises, moments and sequels of one chapter."""
 
     def __init__(self, goal: StoryGoal, entities: Iterable[Entity], facts: Iterable[Fact]) -> None:
-        """`facts` hold before the chapter: what a hand wrote of them is not ended by an agent."""
+        """`facts` are valid before the chapter: an agent does not end those that the writer wrote."""
         self._chapter, self._whole = goal.chapter, VerbatimText(goal.text)
         self._text = goal.text
         self._owners: dict[str, EntityId] = {}
@@ -51,7 +52,7 @@ class SaidRecords:
         self._by_hand = [fact for fact in facts if fact.by == "hand" and fact.until is None and not fact.secret]
 
     def proposals(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
-        """All that it says; what it does to `open_records` is under their short ids."""
+        """All proposals of the answer; those that change `open_records` have their short ids."""
         yield from self._relations(answer)
         yield from self._facts(answer)
         yield from self._promises(answer)

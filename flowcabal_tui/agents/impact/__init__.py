@@ -1,1 +1,1 @@
-"""What rests on a change of the book, found by rule."""
+"""Finds by rule the places that depend on a change of the book."""

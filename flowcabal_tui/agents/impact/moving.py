@@ -1,4 +1,4 @@
-"""What a chapter is the first to tell, and the chapters that use it though it now comes after them."""
+"""Names and rare words that a chapter introduces, and the chapters that use them though it now comes after them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SURE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class EarlyUse:
-    """A sentence of the text number `text` that speaks of what the text number `told` tells first; there `source` does.
+    """A sentence of the text number `text` that uses something that the text number `told` introduces at `source`.
 
-    `about` is the one who is named; None: it shares rare words. The score is higher, the more of the sentence is the
-    name or the words: a long one that has them in passing rests less on them.
+    `about` is the one who is named; None: it shares rare words. The score is the share of the sentence that the name or
+    the words take: a long sentence that has them in passing depends less on them.
     """
 
     text: int
@@ -49,8 +49,8 @@ def early_uses(
     entities: Sequence[Entity],
     language: str,
 ) -> tuple[EarlyUse, ...]:
-    """Sentences of the texts `using` that speak of what those of `telling` tell first; the texts up to number `before`
-    come earlier than both. The most direct first."""
+    """Sentences of the texts `using` that use what those of `telling` introduce; the texts up to number `before` come
+    earlier than both. The most direct first."""
     found = [
         *_names(texts, using, telling, before, entities),
         *_rare_words(texts, using, telling, before, Reader(language)),

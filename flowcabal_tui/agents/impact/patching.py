@@ -52,10 +52,10 @@ def patch_request(prompts: PromptLibrary, asked: PatchQuestion, text: str, place
 
 
 def patch_of(text: str, place: Span, answer: PlacePatch) -> tuple[Verdict, str]:
-    """What the answer makes of the place; "" where it cannot be used.
+    """The verdict on an answer and the new text of the place; "" if the answer cannot be used.
 
-    Unusable is what is empty or on several lines, leaves next to nothing of the place, is far longer, speaks to the
-    user, or repeats a sentence that stands beside the place.
+    Unusable is an answer that is empty or on several lines, leaves next to nothing of the place, is far longer, speaks
+    to the user, or repeats a sentence beside the place.
     """
     old, new = text[place.start : place.end], clean(answer.place).strip()
     if plain_quotation(new) == plain_quotation(old) and new:

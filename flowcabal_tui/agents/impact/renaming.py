@@ -1,4 +1,4 @@
-"""A name and the forms that follow from it: where they stand in texts, and what takes their place.
+"""A name and its derived forms: their places in texts, and their replacements.
 
 A form never matches inside a longer name of somebody else (林 in 林如海), inside a word of letters, or where its first
 character ends another Chinese word (林 in 森林, 孙宝玉 in 嫡孙宝玉), as counted in the same book.
@@ -32,8 +32,8 @@ _SENTENCE_END: Final = frozenset('.!?…\n“"‘')
 
 @dataclass(frozen=True, slots=True)
 class RenamePlan:
-    """Each form with what takes its place; `doubtful` forms are shown and not ticked; `others` are names of others that
-    hold a form."""
+    """Each form with its replacement; `doubtful` forms are shown and not ticked; `others` are names of others that
+    contain a form."""
 
     forms: Mapping[str, str]
     doubtful: frozenset[str] = frozenset()
@@ -42,7 +42,7 @@ class RenamePlan:
 
 @dataclass(frozen=True, slots=True)
 class NamePlace:
-    """Words of the text number `text` and what takes their place; `sure`: nothing speaks against it."""
+    """Words of the text number `text` and their replacement; `sure`: nothing speaks against it."""
 
     text: int
     start: int
@@ -52,7 +52,7 @@ class NamePlace:
 
 
 def plan_of(rename: Rename, entities: Iterable[Entity]) -> RenamePlan:
-    """The forms of a name: those of whom it belongs to, else of all whose names contain it as a part."""
+    """The forms of a name: those of its bearer, else of all whose names contain it as a part."""
     known = tuple(entities)
     forms = {rename.name: rename.to, **dict(rename.aliases)}
     own = [entity for entity in known if rename.name in entity.names]

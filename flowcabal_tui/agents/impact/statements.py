@@ -1,7 +1,7 @@
-"""What an edit takes out of a text, and where else a book says the same of the same.
+"""Values that an edit removes from a text, and the other places where a book states them of the same subject.
 
 A value is a number, or a word of a kind of things (kinship, looks, place ...), in a statement about somebody or
-something with a name. An edit that takes no value out changes nothing that a later text could rest on.
+something with a name. An edit that removes no value changes nothing that a later text could rest on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LOOSE: Final = frozenset(("number", "name"))
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a statement says: `words` as they are written; of a number also how much it is."""
+    """A value of a statement: `words` as written; for a number also the amount."""
 
     words: str
     amount: float | None = None
@@ -65,9 +65,9 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class SamePlace:
-    """A place of the text number `text` that says a lost value: its sentence, the value's words, and how directly.
+    """A place of the text number `text` with a removed value: its sentence, the value's words, and a score.
 
-    `named`: the sentence itself names whom the value is about, and a number has the same unit.
+    `named`: the sentence itself names the value's subject, and a number has the same unit.
     """
 
     text: int
@@ -112,7 +112,7 @@ def _all_sentences(text: str, index: NameIndex) -> list[_Sentence]:
 def lost_statements(
     before: str, after: str, entities: Iterable[Entity], language: str, about: frozenset[EntityId] = frozenset()
 ) -> tuple[Lost, ...]:
-    """What the text says no more. Punctuation, spaces and the order of statements do not matter.
+    """The statements that the text no longer contains. Punctuation, spaces and the order of statements do not matter.
 
     A statement that names nobody is about `about`.
     """
@@ -183,7 +183,7 @@ def _kind_words(text: str, reader: Reader) -> Iterable[str]:
 def same_places(
     lost: Sequence[Lost], texts: Sequence[str], entities: Sequence[Entity], language: str
 ) -> tuple[SamePlace, ...]:
-    """Where the texts say a lost value of the same subject, the most direct first."""
+    """The places where the texts state a removed value of the same subject, the most direct first."""
     reader = Reader(language)
     subjects = {subject for each in lost for subject in each.subjects}
     index = NameIndex(entities)

@@ -1,1 +1,1 @@
-"""Who and what has a name: found by rule in Chinese and English."""
+"""Finds names of people, places and things by rule, in Chinese and English."""

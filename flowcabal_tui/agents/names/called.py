@@ -1,4 +1,4 @@
-"""What somebody is called by the point of the story at which a text is told."""
+"""The names of a person that are known at a point of the story."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from flowcabal_tui.domain.memory import Entity
 
 
 async def as_called_here(view: MemoryView, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Without aliases that stand nowhere that the view sees: they would tell who somebody turns out to be later.
+    """The entities without aliases that do not occur in the view: they would reveal later identities.
 
-    Those that a hand has written stay.
+    Those that the writer set stay.
     """
     known = tuple(entities)
     asked = [alias for entity in known if entity.by != "hand" for alias in entity.aliases]

@@ -1,8 +1,8 @@
-"""Which of the Chinese names that rules propose are used as names are: by what stands before and behind them.
+"""Filters Chinese names proposed by rules: keeps those used as names, judged by the words before and after them.
 
-Nothing here knows a book. It rests on closed classes of words (adverbs, conjunctions, nouns for people and places
-in general) and on distribution: a common noun is counted and pointed at ("个", "众", "那"), a piece of a longer word
-has nearly always the same neighbour, a person speaks, acts and is spoken to.
+Nothing here knows a book. It uses closed classes of words (adverbs, conjunctions, nouns for people and places in
+general) and distribution: a common noun is counted and pointed at ("个", "众", "那"), a piece of a longer word has
+nearly always the same neighbour, a person speaks, acts and is spoken to.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ _GENERAL: Final = frozenset(
 
 
 def is_part_of_a_word(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Has it the same Chinese neighbour everywhere, one that belongs to no other word (嫡孙宝玉 for 孙宝玉)?"""
+    """True when it has the same Chinese neighbour everywhere, one that belongs to no other word (嫡孙宝玉 for
+    孙宝玉)."""
     before = {text[start - 1] if start else "" for start, _end in spans}
     behind = {text[end : end + 1] for _start, end in spans}
     sides = ((before, _COMPANY | _CLOSED | _POINTED_AT), (behind, _ACTS | _CLOSED | _PLACED | frozenset("的了是")))
@@ -131,7 +132,7 @@ class Evidence:
         self._singles, self._pairs = Counter(self._book), Counter(map("".join, pairwise(self._book)))
 
     def people(self, found: Mapping[str, int]) -> dict[str, int]:
-        """Those of `found` that are used as names of people are."""
+        """The names of `found` that are used as names of people."""
         heavy = {name for name, n in found.items() if n >= _OFTEN}
         used = {
             name: n
@@ -143,7 +144,7 @@ class Evidence:
         return {name: n for name, n in used.items() if not self._has_title(name) or self._is_epithet(name, n, used)}
 
     def places(self, found: Mapping[str, int], people: Collection[str]) -> dict[str, int]:
-        """Those of `found` that are places with a name of their own."""
+        """The names of `found` that are proper names of places."""
         return {
             name: n
             for name, n in found.items()
@@ -154,11 +155,12 @@ class Evidence:
         }
 
     def count(self, name: str) -> int:
-        """How often `name` stands in the book, also inside longer words."""
+        """The number of times that `name` occurs in the book, also inside longer words."""
         return self._book.count(name)
 
     def free(self, name: str) -> int:
-        """How often `name` stands where its first character ends no longer word (嫡孙宝玉 is not 孙宝玉)."""
+        """The number of times that `name` occurs where its first character ends no longer word (嫡孙宝玉 is not
+        孙宝玉)."""
         before = self._use(name).before
         others = {char: self._pairs[char + name[0]] - n for char, n in before.items() if _HAN.match(char)}
         bound = {

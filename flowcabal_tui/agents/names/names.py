@@ -1,4 +1,4 @@
-"""Names in a text: finding them without a model, and where the known ones stand."""
+"""Names in a text: finds new ones without a model, and the places of known ones."""
 
 from __future__ import annotations
 

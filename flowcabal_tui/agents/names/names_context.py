@@ -1,8 +1,8 @@
-"""More Chinese names, learned from the book itself: what stands beside sure names stands beside the others too.
+"""More Chinese names, learned from the book itself: words with the same neighbours as sure names.
 
-The names that speak are the sure ones. How much oftener each character stands before and behind them than
-anywhere tells of any other two to four characters whether they are used like a name (a bootstrap; no model,
-no dictionary). So names are found that never speak, and ones that come three times in a million characters.
+The names that speak are the sure ones. The characters that are more frequent before and behind them than anywhere else
+show which other groups of two to four characters are used like a name (a bootstrap; no model, no dictionary). This
+finds names that never speak, and ones that occur three times in a million characters.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def names_like(
     surnames: Collection[str],
     looks_like_a_name: re.Pattern[str],
 ) -> dict[str, int]:
-    """Other names of two to four characters and how often each stands in the `texts` of the chapters.
+    """Other names of two to four characters and their counts in the `texts` of the chapters.
 
-    `looks_like_a_name` must match a candidate as a whole. Too few `sure` names teach nothing: then there are none.
+    `looks_like_a_name` must match a candidate as a whole. Returns {} for too few `sure` names.
     """
     if len(sure) < _ENOUGH:
         return {}
@@ -181,7 +181,7 @@ def _without_pieces(counts: Mapping[str, int], sure: Collection[str], surnames: 
 
 
 def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) -> dict[str, int]:
-    """Surnames with a form of address (李嬷嬷, 张道士) or before a known name (薛宝钗); how often each stands there.
+    """Surnames with a form of address (李嬷嬷, 张道士) or before a known name (薛宝钗), with their counts.
 
     The surnames are those that several of the `names` have.
     """
@@ -206,7 +206,7 @@ def addressed(book: str, names: Mapping[str, int], surnames: Collection[str]) ->
 
 
 def titled(book: str, names: Collection[str]) -> dict[str, int]:
-    """What stands before forms of address so often that it is a name without them too: 观音 of 观音菩萨."""
+    """Words that occur so often before forms of address that they are names without them too: 观音 of 观音菩萨."""
     forms = "|".join(sorted(ADDRESS))
     found = Counter(match[1] for match in re.finditer(rf"(?=([\u4e00-\u9fff]{{2}})(?:{forms}))", book))
     return {

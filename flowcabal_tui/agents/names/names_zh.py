@@ -1,4 +1,4 @@
-"""Chinese names without a model: who speaks, who is called what, what a place is called."""
+"""Chinese names without a model: speakers, people introduced by name, and places."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _CANDIDATE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FoundName:
-    """A name with the other forms that it takes, and how often all of them stand in the text."""
+    """A name with its other forms, and the number of times that all of them occur in the text."""
 
     name: str
     kind: EntityKind

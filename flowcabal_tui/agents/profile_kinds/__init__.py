@@ -1,7 +1,7 @@
 """The kinds of profile: one folder each, with `kind.toml` and `prompt.md`; a project adds its own the same way.
 
-`<project>/profiles/<kind>/` has the same files; a folder of the name of one of ours takes its place. What is wrong with
-one leaves the others as they are. `prompt.<language>.md`, where there is one, is read for books in that language.
+`<project>/profiles/<kind>/` has the same files; a folder with the name of a built-in kind replaces it. A fault in one
+does not affect the others. `prompt.<language>.md`, where there is one, is read for books in that language.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Line = Annotated[str, AfterValidator(lambda text: " ".join(clean(text).split()))
 
 
 class Titles(_Table):
-    """What a kind is called, by language of the screen."""
+    """The title of a kind, by language of the screen."""
 
     en: Line = Field(min_length=1, max_length=60)
     zh: Line = Field("", max_length=60)
 
 
 class Words(_Table):
-    """Words that tell which passages matter, by language of the book."""
+    """Words that mark relevant passages, by language of the book."""
 
     en: tuple[Line, ...] = Field((), max_length=60)
     zh: tuple[Line, ...] = Field((), max_length=60)
@@ -89,7 +89,7 @@ class ProfileKind:
         return self.title_in(language_in_use())
 
     def title_in(self, language: str) -> str:
-        """What the kind is called in this language."""
+        """The title of the kind in this language."""
         titles = self.settings.title
         return titles.zh if language.startswith("zh") and titles.zh else titles.en
 
@@ -101,20 +101,20 @@ class ProfileKind:
         return "*" in self.settings.scenes or scene in self.settings.scenes
 
     def is_read_whole_in(self, scene: SceneKind) -> bool:
-        """Are all profiles of this kind read, whoever is in the scene?"""
+        """True when all profiles of this kind are read in such a scene, whoever is in it."""
         return "*" in self.settings.everyone or scene in self.settings.everyone
 
     def prompt(self, language: str) -> str:
-        """What is to be told, for a book in this language."""
+        """The instruction of the kind, for a book in this language."""
         texts = dict(self.prompts)
         return texts.get(language[:2], texts[""])
 
     def words(self, language: str) -> tuple[str, ...]:
-        """The words that tell which passages matter."""
+        """The words that mark relevant passages."""
         return self.settings.words.zh if language.startswith("zh") else self.settings.words.en
 
     def digest(self, language: str) -> Digest:
-        """Of all that says how a profile is made."""
+        """Digest of everything that determines how a profile is made."""
         made_by = self.settings.model_dump(mode="json", include={"tokens", "sentences", "spread", "entities"})
         return digest_of([self.prompt(language), made_by, self.words(language)])
 
@@ -128,11 +128,11 @@ class ProfileKinds:
         self._folder, self._permit = project_folder, permit
 
     def all(self) -> tuple[ProfileKind, ...]:
-        """Those that can be read."""
+        """The readable kinds."""
         return tuple(kind for kind in self._read().values() if isinstance(kind, ProfileKind))
 
     def problems(self) -> tuple[SettingsError, ...]:
-        """What is wrong with the writer's own ones, one error a folder."""
+        """The errors in the writer's own kinds, one for each folder."""
         return tuple(kind for kind in self._read().values() if isinstance(kind, SettingsError))
 
     def own(self) -> tuple[ProfileKind, ...]:
@@ -142,7 +142,7 @@ class ProfileKinds:
         return tuple(kind for name in sorted(names) if isinstance(kind := read[name], ProfileKind))
 
     def get(self, name: str) -> ProfileKind:
-        """A kind whose prompt is to be used. Gone for one that is not there, SettingsError for one that cannot be
+        """A kind whose prompt is to be used. Raises Gone for an unknown kind, SettingsError for one that cannot be
         read, ModelError(NOT_CONFIRMED) for one of the project that the user has not confirmed."""
         found = self._read().get(name)
         if found is None:

@@ -1,1 +1,1 @@
-"""What models answer with: the shapes of structured answers."""
+"""The shapes of structured answers of models."""

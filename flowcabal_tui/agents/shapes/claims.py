@@ -1,4 +1,4 @@
-"""What a checker's model answers with."""
+"""The answers of a checker's model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the curator's models answer with, and what becomes of it."""
+"""The answers of the curator's models, and their conversion."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ProfilesAnswer(StructuredAnswer):
     summaries: list[ProfileSummary] = Field(default_factory=list, json_schema_extra={"maxItems": 4})
 
     def of(self, profile: str) -> ProfileAnswer:
-        """What is said of one profile."""
+        """The answer for one profile."""
         summaries = (each.summary for each in self.summaries if each.profile == profile)
         said = [SourcedSentence.model_validate(each.model_dump()) for each in self.lines if each.profile == profile]
         return ProfileAnswer(summary=next(summaries, ""), sentences=said)
@@ -106,7 +106,7 @@ class DimensionAdvice:
 
 @dataclass(frozen=True, slots=True)
 class KeepAdvice:
-    """What is said about a kept text. It is stored whatever this says."""
+    """Advice on a kept text. The text is stored in any case."""
 
     checks: tuple[AngleCheck, ...]
     dimensions: tuple[DimensionAdvice, ...]

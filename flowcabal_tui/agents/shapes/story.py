@@ -1,4 +1,4 @@
-"""What a model answers when it is asked what a chapter adds to the story (`curator.story`)."""
+"""The answer of a model to the question about a chapter's additions to the story (`curator.story`)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the book says of the same subjects and the same kinds of things as a draft, found without a model."""
+"""Finds without a model the sentences of the book on the same subjects and kinds of things as a draft."""

@@ -1,4 +1,4 @@
-"""Which sentences of the book speak of what a draft states: of the same subject and the same kind of thing."""
+"""Ranks the sentences of the book for each statement of a draft: same subject, same kind of thing."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _LENGTH: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Where the draft's subjects, words and kinds are among the `total` passages of the book, by their numbers.
+    """The passages, of the `total` of the book, that hold the draft's subjects, words and kinds, by number.
 
-    Arrays, since they are handed to the helper process: sets of so many numbers take long to pack.
+    Arrays, because they are sent to the helper process: sets of so many numbers take long to pack.
     """
 
     total: int
@@ -69,13 +69,13 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each subject, word and kind of a draft weighs by its rarity in the book."""
+    """The weight of each subject, word and kind of a draft, by its rarity in the book."""
 
     subjects: Mapping[EntityId, float]
     words: Mapping[str, float]
     kinds: Mapping[str, float]
     rarest: float = 1.0
-    """What a word weighs that one passage of the book has."""
+    """The weight of a word that occurs in one passage of the book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class _Unit:
 
 
 def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
-    """The passages of the book that may speak of what the statements say."""
+    """The passages of the book that may concern the statements."""
     places = _Places(
         {each: frozenset(at) for each, at in index.subjects.items()},
         {each: frozenset(chain(*forms)) for each, forms in index.words.items()},

@@ -1,4 +1,4 @@
-"""What a stretch of text says, by rule: its words, and the kinds of things that it speaks of."""
+"""Reads a stretch of text by rule: its words, and the kinds of things that it mentions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Comparison = Literal["differ", "more", "same", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a sentence speaks of: the words of each kind of thing, and its numbers."""
+    """The content of a sentence: its words by kind of thing, and its numbers."""
 
     words: Mapping[str, frozenset[str]]
     numbers: frozenset[str] = frozenset()
@@ -51,11 +51,11 @@ class Said:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Those that it has words of."""
+        """The kinds that it has words of."""
         return frozenset(self.words)
 
     def compared(self, book: Said) -> Comparison:
-        """What a statement says beside what a sentence of the book says.
+        """Compares a statement with a sentence of the book.
 
         differ: both have words of one kind, numbers, sides or denials that the other lacks; or the book tells a death.
         more: only one of them has. same: both have the same. none: they share no kind. Names differ by words that no
@@ -92,7 +92,7 @@ class Reader:
         return frozenset(stem(word) for word in _words_en(text) if word not in empty)
 
     def words_among(self, text: str, known: frozenset[str]) -> frozenset[str]:
-        """Those of the known words that a text has."""
+        """The known words that a text contains."""
         if self.language == "zh":
             return known.intersection([text[at : at + 2] for at in range(len(text) - 1)])
         return known.intersection([stem(word) for word in _words_en(text)])
@@ -142,7 +142,7 @@ class Reader:
 
 @lru_cache(20_000)
 def stem(word: str) -> str:
-    """An English word without its commonest endings; what is left need not be a word."""
+    """An English word without its commonest endings; the stem need not be a word."""
     for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word[: -len(ending)] + rest

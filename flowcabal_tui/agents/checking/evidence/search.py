@@ -1,4 +1,4 @@
-"""Looks up, in the indexes that contexts use too, where the book speaks of what a draft says."""
+"""Searches the indexes of the book, which contexts use too, for passages on the statements of a draft."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_statements(draft: str, entities: Iterable[Entity], language: str) -> tu
 def sentences_of(
     statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], language: str
 ) -> list[Sentence]:
-    """As `ranked`, for a language."""
+    """The result of `ranked`, for a language."""
     return ranked(statements, shortlist, passages, Reader(language))
 
 

@@ -1,4 +1,4 @@
-"""What a draft states, piece by piece: of whom or what, in which words, and of which kinds of things."""
+"""The statements of a draft, one by one: their subjects, words and kinds of things."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FURTHER: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence or clause of a draft. `subjects` come with what they weigh, 1 for those that it names itself."""
+    """A sentence or clause of a draft. `subjects` come with their weights, 1 for those that it names itself."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ def _of_paragraph(paragraph: str, at: int, names: Sequence[NameHit], reader: Rea
 
 
 def around(each: Sequence[frozenset[T]], place: int) -> frozenset[T]:
-    """What the sets before and after a place hold."""
+    """The union of the sets before and after a place."""
     none: frozenset[T] = frozenset()
     return none.union(*each[max(0, place - 1) : place], *each[place + 1 : place + 2])
 

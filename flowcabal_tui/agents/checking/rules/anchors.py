@@ -1,4 +1,4 @@
-"""Do two places of a book speak of the same thing? The rare words that both use, weighed."""
+"""Compares two places of a book by the rare words that both use, weighted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDINGS: Final = re.compile(r"(?:ing|ed|es|ly|s|e)$")
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The words that two places share, rarest first, with what each weighs."""
+    """The words that two places share, rarest first, with the sum of their weights."""
 
     weight: float
     words: tuple[str, ...]
@@ -33,16 +33,16 @@ def _empty() -> frozenset[str]:
 
 
 def terms(text: str, language: str) -> frozenset[str]:
-    """What a piece of text may share with another: pairs of characters, or stems of words."""
+    """The comparable terms of a text: pairs of characters, or stems of words."""
     if language.startswith("zh"):
         return frozenset(run[0][at : at + 2] for run in _HAN_RUN.finditer(text) for at in range(len(run[0]) - 1))
     return frozenset(stem for word in _WORD.findall(text) if (stem := _stem(word)) not in _empty())
 
 
 def shared(one: frozenset[str], other: frozenset[str], book: EarlierBook, rarity: float = _RARITY) -> Shared:
-    """What both have; a word of every chapter weighs nothing, one of a single chapter of 100 weighs 4.6.
+    """The shared terms; a word of every chapter weighs nothing, one of a single chapter of 100 weighs 4.6.
 
-    Words that weigh less than `rarity` do not count.
+    Words with a weight below `rarity` do not count.
     """
     weights = sorted(((_weight(term, book), term) for term in one & other), reverse=True)
     kept = [(weight, term) for weight, term in weights if weight > rarity]

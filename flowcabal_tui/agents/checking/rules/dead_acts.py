@@ -1,4 +1,4 @@
-"""Somebody who has died in an earlier chapter acts in the draft."""
+"""A person who died in an earlier chapter acts in the draft."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NAME: Final[RuleName] = "dead-acts"
 
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding a person: the first act, and the words that tell the death.
+    """One finding for each person: the first act, and the words of the death.
 
-    Who acts in a chapter after the death, of which nobody complained, has not died in the sense of the book.
+    A person who already acts in a chapter after the death has not died in the sense of the book.
     """
     dead: dict[str, tuple[Told, Span]] = {}
     acting = _acting(book)

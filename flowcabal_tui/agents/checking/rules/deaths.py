@@ -1,4 +1,4 @@
-"""Deaths that the narration tells, and acts of people in it, by the words after and before a name."""
+"""Deaths and acts of people in the narration, found by the words after and before a name."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _CALLED_ZH: Final = re.compile(r"(?:名唤|名叫|唤作|唤做|叫做|叫作)(?
 
 
 def deaths(told: Told, book: EarlierBook) -> tuple[tuple[str, Span], ...]:
-    """Names of people whose death the narration tells, each with the sentence."""
+    """The people whose death the narration tells, each with the sentence."""
     words = _words(book)
     hits, found = book.hits(told), []
     for hit, then in zip(hits, (*hits, None)[1:], strict=True):
@@ -113,7 +113,7 @@ def _excused(text: str, start: int, end: int, words: _Words) -> bool:
 
 
 def unlisted_deaths(told: Told) -> Sequence[tuple[str, Span]]:
-    """Chinese names that a sentence gives to somebody who dies in it (`名唤瑞珠者，……触柱而亡`), known or not."""
+    """Chinese names of people who die in the sentence that introduces them (`名唤瑞珠者，……触柱而亡`), known or not."""
     found = []
     for dies in _DIES_ZH.finditer(told.narration):
         span = told.around(dies.start())

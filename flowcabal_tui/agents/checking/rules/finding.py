@@ -1,4 +1,4 @@
-"""What a rule finds in a draft."""
+"""The finding of a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules in a process that remembers what it has read of a book: each chapter is read once, whatever is checked."""
+"""Runs the rules in a process that caches what it read of a book: each chapter is read once for all checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST: Final = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is checked."""
+    """The text to check."""
 
     text: str
     uri: str
@@ -32,7 +32,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is declared of somebody, and the words to quote for it."""
+    """A declaration about a person or thing, and the words to quote for it."""
 
     about: EntityId
     text: str
@@ -41,7 +41,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What a draft is compared with. Chapters are named by the digest of their text, and have a uri and a title."""
+    """The book before the draft. Chapters are identified by the digest of their text, and have a uri and a title."""
 
     language: str
     chapters: tuple[tuple[Digest, str, str], ...] = ()
@@ -71,7 +71,7 @@ def learn(language: str, texts: Mapping[Digest, str]) -> None:
 
 
 def findings(draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:
-    """What the rules find; None when a chapter is not remembered any more."""
+    """The findings of the rules; None when a chapter is no longer in the cache."""
     chapters = []
     for digest, uri, title in earlier.chapters:
         told = _read.get((earlier.language, digest))

@@ -1,4 +1,4 @@
-"""Kin that is said to be another kin, or another's, than before."""
+"""A relative who is described as another kind of relative, or as somebody else's, than before."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _contradicts(now: Kin, before: Kin) -> bool:
 
 
 def kinship(told: Told) -> Sequence[Kin]:
-    """Who is whose kin, where the narration says it in so many words."""
+    """The kinships that the narration states explicitly."""
     patterns = _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN
     return tuple(
         Kin(match["who"], _KIND[match["kin"]], match["of"], _clause(told.text, match.start()), match.end())

@@ -41,7 +41,7 @@ _MARKUP: Final = re.compile(
 
 
 def is_free_of(text: str) -> bool:
-    """Is there nothing of the kind in the text?"""
+    """True when the text has no leftovers of a model."""
     return not any(pattern.search(text) for pattern in (_ASIDES, _PLACEHOLDERS, _MARKUP))
 
 

@@ -1,4 +1,4 @@
-"""Somebody looks otherwise than the book said before: colours, lengths and shapes that exclude each other."""
+"""A person looks different from an earlier description: colours, lengths and shapes that exclude each other."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _exclude(one: str, other: str, looks: _Looks) -> bool:
 
 
 def appearances(told: Told) -> Sequence[Value]:
-    """Parts of the body with their qualities, and words that tell both."""
+    """Parts of the body with their qualities, and words that imply both."""
     looks = _looks(told.language[:2])
     found: list[Value] = []
     last: tuple[str, int, int] | None = None

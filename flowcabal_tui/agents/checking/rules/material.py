@@ -1,4 +1,4 @@
-"""What rules read: the draft, and the chapters before it, each of which is read once."""
+"""The texts that rules read: the draft, and the chapters before it, each of which is read once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST: Final = 300
 
 
 class Told:
-    """A text, its sentences, and what of it is narration. Offsets are those of the text."""
+    """A text, its sentences, and its narration. All offsets are those of the text."""
 
     def __init__(self, text: str, language: str, uri: str = "", title: str = "") -> None:
         self.text, self.language, self.uri, self.title = text, language, uri, title
@@ -65,7 +65,7 @@ class Told:
         return Quotation(self.text[start:end], self.uri, start, end, self.title)
 
     def made(self, make: Callable[[Told], T]) -> T:
-        """What a rule reads from this text, made once."""
+        """The result of `make` for this text, computed once."""
         if make not in self._made:
             self._made[make] = make(self)
         found: T = self._made[make]
@@ -79,7 +79,7 @@ class Told:
         return self._hits[1]
 
     def made_of_names(self, make: Callable[[Told, EarlierBook], T], book: EarlierBook) -> T:
-        """What a rule reads from this text with the names of a book, made once for these names."""
+        """The result of `make` for this text and the names of a book, computed once for these names."""
         book.hits(self)
         if make not in self._made_of_names:
             self._made_of_names[make] = make(self, book)
@@ -89,7 +89,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a note or a record says of somebody, and the words to quote for it."""
+    """The text of a note or record about a person or thing, and the words to quote for it."""
 
     about: EntityId
     told: Told
@@ -98,7 +98,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class EarlierBook:
-    """The chapters before the draft, in story order, the names of the book, and what is declared of their bearers."""
+    """The chapters before the draft, in story order, the names of the book, and the notes on their bearers."""
 
     language: str
     chapters: tuple[Told, ...] = ()
@@ -131,13 +131,13 @@ class EarlierBook:
         return hits[first:last]
 
     def each(self, make: Callable[[Told], Sequence[T]]) -> Iterator[tuple[Told, T]]:
-        """What a rule reads from the chapters, one after the other."""
+        """The results of `make` for each chapter, in order."""
         for chapter in self.chapters:
             for one in chapter.made(make):
                 yield chapter, one
 
     def chapters_with(self, word: str, most: int) -> int:
-        """How many chapters hold a word; counted up to `most` + 1."""
+        """The number of chapters that contain a word; counted up to `most` + 1."""
         found = 0
         for chapter in self.chapters:
             found += word in chapter.text
@@ -160,7 +160,7 @@ class EarlierBook:
         return max(1, self._naming[entity]) / max(1, len(self.chapters))
 
     def is_named(self, word: str) -> bool:
-        """Is a word, or a piece of one, part of somebody's name?"""
+        """True when a word, or a piece of one, is part of a name."""
         return word in self._names_joined
 
     @cached_property
@@ -169,7 +169,7 @@ class EarlierBook:
         return "\n".join(name for entity in people for name in entity.names)
 
     def subject(self, told: Told, place: int, reach: int = 250) -> EntityId | None:
-        """Whom a place of the narration is about: who was named last before it in its paragraph, and in narration."""
+        """The person a place of the narration is about: the last one named before it in its paragraph, in narration."""
         hits = self.hits(told)
         number = bisect_right(hits, place, key=lambda hit: hit.start) - 1
         while number >= 0 and place - hits[number].start <= reach:

@@ -1,4 +1,4 @@
-"""Another weapon, animal, material or season than the book told of before, in words that exclude each other."""
+"""A weapon, animal, material or season that differs from the book's earlier one, in words that exclude each other."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def others(told: Told) -> Sequence[Value]:
-    """The words of closed sets that the narration has; a sentence with two of a set tells nothing."""
+    """The words of closed sets in the narration; a sentence with two of one set is skipped."""
     found: dict[tuple[str, int], list[Value]] = {}
     for pattern in _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN:
         for match in pattern.finditer(told.narration):

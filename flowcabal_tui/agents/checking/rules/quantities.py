@@ -39,7 +39,7 @@ class Range:
 
 
 def range_of(number: str, around: str, language: str) -> Range | None:
-    """What a numeral with the words around it allows; None when it cannot be read."""
+    """The range that a numeral and the words around it allow; None when it cannot be read."""
     values = _chinese(number) if language.startswith("zh") else _english(number)
     if values is None:
         return None

@@ -1,4 +1,4 @@
-"""Quotation marks without their partner, in English text; a speech may go on over paragraphs."""
+"""Quotation marks without their partner, in English text; a speech may continue over paragraphs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEGINS: Final = ("“", '"', "‘“")
 
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
-    """A paragraph whose marks do not pair, unless the next one goes on with the speech or ends it."""
+    """A finding for a paragraph whose marks do not pair, unless the next one continues or ends the speech."""
     paragraphs = [match for match in _PARAGRAPH.finditer(draft.text) if match[0].strip()]
     found, open_before = 0, False
     for number, paragraph in enumerate(paragraphs):

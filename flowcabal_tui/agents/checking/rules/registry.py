@@ -65,7 +65,7 @@ READS: Final[tuple[Callable[[Told], object], ...]] = (
     repeated.by_words,
     sides.sides,
 )
-"""What the rules read of a chapter whatever the draft."""
+"""What the rules read of every chapter, whatever the draft."""
 
 
 def read(chapter: Told) -> None:
@@ -75,7 +75,7 @@ def read(chapter: Told) -> None:
 
 
 def check(draft: Told, book: EarlierBook, off: Collection[str] = ()) -> tuple[RuleFinding, ...]:
-    """What the rules find in a draft, in the order of its text, without those of the rules that are `off`."""
+    """The findings of the rules for a draft, in the order of its text, without those of the rules that are `off`."""
     wanted = [rule for rule in RULES if rule.name not in off and book.language[:2] in rule.languages]
     found = [finding for rule in wanted for finding in rule.find(draft, book)]
     return tuple(sorted(found, key=lambda each: (each.draft.start, each.draft.end, each.rule)))

@@ -25,7 +25,7 @@ _LETTERS: Final = re.compile(r"[^\W_]+")
 
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
-    """One finding for sentences in a row that stand in a row there too."""
+    """One finding for each series of consecutive sentences that is also consecutive in an earlier chapter."""
     mine = dict(_inner(draft))
     places: dict[str, list[tuple[Told, Span]]] = {}
     for chapter in book.chapters:

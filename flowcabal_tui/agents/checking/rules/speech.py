@@ -1,7 +1,6 @@
-"""What a text tells and what its people say: speech is found paragraph by paragraph, never across one.
+"""Separates narration from speech, paragraph by paragraph, never across one.
 
-A quotation mark that a typing error leaves open ends with its paragraph, so one error does not turn all that follows
-inside out.
+A quotation mark that a typing error leaves open ends with its paragraph, so one error does not invert all that follows.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from typing import Final
 
 BLANK: Final = "\0"
-"""Stands for each character of speech. No text holds it: `domain.text.clean` removes it."""
+"""Replaces each character of speech. No text holds it: `domain.text.clean` removes it."""
 _OPENING: Final = frozenset("“「『«„")
 _CLOSING: Final = frozenset("”」』»")
 _LEADS_IN: Final = frozenset("：:，,")

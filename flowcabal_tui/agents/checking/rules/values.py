@@ -30,7 +30,7 @@ _NEARBY: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What the narration says of `part` of something: `value` is compared by the rule that read it."""
+    """A statement of the narration about `part` of something; only the rule that read `value` compares it."""
 
     part: str
     value: Any
@@ -58,10 +58,10 @@ def clashes(
     least: float,
     same: Callable[[Place, Place, EarlierBook], float] | None = None,
 ) -> Iterator[Clash]:
-    """For each value of the draft the earlier one that surely speaks of the same and differs, if none there agrees.
+    """For each value of the draft, the earlier one about the same thing that differs, unless an earlier one agrees.
 
-    `disagree` says None of values that cannot be compared. `least` is the weight of shared rare words from which on
-    two places speak of the same.
+    `disagree` returns None for values that cannot be compared. `least` is the least weight of shared rare words at
+    which two places count as the same subject.
     """
     earlier: dict[str, list[tuple[Told, Value]]] = {}
     for chapter in book.chapters:
@@ -107,11 +107,11 @@ def _sentence(chapter: Told, value: Value) -> Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The words around a value, whom it is about, who is named near it."""
+    """The words around a value, the person it is about, and the people named near it."""
 
     near: frozenset[str]
     own: frozenset[str]
-    """Those of its own sentence."""
+    """The words of its own sentence."""
     about: EntityId | None
     named: frozenset[EntityId]
 
@@ -142,13 +142,14 @@ def _places(told: Told) -> dict[tuple[int, int], Place]:
 
 
 def same_subject(one: Place, other: Place, book: EarlierBook) -> float:
-    """How surely two places are about the same person or thing: shared words count, and shared people more."""
+    """A score for two places being about the same person or thing: shared words count, and shared people more."""
     about = _AS_ONE if one.about is not None and one.about == other.about else _company(one, other, book)
     return about + shared(one.near, other.near, book).weight
 
 
 def same_event(one: Place, other: Place, book: EarlierBook) -> float:
-    """How surely two places tell of the same event: rare words count that are no part of a name, and company a bit."""
+    """A score for two places telling of the same event: rare words count that are no part of a name, and company a
+    little."""
     words = one.own & other.own
     rare = shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE)
     return rare.weight + (_company(one, other, book) if rare.words else 0.0)
