@@ -28,10 +28,11 @@ class AgentFactory:
         self.rules = RuleChecks(base.workshop, lambda: base.settings.checks.off)
 
     def of(self, role: AgentRole, shipped: C) -> C:
-        """What makes the agent of a role: `shipped`, or the callable of a plug-in.
+        """The callable that makes the agent of a role: `shipped`, or that of a plug-in.
 
         A plug-in is called with the arguments of `shipped` and returns an object with its public methods. Raises
-        SettingsError when it cannot be used, and ProjectNotConfirmed for one that the project asks for until then.
+        SettingsError when it cannot be used, and ProjectNotConfirmed for one that the project asks for before the user
+        confirms it.
         """
         if role not in self._plugins:
             self._plugins[role] = self._plugin(role)
@@ -63,7 +64,8 @@ class AgentFactory:
         return make(base.store.memory, models.agent, models.counter, base.prompts, base.workshop.do, self.rules)
 
     async def curator(self, by_rule: bool) -> Curator | None:
-        """The curator, with the agents' model, whose window is then known, or by rule; None when it is switched off."""
+        """The curator, with the agents' model, whose window is learned first, or by rule; None when it is switched
+        off."""
         if not self._base.settings.agents.curator:
             return None
         models = self._base.models

@@ -1,4 +1,4 @@
-"""What all parts of an open project share."""
+"""State shared by all parts of an open project."""
 
 from __future__ import annotations
 

@@ -51,12 +51,12 @@ def change_words(change: Change) -> str:
 
 
 def sides(change: Change) -> tuple[str, str]:
-    """What there is and what would be, as texts to compare; "" for nothing."""
+    """The present and the proposed value, as texts to compare; "" for nothing."""
     return side_text(change.before), side_text(change.after)
 
 
 def side_text(value: Any) -> str:
-    """A value of a document as a reader knows it: blocks as text, all else as JSON."""
+    """A value of a document in readable form: blocks as text, all else as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, list) and all(isinstance(each, dict) and "kind" in each for each in value):
@@ -92,7 +92,7 @@ def rows_of(record: BuildRecord) -> Iterator[tuple[str, tuple[Change, ...]]]:
 
 
 def reason_words(record: BuildRecord, change: Change) -> str:
-    """Why a change is there, what it needs, and what it would take from the writer."""
+    """The reason for a change, its requirements, and the pause for the writer that it would remove."""
     what = dict(record.items).get(change.because, "")
     lines = [_("For: {what}").format(what=what)] if what else []
     if change.loses_gate:
@@ -109,7 +109,7 @@ def reason_words(record: BuildRecord, change: Change) -> str:
 
 
 def fate_words(record: BuildRecord) -> str:
-    """How many changes would be taken, and how many that are ticked fall with one that is not."""
+    """The number of changes that would be accepted, and of ticked ones that depend on an unticked one."""
     taken, fallen = record.taken
     falls = [each for each in fallen if any(change.id == each and change.ticked for change in record.changes)]
     count = len(record.changes)
@@ -139,7 +139,7 @@ def _money(cost: Decimal | None, currency: str) -> str:
 
 
 def round_lines(record: BuildRecord) -> Iterator[str]:
-    """The rounds of a build: what was said, called and refused, and the tokens."""
+    """The rounds of a build: the model's text, its calls, refusals, and the tokens."""
     for number, each in enumerate(record.rounds, 1):
         tokens = (each.get("input_tokens") or 0) + (each.get("output_tokens") or 0)
         yield _("round {n} · {tokens} tokens").format(n=number, tokens=f"{tokens:,}")
@@ -157,7 +157,7 @@ def round_lines(record: BuildRecord) -> Iterator[str]:
 
 
 def spent_words(record: BuildRecord) -> str:
-    """What a build has spent so far."""
+    """The rounds and tokens of a build so far."""
     rounds = len(record.rounds)
     words = ngettext("{n} round, {tokens} tokens", "{n} rounds, {tokens} tokens", rounds)
     return words.format(n=rounds, tokens=f"{record.tokens:,}")

@@ -27,7 +27,7 @@ _KINDS: Final[Mapping[ChangeKind, str]] = {
 
 
 def change_words(change: LoggedChange, listed: Sequence[LoggedChange] = ()) -> str:
-    """What the change did, without its extent. For an undo, `listed` holds the change that it undid."""
+    """A description of the change, without its extent. For an undo, `listed` holds the change that it undid."""
     undid = next((each for each in listed if change.kind == "undo" and str(each.generation) == change.subject), None)
     if undid is not None:
         return _("undone: {change}").format(change=change_words(undid))

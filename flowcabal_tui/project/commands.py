@@ -1,4 +1,4 @@
-"""Which method carries out which command, and in which order commands are carried out."""
+"""Maps commands to the methods that carry them out, and defines the order of execution."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class _Mark:
 
 
 def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Callable[[Handler[S, C]], Handler[S, C]]:
-    """Marks the method of a service that carries out a command. Its result is the id of what it made, or None.
+    """Marks the method of a service that carries out a command. It returns the id of the new object, or None.
 
-    The method raises FlowCabalError, or KeyError for what does not exist, and then nothing was changed. `accepted`
-    is called when the command is queued, before it runs.
+    The method raises FlowCabalError, or KeyError for an unknown id, and then nothing was changed. `accepted` is called
+    when the command is queued, before it runs.
     """
 
     def mark(method: Handler[S, C]) -> Handler[S, C]:

@@ -25,7 +25,7 @@ VERDICTS: Final[Mapping[VerdictKind, str]] = {
 
 
 def maker_words(maker: Maker) -> str:
-    """Who wrote a candidate: model, sampling, attempt and price."""
+    """The origin of a candidate: model, sampling, attempt and price."""
     if not maker.model:
         return _("written by hand")
     parts = [clean_line(maker.model), sampling_words(json.loads(maker.sampling))]

@@ -1,4 +1,4 @@
-"""Examines what a project needs: models, keys, the knowledge server, the terminal, the disk."""
+"""Examines the requirements of a project: models, keys, the knowledge server, the terminal, the disk."""
 
 from __future__ import annotations
 
@@ -127,13 +127,13 @@ def _counting(settings: ProjectSettings) -> Finding | None:
 
 
 def missing_vocabulary(model: Endpoint | None) -> Vocabulary | None:
-    """The vocabulary of a model whose tokens are estimated though one is known. Takes up to a second."""
+    """The vocabulary of a model whose tokens are estimated though a vocabulary is known. Takes up to a second."""
     known = vocabulary_of(model.model) if model and model.provider != "offline" else None
     return known if known is not None and load(known) is None else None
 
 
 def vocabulary_question(known: Vocabulary) -> tuple[str, str]:
-    """What is asked before a vocabulary is fetched: the question, and what follows from it."""
+    """The question before a vocabulary is fetched: its title, and its consequences."""
     title = _("Fetch the vocabulary {name} from {host}?").format(name=known.name, host=HOST)
     words = _(
         "{size} MB, once. Runs that begin later count their tokens with it; without it they are estimated. "
@@ -143,7 +143,7 @@ def vocabulary_question(known: Vocabulary) -> tuple[str, str]:
 
 
 async def fetch_known(known: Vocabulary) -> str:
-    """Fetches a vocabulary and returns what was done. Raises SettingsError."""
+    """Fetches a vocabulary and returns a message. Raises SettingsError."""
     await fetch(known)
     return _("Fetched {name} from {host}; runs that start from now on use it to count.").format(
         name=known.name, host=HOST
@@ -151,7 +151,7 @@ async def fetch_known(known: Vocabulary) -> str:
 
 
 async def fetch_vocabulary(folder: Path) -> str:
-    """Fetches the vocabulary of the project's writing model and returns what was done. Raises SettingsError."""
+    """Fetches the vocabulary of the project's writing model and returns a message. Raises SettingsError."""
     chosen = load_project(folder.expanduser().resolve()).models.of("user")
     known = vocabulary_of(chosen.model) if chosen else None
     if known is None:

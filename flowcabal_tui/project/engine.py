@@ -1,4 +1,4 @@
-"""The engine's own thread and loop: a screen that stands still never stops a stream."""
+"""The engine's own thread and loop: a blocked screen never stops a stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class EngineThread:
-    """Runs coroutines of all guests on one loop of its own."""
+    """Runs coroutines of all callers on one loop of its own."""
 
     def __init__(self, name: str = "engine") -> None:
         self._loop = asyncio.new_event_loop()
@@ -50,7 +50,7 @@ class EngineThread:
         self._loop.call_soon_threadsafe(callback, *arguments)
 
     def stop(self, timeout: float = 5.0) -> None:
-        """Ends the loop; what still runs on it is cancelled first. Waits at most `timeout` seconds."""
+        """Ends the loop after cancelling its tasks. Waits at most `timeout` seconds."""
         if self._loop.is_closed():
             return
         self.submit(self._cancel_all())

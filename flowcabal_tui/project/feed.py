@@ -12,16 +12,16 @@ from flowcabal_tui.protocol.conversations import AnswerStreaming
 from flowcabal_tui.protocol.runs import NodeStreaming, NodeThinking
 
 LIMIT: Final = 5_000
-"""Events that wait for a guest; one that lets more gather is told to read everything again, and keeps its answers."""
+"""Events that may wait for a reader; a reader that falls further behind gets `Resync`, and keeps its answers."""
 PIECE: Final = 32_000
 """Characters: a longer piece is not joined to, since every joining copies it."""
 
 
 class EventFeed:
-    """Published by the engine, drained by one guest.
+    """Published by the engine, drained by one reader.
 
-    Text is wanted for one node at a time (`watch`), or for all (`everything`); it is never lost, since it
-    can be read again from the journal.
+    Text is sent for one node at a time (`watch`), or for all (`everything`); it is never lost, since it can be read
+    again from the journal.
     """
 
     def __init__(self, *, everything: bool = False) -> None:
@@ -31,7 +31,7 @@ class EventFeed:
         self._watched: tuple[RunId | None, NodeId | None] = (None, None)
 
     def watch(self, run: RunId | None, node: NodeId | None) -> None:
-        """Text of this node only is wanted from now on."""
+        """Selects the only node whose text is sent from now on."""
         with self._lock:
             self._watched = (run, node)
 

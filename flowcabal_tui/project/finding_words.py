@@ -23,7 +23,7 @@ def check_title(check: str) -> str:
 
 
 def finding_title(proposal: Proposal) -> str:
-    """What kind of finding it is: the rule, or the subtype that a model named."""
+    """The kind of a finding: the rule, or the subtype that a model named."""
     after = proposal.difference.after
     if proposal.origin.by == "agent" and isinstance(after, Finding) and after.subtype:
         return clean_line(_(after.subtype))
@@ -36,7 +36,7 @@ def sureness(finding: Finding) -> str:
 
 
 def age(at: datetime, now: datetime) -> str:
-    """How long ago, in the largest whole unit."""
+    """The age, in the largest whole unit."""
     seconds = max(0, int(now.timestamp() - at.timestamp()))
     for size, words in ((86_400, _("{n} d")), (3_600, _("{n} h")), (60, _("{n} min"))):
         if seconds >= size:
@@ -45,7 +45,7 @@ def age(at: datetime, now: datetime) -> str:
 
 
 def rate_words(rate: CheckRate) -> str:
-    """How many findings of a check were not useful, of those with an outcome."""
+    """The number of findings of a check that were not useful, of those with an outcome."""
     words = ngettext(
         "{check}: {useless} of {n} was not useful", "{check}: {useless} of {n} were not useful", rate.settled
     )
@@ -53,7 +53,7 @@ def rate_words(rate: CheckRate) -> str:
 
 
 def report_words(report: CheckReport) -> str:
-    """How many chapters the rules and a model have read as they are now, and how many nobody has."""
+    """The number of chapters whose present text the rules and a model have read, and the number of unread ones."""
     parts = [
         _("read by rule: {n} of {total} chapters").format(n=report.by_rules, total=report.written),
         _("by a model: {n}").format(n=report.by_model),

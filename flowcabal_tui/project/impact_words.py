@@ -45,12 +45,12 @@ def change_words(change: BookChange) -> str:
 
 
 def directness(row: ImpactRow) -> str:
-    """How directly a place rests on the change."""
+    """The label for how directly a place depends on the change."""
     return _(_DIRECTNESS[row.directness])
 
 
 def answer(row: ImpactRow) -> str:
-    """What is proposed for a place, or what the writer has said of it."""
+    """The proposal for a place, or the writer's decision."""
     if row.word == "holds":
         return _("still holds")
     if row.answer == "patch":
@@ -82,7 +82,7 @@ def marked(row: ImpactRow, before: int = 0) -> str:
 
 
 def place_words(row: ImpactRow) -> str:
-    """What a place outside of the chapters is: the outline, a name, a record; "" for one in a chapter."""
+    """The kind of a place outside of the chapters: the outline, a name, a record; "" for one in a chapter."""
     if row.position and not isinstance(row.proposal.difference.after, TitleEdit):
         return ""
     match row.proposal.difference.after:
@@ -129,7 +129,7 @@ def difference(before: str, after: str) -> str:
 
 
 def impact_words(found: Impact, ticked: int | None = None) -> str:
-    """How many places depend on the change, and how many are ticked (None: as at first)."""
+    """The number of places that depend on the change, and of ticked ones (None: as initially ticked)."""
     settled = ngettext("You have settled {n} place.", "You have settled {n} places.", len(found.settled))
     settled = settled.format(n=len(found.settled)) if found.settled else ""
     if found.is_same and not settled:
@@ -150,5 +150,5 @@ def impact_words(found: Impact, ticked: int | None = None) -> str:
 
 
 def unread_words(n: int) -> str:
-    """How many answers of the model are no patches."""
+    """The number of answers of the model that could not be read."""
     return ngettext("{n} answer could not be read.", "{n} answers could not be read.", n).format(n=n)

@@ -42,7 +42,7 @@ class _LogFile(RotatingFileHandler):
 
 
 def open_log(folder: Path, *, read_only: bool) -> logging.Handler:
-    """Sends what the program logs to `.flowcabal/flowcabal.log` (one old file is kept); nowhere when read-only."""
+    """Sends log records of the program to `.flowcabal/flowcabal.log` (one old file is kept); nowhere when read-only."""
     handler: logging.Handler = (
         logging.NullHandler()
         if read_only
@@ -56,7 +56,7 @@ def open_log(folder: Path, *, read_only: bool) -> logging.Handler:
 
 
 def close_log(handler: logging.Handler) -> None:
-    """Ends what `open_log` began."""
+    """Removes and closes the handler of `open_log`."""
     logging.getLogger("flowcabal_tui").removeHandler(handler)
     handler.close()
 

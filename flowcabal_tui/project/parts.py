@@ -113,7 +113,7 @@ class Parts:
             forget_in_log(self.log, self.base.folder, holds)
 
     async def is_idle(self) -> bool:
-        """True when no run and no paid job goes on."""
+        """True when no run and no paid job is in progress."""
         job = await self.memory.bootstrap.status()
         return self.runs.manager.idle and (job is None or job.state not in ("running", "pausing"))
 

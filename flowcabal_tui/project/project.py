@@ -84,9 +84,9 @@ class Project:
     ) -> Project:
         """Opens a project folder.
 
-        `everything`: text of all nodes is wanted in the feed; `knowledge`: start the knowledge server if the
-        settings want it; `pace`: see `ModelRoles`; `trust`: the user confirms, for this process only, everything
-        that the folder may send, spend or run. Raises ProjectError or SettingsError, and then nothing is open.
+        `everything`: text of all nodes is sent to the feed; `knowledge`: start the knowledge server if the settings
+        enable it; `pace`: see `ModelRoles`; `trust`: the user confirms, for this process only, everything that the
+        folder may send, spend or run. Raises ProjectError or SettingsError, and then nothing is open.
         """
         engine = EngineThread()
         feed = EventFeed(everything=everything)
@@ -106,7 +106,7 @@ class Project:
 
     @property
     def info(self) -> ProjectInfo:
-        """Who the project is."""
+        """The identity and state of the project."""
         settings = self._parts.base.settings
         return ProjectInfo(
             name=settings.project.name,
@@ -139,7 +139,7 @@ class Project:
             )
 
     def watch(self, run: RunId | None, node: NodeId | None) -> None:
-        """Text of this node only is wanted in the feed (None: of none)."""
+        """Selects the only node whose text is sent to the feed (None: none)."""
         self._feed.watch(run, node)
 
     def take(self) -> tuple[Event, ...]:
@@ -148,11 +148,11 @@ class Project:
 
     @property
     def quiet(self) -> bool:
-        """True when no run can go on without a human."""
+        """True when no run can continue without a person."""
         return self._parts.runs.manager.quiet
 
     async def linger(self) -> None:
-        """Returns when no run can go on without a human: for a terminal that hung up."""
+        """Returns when no run can continue without a person: for a terminal that hung up."""
         while not self.quiet:  # noqa: ASYNC110  # the runs live on the engine's loop, this is another
             await asyncio.sleep(0.1)
 

@@ -21,7 +21,7 @@ RULES: Final[Mapping[ProofRule, str]] = {
 
 
 def proof_words(found: ProofMark) -> str:
-    """What the rule says of a mark, and what could be there."""
+    """The rule of a mark, and its suggestion."""
     name = _(RULES[found.rule])
     if found.suggestion:
         return _("{rule}: {right}?").format(rule=name, right=found.suggestion)

@@ -1,4 +1,4 @@
-"""The user's words for proposals, for every guest: what one says, what it changes, and why it waits."""
+"""The user's words for proposals, shared by screen and command line: content, change, and reason for waiting."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ ChapterOf = Callable[[ChapterId], str]
 
 
 def said(proposal: Proposal, name_of: NameOf) -> str:
-    """What it says, on one line."""
+    """The content of a proposal, on one line."""
     match proposal.difference.after:
         case Entity(name=name, aliases=aliases):
             return clean_line(" = ".join((name, *aliases)))
@@ -116,7 +116,7 @@ def _ending(sequel: Sequel, record: StoryRecord | None, name_of: NameOf) -> str:
 
 
 def changed(proposal: Proposal, name_of: NameOf) -> str:
-    """What it would change of what is there; "" when it only adds."""
+    """The change to an existing thing; "" when the proposal only adds."""
     before, after = proposal.difference.before, proposal.difference.after
     if isinstance(after, TextEdit | OutlineEdit | TitleEdit):
         return _("Previously: {words}").format(words=clean_line(after.before)) if after.before else ""
@@ -151,5 +151,5 @@ def reason_words(why: Reason) -> str:
 
 
 def origin(who: Origin) -> str:
-    """Who proposes it."""
+    """The origin of a proposal."""
     return _("found in the text") if who.by == "rule" else _("by an agent")

@@ -1,4 +1,4 @@
-"""What can be taken out of a damaged project: chapters, their versions, texts about the book, names.
+"""Recovers the contents of a damaged project: chapters, their versions, texts about the book, names.
 
 Sources are the database, read page by page, and the files of the manuscript folder. The damaged project is only read.
 """
@@ -45,7 +45,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class FoundChapter:
-    """A chapter. `versions` are those whose texts are whole, oldest first; `lost` are the numbers of the others.
+    """A chapter. `versions` are those with complete texts, oldest first; `lost` are the numbers of the others.
 
     `file` holds the text that follows them: an edit made outside, or all that is left.
     """

@@ -1,4 +1,5 @@
-"""Writes what was found in a damaged project into a new folder: Markdown, metadata, a report, and a new project."""
+"""Writes the recovered contents of a damaged project into a new folder: Markdown, metadata, a report, and a new
+project."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ _LANGUAGE_SAMPLE: Final = 5_000
 
 
 def described(rescue: Rescue) -> Iterator[str]:
-    """The report, line by line: what is whole and what is lost."""
+    """The report, line by line: what is complete and what is lost."""
     whole = [chapter for chapter in rescue.chapters if not chapter.is_lost]
     if not rescue.database_exists:
         yield _("The project has no database; the chapters are those of the manuscript folder.")

@@ -1,4 +1,4 @@
-"""What an open project starts by itself, and what it holds back until the user has confirmed the folder."""
+"""The automatic start of an open project, and the parts held back until the user has confirmed the folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Startup:
             await parts.memory.start_knowledge()
 
     async def confirm(self, items: Collection[Digest]) -> None:
-        """The user has confirmed these items: what was held back for them goes on."""
+        """Confirms these items and starts the parts that were held back for them."""
         parts = self._parts
         await parts.base.trust.confirm(items)
         if parts.store.read_only:

@@ -1,4 +1,4 @@
-"""What a project shows to its guests: frozen values, made fresh at every question."""
+"""Values that a project returns to its callers: frozen, made fresh for every question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectInfo:
-    """Who the project is. `offline`: the writer's model is the embedded one; `trust`: what the user has confirmed."""
+    """The identity and state of a project. `offline`: the writer's model is the embedded one; `trust`: the confirmation
+    state."""
 
     name: str
     language: str
@@ -30,10 +31,10 @@ class ProjectInfo:
     offline: bool
     models: tuple[tuple[Role, Endpoint], ...]
     holder: str = ""
-    """Who has it open for writing, when we have it read-only."""
+    """The process that has it open for writing, when it is open read-only here."""
     trust: TrustState = "trusted"
     model_names: tuple[str, ...] = ()
-    """What a node may name as its model."""
+    """The model names that a node may use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How often an entity is mentioned, and the positions of the first and the last chapter that names it."""
+    """The number of mentions of an entity, and the positions of the first and the last chapter that names it."""
 
     entity: EntityId
     mentions: int
@@ -92,9 +93,9 @@ class ProfileRow:
 class ProfileView:
     """A profile in its three levels, as contexts of a next chapter read it, with its history, newest first.
 
-    `pinned` is the generation of the state that is pinned. `offered` are states of levels that were made since the
-    writer's own words, or the pin, and stand beside them until they are taken. The L2 is the whole evidence, read
-    from the index at the question: it has no history.
+    `pinned` is the generation of the pinned state. `offered` are states of levels that were made after the writer's own
+    text, or the pin, and wait beside it until they are taken. The L2 is the whole evidence, read from the index at the
+    question: it has no history.
     """
 
     uri: str

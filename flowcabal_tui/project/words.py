@@ -97,7 +97,7 @@ METHODS: Final = {
     "extract": mark("taken from the text"),
     "hand": mark("by hand"),
 }
-"""How a derived text was made."""
+"""Labels for the ways in which a derived text was made."""
 AUTHORS: Final[Mapping[Author, str]] = {
     "human": mark("by hand"),
     "model": mark("from a model"),
@@ -150,7 +150,7 @@ TASK_STATES: Final[Mapping[Freshness, str]] = {
 
 
 def check_words(check: AngleCheck) -> str:
-    """What one angle said, with its reason when it could not say."""
+    """The outcome of one angle, with its reason when it was not checked."""
     found = len(check.findings)
     if check.angle == "rules" and check.outcome == "found":
         verdict = ngettext("{n} finding", "{n} findings", found).format(n=found)
@@ -165,7 +165,7 @@ def check_words(check: AngleCheck) -> str:
 
 
 def counting_words(counted_by: str) -> str:
-    """How the tokens of a receipt were counted."""
+    """The token counter of a receipt."""
     return _("counted with {name}").format(name=counted_by) if counted_by else _("estimated")
 
 
@@ -184,7 +184,8 @@ def money(amount: Decimal) -> str:
 
 
 def spend_lines(quote: Quote, *, asks: bool = True) -> list[str]:
-    """What is likely, what is the most, and what has no bound. `asks`: it is of a run, which asks at its limit."""
+    """The likely and the highest price, and the parts without a limit. `asks`: it is of a run, which asks at its
+    limit."""
     kept = _("When the output is kept, background work is likely to cost {spend}.")
     keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
@@ -219,7 +220,7 @@ def unsaved_words(chapters: Sequence[Chapter]) -> str:
 
 
 def scene_words(intent: Intent) -> dict[SceneField, str]:
-    """Who, where, when and which kind of scene, as a receipt shows them; "-" where nothing is known."""
+    """Who, where, when and the kind of scene, as a receipt shows them; "-" for an unknown value."""
     return {
         "who": _(", ").join(intent.entities) or "-",
         "where": intent.where or "-",
@@ -229,7 +230,7 @@ def scene_words(intent: Intent) -> dict[SceneField, str]:
 
 
 def belongs(placed: Placed, titles: Mapping[ChapterId, str]) -> str:
-    """Where a part of the outline belongs; `titles` are of the chapters, as they are shown."""
+    """The volume or chapter of a part of the outline; `titles` are of the chapters, as shown."""
     if placed.part.kind == "volume":
         return _("volume {name}").format(name=clean_line(placed.volume)) if placed.volume else _("volume")
     if placed.chapters:

@@ -1,4 +1,4 @@
-"""How work is announced to the background."""
+"""Announces work to the background."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Workshop:
             raise _failed("died", 0, words.format(number=abs(code))) from error
 
     async def close(self) -> None:
-        """Ends the process at once; whoever waits for its answer gets `HelperFailed`."""
+        """Ends the process at once; waiting callers get `HelperFailed`."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()

@@ -1,4 +1,4 @@
-"""What the context benchmark switches: a memory that knows no names, and vectors of the offline or another embedder."""
+"""Variants for the context benchmark: a memory that knows no names, and vectors of the offline or another embedder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AT_ONCE: Final = 200
 
 
 class NamelessMemory:
-    """A MemoryPort whose views know no entities: what is left is the words alone."""
+    """A MemoryPort whose views know no entities: contexts then rest on words alone."""
 
     def __init__(self, memory: MemoryPort) -> None:
         self._memory = memory

@@ -1,8 +1,8 @@
-"""Queries from a manuscript of one's own, without a model: what its own index says must be found again.
+"""Queries from a manuscript of one's own, without a model; the labels come from its own index.
 
-For a chapter that is written, as if it were not: who comes back after a long absence (callback), the rare names of its
-rest (continue), two people who meet again (relation). The labels rest on the names that the project knows: they measure
-how well a context holds what the book's index knows, not how well names are found.
+Each treats a written chapter as if it were not written: the people who return after a long absence (callback), the rare
+names of its rest (continue), two people who meet again (relation). The labels rest on the names that the project knows:
+they measure how well a context contains what the book's index knows, not how well names are found.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuery:
-    """A query and what its context should hold."""
+    """A query with the labels of its context."""
 
     query: BenchQuery
     labels: Labels

@@ -17,7 +17,7 @@ ABLATED: Final = ("entities", "near", "last_meeting", "far", "summaries")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came out: a mean for each kind of query, the mean of the core kinds last; mean tokens; milliseconds."""
+    """The result: a mean for each kind of query, the mean of the core kinds last; mean tokens; milliseconds."""
 
     name: str
     language: str
@@ -33,7 +33,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The queries for one imported book, and what their contexts should hold (nothing for queries without labels)."""
+    """The queries for one imported book, with labels (none for queries without)."""
 
     book: BenchBook
     queries: tuple[BenchQuery, ...]

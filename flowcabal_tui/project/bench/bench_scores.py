@@ -1,7 +1,7 @@
-"""How good a context is, by labels: which earlier chapters and passages it should have held.
+"""Scores a context by labels: the earlier chapters and passages that it should contain.
 
-A chapter counts as held when a passage of its evidence is in, or 30 % of its text, or a summary of it of at least
-60 tokens; a passage when at least half of it is in, verbatim. Labels are read here only, after the contexts are made.
+A chapter counts as contained when a passage of its evidence is, or 30 % of its text, or a summary of it of at least 60
+tokens; a passage when at least half of it is, verbatim. Labels are read here only, after the contexts are made.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What a query's context should hold: chapters with their grades (1 to 3), passages of evidence."""
+    """The expected content of a query's context: chapters with their grades (1 to 3), passages of evidence."""
 
     kind: str
     gold: Mapping[int, int]

@@ -1,4 +1,4 @@
-"""The benchmark of checks: what of the earlier chapters a checker is shown for a draft, and what it finds."""
+"""The benchmark of checks: the passages of earlier chapters shown to a checker for a draft, and its findings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CheckAnswer:
 async def check_answers(
     folder: Path, texts: Sequence[str], rows: Sequence[CheckRow], *, inside: bool
 ) -> AsyncIterator[CheckAnswer]:
-    """What is shown and found for the rows of one book, without a model.
+    """The passages and findings for the rows of one book, without a model.
 
     `folder` is its project, `texts` are its chapters in order. A row sees the chapters before its own.
     """

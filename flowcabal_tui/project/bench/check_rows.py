@@ -1,4 +1,4 @@
-"""Rows of planted contradictions: what a checker is given of each, and where a draft lies inside a chapter."""
+"""Rows of planted contradictions: the input of a checker for each, and the place of a draft inside a chapter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """What is given to a checker: no label of the row. `draft` None: the true chapter `now` is the draft."""
+    """The input of a checker: no label of the row. `draft` None: the true chapter `now` is the draft."""
 
     id: str
     language: str
@@ -30,7 +30,7 @@ class CheckRow:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The text that is checked for a row; the row's own draft stands in it from `start` to `end`."""
+    """The text that is checked for a row; the row's own draft is in it from `start` to `end`."""
 
     text: str
     start: int

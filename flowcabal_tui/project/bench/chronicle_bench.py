@@ -1,7 +1,7 @@
-"""The chronicle benchmark: a novel that knows the truth goes through the product, and its contexts are held against it.
+"""The chronicle benchmark: runs a novel with known facts through the product and compares its contexts with them.
 
-Names are written by hand. Everything else is made by the background steps with the offline model, which reads the
-planted sentences by its rules as any model would by its own; so what it overlooks is counted as missing, not as wrong.
+Names are written by the author. Everything else is made by the background steps with the offline model, which reads the
+planted sentences by rule; records that it misses count as missing, not as wrong.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ _FIRST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ChronicleReport:
-    """What was found in the texts of the contexts.
+    """Counts over the texts of the contexts.
 
-    `told` counts planted states that a context tells as holding, `stale` those of them that had ended; `expected` are
-    the states of the cast that hold, `missing` those that no part of the context says. `secrets` are those that one of
-    the cast knows by then and that the point of view knows, `withheld` those of them that are not told. Leaks must
-    be 0.
+    `told` counts planted states that a context presents as current, `stale` those of them that had ended; `expected`
+    are the current states of the cast, `missing` those that no part of the context contains. `secrets` are those that
+    one of the cast, and the point of view, know by then, `withheld` those of them that are left out. Leaks must be 0.
     """
 
     counts: Counter[str]
@@ -54,7 +53,7 @@ class ChronicleReport:
 
     @property
     def leaks(self) -> int:
-        """What stands in a context that its chapter or its point of view must not know."""
+        """Number of facts in contexts that their chapter or their point of view must not know."""
         return self.counts["future"] + self.counts["viewpoint"]
 
     def share(self, part: str, whole: str) -> float:

@@ -35,7 +35,7 @@ from flowcabal_tui.settings.paths import cache_folder
 from flowcabal_tui.store import Store
 
 COUNTED_AS: Final = "qwen"
-"""The vocabulary whose tokens the benchmark counts."""
+"""The vocabulary by which the benchmark counts tokens."""
 Only = Literal["lexical", "structural", "vectors"]
 _READY: Final = "bench-ready"
 _NODE: Final = Node(id=NodeId("bench"))
@@ -44,7 +44,7 @@ _WORKFLOW: Final = Workflow(id="bench", nodes=(_NODE,))
 
 @dataclass(frozen=True, slots=True)
 class BenchQuery:
-    """What is asked: no label of it is read. `now` is the chapter that is to be written."""
+    """The query, without its labels. `now` is the chapter to write."""
 
     id: str
     language: str
@@ -55,9 +55,9 @@ class BenchQuery:
 
 @dataclass(frozen=True, slots=True)
 class BenchSettings:
-    """How contexts are assembled. `only` lexical: no entity is known; vectors: those of an embedder too.
+    """The settings of the contexts. `only` lexical: no entity is known; vectors: those of an embedder too.
 
-    The embedder is the offline one, or that of `embedding`, whose vectors are kept beside the imported novel.
+    The embedder is the offline one, or that of `embedding`, whose vectors are stored beside the imported novel.
     """
 
     budget: int = 25_000
@@ -92,7 +92,7 @@ def read_queries(file: Path) -> tuple[BenchQuery, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BenchBook:
-    """An imported novel: its project, and how many chapters of other novels stand before its own."""
+    """An imported novel: its project, and the number of chapters of other novels before its own."""
 
     folder: Path
     fillers: int = 0
@@ -101,8 +101,8 @@ class BenchBook:
 async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool = False) -> BenchBook:
     """A project with a novel, its index complete, in the user's cache folder; made once. Raises ManuscriptError.
 
-    With `chapters` other novels beside it in the same language stand before it, as often as needed, so that the
-    whole has so many chapters.
+    `chapters` is the number of chapters of the whole: other novels in the same language are put before it, repeated if
+    necessary.
     """
     own, name = _files(novel), novel.name
     fillers = _fillers(novel, language, chapters - len(own))
@@ -170,7 +170,7 @@ async def answers(
 ) -> AsyncIterator[BenchAnswer]:
     """The contexts for the queries of one imported novel, as a run of the product assembles them.
 
-    `finder` stands in for the knowledge server.
+    `finder` replaces the knowledge server.
     """
     store = await Store.open(book.folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     embedder = make_embedder(settings.embedding, None) if settings.embedding else None

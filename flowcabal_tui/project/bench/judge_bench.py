@@ -1,4 +1,4 @@
-"""The benchmark of the judgement: rows through the whole check, with a model, and what became of its doubts."""
+"""The benchmark of judgements: rows through the whole check, with a model, and the outcome of their doubts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FRAME: Final = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a check said of a row: findings as lines of a run file, whether they hit the gold, and what it took.
+    """The result of a check of a row: findings as lines of a run file, whether they match the gold, and the usage.
 
     `found` is whether the first question saw the contradiction, where that is known. `outside` are the tokens of
     prompts behind the chapter that an earlier question of the same check began with too.
@@ -96,7 +96,7 @@ async def judged_rows(
     seed: int | None = None,
     model: ModelPort | None = None,
 ) -> AsyncIterator[Judged]:
-    """Each row of one book through a check from all angles; with `seed` by the judge that errs.
+    """Checks each row of one book from all angles; with `seed` by the scripted judge that errs.
 
     `folder` is its project, `texts` are its chapters in order. Only that judge, and the count of hits, know the gold.
     """
@@ -168,7 +168,7 @@ def _line(finding: CheckFinding, own: tuple[int, int], chapter: int) -> dict[str
 
 
 def about_tokens(rows: Sequence[CheckRow], texts: Sequence[str], *, inside: bool) -> int:
-    """Tokens of the prompts of the two questions of each row of a book, about; what doubts cost is not in it."""
+    """Estimated tokens of the prompts of the two questions of each row of a book, without those about doubts."""
     counter, total = TokenEstimator(), 0
     for row in rows:
         draft = counter.count(checked(row, texts[row.now - 1], inside=inside).text)

@@ -1,6 +1,6 @@
-"""Contradictions planted by rule into a book of one's own: a sentence of an earlier chapter with one value swapped.
+"""Contradictions planted by rule into the writer's own book: a sentence of an earlier chapter with one value swapped.
 
-Numbers, kin words, places, and attributes are swapped; somebody who has died acts. The gold is known by construction.
+Numbers, kin words, places, and attributes are swapped; a person who has died acts. The gold is known by construction.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _ACTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A row with its gold, and what stands in it instead of what the book says."""
+    """A row with its gold, the planted value, and the book's own."""
 
     kind: PlantKind
     row: CheckRow
@@ -79,7 +79,8 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class OwnBook:
-    """The texts of a book by the places of its chapters (from 1), and what was planted into copies of them."""
+    """The texts of a book by the positions of its chapters (from 1), and the contradictions planted into copies of
+    them."""
 
     folder: Path
     texts: tuple[str, ...]

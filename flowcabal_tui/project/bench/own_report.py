@@ -1,4 +1,4 @@
-"""What became of contradictions planted into a book of one's own, kind by kind."""
+"""The results for contradictions planted into the writer's own book, kind by kind."""
 
 from __future__ import annotations
 

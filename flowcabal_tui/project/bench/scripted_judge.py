@@ -1,6 +1,6 @@
-"""A judge that errs on purpose, by chances that are known: what becomes of its errors tests the plumbing.
+"""A judge that errs on purpose, with known probabilities: its errors test the handling of judgements.
 
-It knows the gold of a row, which no other checker is given, and reads what it is asked from the request alone.
+It knows the gold of a row, which no other checker is given, and reads its questions from the request alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FALSE: Final = 0.25
 DEFENCE: Final = 0.25
 """The defence errs."""
 AGAIN: Final = 0.5
-"""It is wrong where it was wrong before."""
+"""The chance that it repeats an earlier error."""
 LEAST_OVERLAP: Final = 0.3
 """Of the shorter of two places, for them to be the same."""
 _CONFIDENCE: Final = 0.9
@@ -69,7 +69,7 @@ def read_gold(file: Path) -> dict[str, Gold]:
 
 
 def is_same(one: Span, other: Span) -> bool:
-    """Do two places share enough of the shorter one?"""
+    """True when two places share at least LEAST_OVERLAP of the shorter one."""
     shared = min(one.end, other.end) - max(one.start, other.start)
     return shared >= LEAST_OVERLAP * min(one.end - one.start, other.end - other.start) and shared > 0
 
@@ -85,7 +85,7 @@ class ScriptedJudge:
     endpoint: Endpoint = field(default_factory=lambda: Endpoint(model="scripted", base_url="http://127.0.0.1"))
     requests: list[ModelRequest] = field(default_factory=list)
     judged: dict[_Asked, bool] = field(default_factory=dict)
-    """Whether the last answer about a pair was right."""
+    """True for a pair when the last answer about it was right."""
     found: set[_Asked] = field(default_factory=set)
     """True pairs that the first question called contradictions."""
 
@@ -152,7 +152,7 @@ class ScriptedJudge:
         return errs
 
     def is_true(self, pair: _Asked) -> bool:
-        """Does the gold name both places?"""
+        """True when the gold names both places."""
         if not is_same(self.statements[pair.statement], self.gold.span):
             return False
         text = " ".join(self.chapters[pair.chapter - 1].split())

@@ -71,7 +71,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself. `database` is the format of the database file."""
+    """The description that a backup contains. `database` is the format of the database file."""
 
     form: str
     program: str
@@ -91,9 +91,9 @@ class Manifest:
 async def back_up(
     store: Store, folder: Path, target: Path, made: datetime, pack_knowledge: Packer | None = None
 ) -> Manifest:
-    """Writes a backup of the project in `folder` while it goes on.
+    """Writes a backup of the project in `folder` while the project is in use.
 
-    Secrets are not in it: settings name keys and do not hold them, and logins and queries of addresses are left out.
+    It contains no secrets: settings name keys without their values, and logins and queries of addresses are left out.
     Raises ProjectExists, DiskFull, and ProjectError for a file whose name could not be restored.
     """
     target = target.expanduser().resolve()

@@ -37,7 +37,7 @@ class Blame:
         self._store = store
 
     async def lines(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:
-        """Every line of the newest text that says something."""
+        """Every line of the newest text that is not blank."""
         found, start = [], 0
         lines, words = await self._origins(chapter, None)
         parts = await self._store.comparisons.parts(chapter)
@@ -63,7 +63,7 @@ class Blame:
         return None
 
     async def provenance(self, chapter: ChapterId, number: int) -> Provenance:
-        """What wrote a line, and what it was given. Raises UnknownName when there is no such line."""
+        """The origin of a line: its author and the receipt. Raises UnknownName when there is no such line."""
         lines = await self.lines(chapter)
         line = next((each for each in lines if each.number == number), None)
         if line is None:
@@ -169,8 +169,8 @@ def _origin(version: ChapterVersion, text: str, outputs: Mapping[OutputId, Curat
 
 
 def traced(old: Sequence[Origin], new: Sequence[Origin], known: Mapping[str, Origin]) -> list[Origin]:
-    """The lines of a version with their origins: those that stayed keep theirs, those that come back (`known`)
-    have it again, those that were changed remember from what."""
+    """The lines of a version with their origins: unchanged lines keep theirs, those that return (`known`) have it
+    again, those that were changed refer to the earlier one."""
     found: list[Origin] = []
     matcher = SequenceMatcher(None, [line.text for line in old], [line.text for line in new], autojunk=False)
     for change, i, i_end, j, j_end in matcher.get_opcodes():

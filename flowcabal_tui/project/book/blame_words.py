@@ -47,9 +47,9 @@ def traced_words(
     known: Mapping[str, TracedLine],
     rewrites: Sequence[Rewrite],
 ) -> list[TracedLine]:
-    """The lines of a version with the origin of every word: `own` has what is new, unless a rewrite brought it.
+    """The lines of a version with the origin of every word: new words belong to `own`, unless a rewrite brought them.
 
-    `known` are earlier lines by their text, for those that come back.
+    `known` are earlier lines by their text, for those that return.
     """
     lines, found = text.split("\n"), list[TracedLine]()
     matcher = SequenceMatcher(None, [line.text for line in old], lines, autojunk=False)

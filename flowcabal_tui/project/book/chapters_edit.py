@@ -26,7 +26,7 @@ from flowcabal_tui.store.book.edits import NewText
 
 ChaptersCommand = ReplaceText | RevertChange | SplitChapter | MergeChapters
 AFTER_EDIT = tuple(kind for kind in AFTER_KEEP if kind != "check")
-"""What the words say was checked when they were kept: hundreds of chapters are not checked again for one name."""
+"""The steps after an edit, without a check: hundreds of chapters are not checked again for one name."""
 _SHOWN = 40
 """Characters of the words that the note of a version tells."""
 
@@ -43,7 +43,7 @@ class ChaptersEdit:
         self._store, self._emit, self._memory = store, emit, memory
 
     async def do(self, command: ChaptersCommand) -> str:
-        """The id of what was made. Raises VersionConflict or ManuscriptError, and then nothing was changed."""
+        """Returns the id of the change. Raises VersionConflict or ManuscriptError, and then nothing was changed."""
         before, made = await self._store.book.chapters(), ""
         match command:
             case ReplaceText():

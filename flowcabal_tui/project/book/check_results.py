@@ -1,4 +1,4 @@
-"""Stores what checks found, before anybody is shown it."""
+"""Stores the findings of checks before they are shown."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class CheckResults:
         self._store, self._emit = store, emit
 
     async def put_chapter(self, chapter: Chapter, text: str, checks: Sequence[AngleCheck]) -> tuple[Proposal, ...]:
-        """What checks found in the kept text of a chapter; what its rules do not find any more is withdrawn.
+        """Stores the findings for the kept text of a chapter; earlier findings that its rules no longer make are
+        withdrawn.
 
-        A quotation that is not in the text, since the kept text is not the one that was checked, is left out.
+        A finding whose quotation is not in the text, because an earlier text was checked, is left out.
         """
         if chapter.digest is None:
             return ()
@@ -50,7 +51,7 @@ class CheckResults:
         return raised
 
     async def put_draft(self, node: NodeId, chapter: ChapterId | None, evaluation: Evaluation) -> None:
-        """What the check of a draft found, in place of what was found in the node's drafts before."""
+        """Stores the findings for a draft in place of those for the node's earlier drafts."""
         entities = await self._store.memory.entities()
         of_none = ChapterId("")
         found = [_proposal(each, chapter or of_none, each.draft.start, entities, node) for each in evaluation.findings]

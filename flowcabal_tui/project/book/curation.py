@@ -1,4 +1,4 @@
-"""What the human keeps: one transaction, an answer at once, and the work that follows in the background."""
+"""Keeps and edits of the writer: one transaction, an immediate answer, and background tasks."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Curation:
         return name
 
     async def write(self, command: WriteChapter) -> str:
-        """Keeps what the writer typed, like any kept output. Raises VersionConflict; returns the version's number."""
+        """Keeps the writer's text, like any kept output. Raises VersionConflict; returns the version's number."""
         outside = self._outside.of(command.chapter)
         text, expected = clean(command.text), command.expected_version
         if outside is not None and outside.text != text:  # what another program wrote is kept below what is written now
@@ -149,7 +149,7 @@ class Curation:
         return str(written.version)
 
     async def accept_rewrite(self, command: AcceptRewrite) -> None:
-        """Remembers whose words the passage has; the text itself is saved by the writer."""
+        """Records the origin of a rewritten passage; the writer saves the text itself."""
         where = (command.chapter, command.text, command.start, command.end)
         rewrite = Rewrite(*where, command.after, command.model, command.instruction, self._clock())
         await self._store.rewrites.add(rewrite, command.rewrite)

@@ -58,7 +58,7 @@ async def export_book(
 
 
 async def lay_out(store: Store, platform: str, wanted: Sequence[ChapterId]) -> PlatformExport:
-    """Chapters (none wanted: all) in the layout of a platform. Raises UnknownName, SettingsError."""
+    """Chapters (`wanted` empty: all) in the layout of a platform. Raises UnknownName, SettingsError."""
     known = await asyncio.to_thread(load_platforms, config_folder() / "platforms")
     if platform not in known:
         title = _("There is no platform {name}.").format(name=clean_line(platform))

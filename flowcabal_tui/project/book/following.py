@@ -14,13 +14,13 @@ AFTER_IMPORT: tuple[TaskKind, ...] = ("mirror", "index", "l1", "l0", "check", "k
 """An import spends no money: imported chapters are summarised by rule, from sentences of their own, and checked by
 rule."""
 AFTER_FORGET: tuple[TaskKind, ...] = tuple(kind for kind in AFTER_KEEP if kind != "check")
-"""Nobody asks for advice on what is taken out."""
+"""The steps after a text is taken out, without advice on it."""
 AFTER_RENAME: tuple[TaskKind, ...] = ("mirror", "index", "knowledge")
 """Another name asks no model to read a chapter again."""
 
 
 def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int) -> tuple[BackgroundTask, ...]:
-    """New outbox rows; the store gives them their ids. The knowledge server is told of uris.
+    """New outbox rows; the store assigns their ids. Tasks for the knowledge server carry uris.
 
     A subject that is no chapter (`meta/outline`, `entity/<id>`) concerns the knowledge server only.
     """
@@ -33,5 +33,5 @@ def tasks(kinds: Sequence[TaskKind], subject: str, source: Digest, position: int
 
 
 def following(kinds: Sequence[TaskKind]) -> TaskMaker:
-    """What follows a change: these steps for its subject."""
+    """Makes the tasks that follow a change: these steps for its subject."""
     return partial(tasks, kinds)

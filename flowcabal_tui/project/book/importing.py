@@ -38,16 +38,17 @@ class Importer:
         wake: Callable[[], None],
         free_agent: Callable[[], bool],
     ) -> None:
-        """`wake` starts the background worker; `free_agent` tells whether the agents' model costs nothing."""
+        """`wake` starts the background worker; `free_agent` returns True when the agents' model costs nothing."""
         self._store, self._workshop, self._language = store, workshop, language
         self._emit, self._wake, self._free_agent = emit, wake, free_agent
         self._turn = asyncio.Lock()
         """One after the other, so that the second finds what the first has brought."""
 
     async def manuscript(self, command: ImportManuscript) -> int:
-        """Reads chapters to the end of the book, in one transaction; returns how many. ManuscriptError, RunError: none.
+        """Appends chapters to the book, in one transaction; returns their number. Raises ManuscriptError, RunError, and
+        then none is read.
 
-        Those that stand in the book already are left out, unless `again` is wished.
+        Chapters already in the book are left out, unless `again` is set.
         """
         async with self._turn:
             return await self._manuscript(command)

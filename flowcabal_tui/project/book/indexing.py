@@ -1,4 +1,4 @@
-"""Where a chapter's passages and names stand: computed in the helper process."""
+"""Computes the passages and names of a chapter, in the helper process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flowcabal_tui.store.book.references import WordsOfPassage, words_of
 from flowcabal_tui.viking.layout import pieces
 
 PASSAGE_SIZES: Final = {"zh": (150, 420), "en": (300, 1_000)}
-"""Characters of a passage, least and most: a paragraph or a few short ones, so that what is found is short."""
+"""Characters of a passage, least and most: a paragraph or a few short ones, so that a hit is short."""
 
 
 @lru_cache(maxsize=2)

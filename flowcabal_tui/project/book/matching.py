@@ -1,12 +1,12 @@
-"""Where words stand in texts, best paragraphs first. Pure, and quick enough to be asked at every key.
+"""Finds words in texts, best paragraphs first. Pure, and fast enough to run at every key.
 
-All texts are scanned, so a text is found the moment it is kept, by one Chinese character as by a sentence. A Latin
-word is found where a word begins. Letter case and the form of quotation marks do not matter.
+All texts are scanned, so a text is found the moment it is kept, by one Chinese character as by a sentence. A Latin word
+is found where a word begins. Letter case and the form of quotation marks do not matter.
 
-score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with
-idf = ln(1 + (N - df + 0.5) / (df + 0.5)) (Robertson and Zaragoza 2009), over paragraphs. Those that hold the whole
-query come first, then those that hold all of its words; those with half of them only count when there are none of
-these. Chinese that nowhere stands as it was typed is taken for its pairs of characters.
+score = sum over terms of idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / average)), with idf = ln(1 + (N - df + 0.5) /
+(df + 0.5)) (Robertson and Zaragoza 2009), over paragraphs. Those that contain the whole query come first, then those
+with all of its words; those with half of them only count when there are none of these. Chinese that does not occur
+verbatim is split into pairs of characters.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BEFORE, _LINE = 80, 320
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text to be searched, and what its hits say of it."""
+    """A text to search, and the values for its hits."""
 
     kind: SearchKind
     uri: str
@@ -43,7 +43,7 @@ class Document:
     level: Level = "L2"
     position: int = 0
     cited: Span | None = None
-    """What of `uri` is to be opened, when the text itself does not stand there."""
+    """The span of `uri` to open, when the text itself is not there."""
 
 
 class Page:
@@ -55,7 +55,7 @@ class Page:
         self.starts = [0, *(place + 1 for place in _find(self.folded, "\n"))]
 
     def paragraph(self, number: int) -> tuple[int, int]:
-        """Where a paragraph begins and ends, its line end not counted."""
+        """The start and end of a paragraph, without its line end."""
         following = self.starts[number + 1 : number + 2]
         return self.starts[number], following[0] - 1 if following else len(self.folded)
 
@@ -80,7 +80,7 @@ def _is_latin(character: str) -> bool:
 
 
 def places(folded: str, words: str, *, whole: bool = False) -> Iterator[int]:
-    """Where the words stand, not amid a Latin word; with `whole` they must end with a word too."""
+    """The places of the words, not amid a Latin word; with `whole` they must end with a word too."""
     starts_word, ends_word = _is_latin(words[0]), whole and _is_latin(words[-1])
     for at in _find(folded, words):
         end = at + len(words)
@@ -161,7 +161,7 @@ def _spans(page: Page, paragraph: int, terms: Sequence[str]) -> list[Span]:
 
 
 def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:
-    """So much of the paragraph from `start` to `end` as lies around the character `first`, and where that begins."""
+    """The part of the paragraph from `start` to `end` around the character `first`, and its start."""
     begin = start if end - start <= _LINE else min(max(start, first - _BEFORE), end - _LINE)
     return text[begin : min(end, begin + _LINE)], begin
 

@@ -38,7 +38,7 @@ class Edited:
 
 
 class Mirror:
-    """The folder `manuscript/`. What was written last for a chapter is remembered by name and digest."""
+    """The folder `manuscript/`. The last file written for a chapter is remembered by name and digest."""
 
     def __init__(self, folder: Folder, store: Store) -> None:
         """`folder` is the project's."""
@@ -119,20 +119,20 @@ class Mirror:
         return tuple(found)
 
     async def stamps(self) -> dict[str, tuple[int, int]]:
-        """When each file was last changed (ns) and its size (bytes); what cannot be looked at is left out."""
+        """The time of the last change (ns) and the size (bytes) of each file; unreadable ones are left out."""
         found = await asyncio.to_thread(self._project.statuses, MANUSCRIPT)
         return {name: (status.st_mtime_ns, status.st_size) for name, status in found.items()}
 
     async def lost(self) -> tuple[Chapter, ...]:
-        """Chapters whose file was there and is gone: it was deleted or renamed by another program."""
+        """Chapters whose file is gone: another program deleted or renamed it."""
         names = (await self.stamps()).keys()
         files = await self._files(await self._store.book.chapters())
         return tuple(chapter for chapter, name in files if chapter.digest and name not in names)
 
     async def left_behind(self) -> tuple[Chapter, ...]:
-        """Chapters whose file stands where it stood before they were moved, renamed or deleted.
+        """Chapters whose file is still at its place from before they were moved, renamed or deleted.
 
-        The program was killed between the change and the noting of the step that takes the file along.
+        The program was killed between the change and the recording of the step that moves the file.
         """
         book = self._store.book
         moved = [
@@ -153,7 +153,7 @@ class Mirror:
                     await asyncio.to_thread(self._project.remove, MANUSCRIPT, name)
 
     async def accept(self, edited: Edited) -> None:
-        """Takes the file as it is for what was written last: it became a version of its own."""
+        """Records the file as the last one written: it became a version of its own."""
         digest = mirror_digest(render_mirror(edited.chapter.title, edited.text))
         await self._store.values.put(self._key(edited.chapter.id), {"name": edited.path.name, "digest": digest})
 

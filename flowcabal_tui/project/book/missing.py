@@ -1,4 +1,4 @@
-"""A project whose database is gone: it is never opened empty beside the chapters of its manuscript folder."""
+"""A project without its database: it is never opened empty beside the chapters of its manuscript folder."""
 
 from __future__ import annotations
 

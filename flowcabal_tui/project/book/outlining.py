@@ -85,7 +85,7 @@ class Outlining:
         self._changed()
 
     async def settle(self) -> None:
-        """Before chapters move: what the rules assign by now is written down, so that it moves with its chapter."""
+        """Stores the links that the rules assign, before chapters move, so that each part moves with its chapter."""
         book = await self._store.book.outline()
         known = await self._links()
         links = _settled(book, known)
@@ -93,7 +93,7 @@ class Outlining:
             await self._store.book.link_outline(links)
 
     async def written(self) -> None:
-        """After another text was written: links know their parts as they are now."""
+        """Renews the links after another outline was written, so that they match its parts."""
         known = await self._links()
         if known and (links := renewed((await self._store.book.outline()).outline, known)) != known:
             await self._store.book.link_outline(links)

@@ -47,9 +47,9 @@ class OutsideEdits:
         self._emit(OutsideEdit(edited.chapter.id, str(edited.path)))
 
     async def watch(self) -> None:
-        """Offers what other programs changed in the chapters' files as new versions, as long as the project is open.
+        """Offers changes of the chapters' files by other programs as new versions, as long as the project is open.
 
-        A file that changes is looked at when it has rested, so that half a file is never offered.
+        A file is read once it has stopped changing, so that half a file is never offered.
         """
         seen = looked = await self._mirror.stamps()
         await self._mirror.sweep()

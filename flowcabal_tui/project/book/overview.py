@@ -1,4 +1,4 @@
-"""The book at a glance, and what was written on which day."""
+"""The state of the book, and the words written by day."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OverviewReader:
         self._stale: tuple[Generation, frozenset[ChapterId]] = (Generation(-1), frozenset())
 
     async def overview(self) -> Overview:
-        """The state of each chapter, and what the day has brought."""
+        """The state of each chapter, and the words of the day."""
         chapters = await self._store.book.chapters()
         tasks: dict[ChapterId, list[BackgroundTask]] = {chapter.id: [] for chapter in chapters}
         for task in await self._store.outbox.all():
@@ -55,11 +55,11 @@ class OverviewReader:
 
     @property
     def goals(self) -> Goals:
-        """As the settings of the book have them."""
+        """The goals in the settings of the book."""
         return Goals(**dict(self._settings().goals))
 
     async def log(self) -> WritingLog:
-        """Everything that was written, by days, and how it stands to the goals."""
+        """Words written by day, compared with the goals."""
         chapters, goals = await self._store.book.chapters(), self.goals
         grown = await self._store.days.grown()
         days = await asyncio.to_thread(writing_days, grown, goals.day_begins)

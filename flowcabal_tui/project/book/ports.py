@@ -1,4 +1,4 @@
-"""What the book asks of the memory after a change."""
+"""The interface of the memory that the book calls after a change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MemoryPort(Protocol):
         """Announces new background work."""
 
     async def chapters_placed(self, before: Sequence[Chapter]) -> None:
-        """Queues what follows when chapters were moved, renamed, deleted or restored.
+        """Queues the tasks that follow when chapters were moved, renamed, deleted or restored.
 
         `before` are the chapters as they were.
         """

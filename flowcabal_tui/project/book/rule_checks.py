@@ -1,4 +1,4 @@
-"""The rules that need no model, over a text and what the book tells before it; they run in the helper process."""
+"""The rules that need no model, for a text and the book before it; they run in the helper process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RuleChecks:
         self._workshop, self._off = workshop, off
 
     async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
-        """What the rules find, but for what the writer waived; "not checked" when the helper process fails."""
+        """The findings of the rules, except waived ones; "not checked" when the helper process fails."""
         earlier = await self._earlier(view)
         try:
             found = await self._findings(view, Draft(text, uri, title), earlier)

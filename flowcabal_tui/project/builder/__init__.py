@@ -1,1 +1,1 @@
-"""What the Builder needs of a project: simulated runs of a draft, and briefs in a file."""
+"""The Builder's interface to a project: simulated runs of a draft, and briefs in a file."""

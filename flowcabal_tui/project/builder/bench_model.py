@@ -15,7 +15,7 @@ from flowcabal_tui.project.trust.own_models import own_model
 
 
 def price_of_all(briefs: Sequence[Brief], endpoint: Endpoint) -> BuildPrice:
-    """What the builds of all briefs take together."""
+    """The price of the builds of all briefs together."""
     counter = TokenEstimator()
     prices = [price_of(Build(each.wish, each.language, each.copied), endpoint, counter) for each in briefs]
     return reduce(_plus, prices)
@@ -26,7 +26,8 @@ def _plus(one: BuildPrice, other: BuildPrice) -> BuildPrice:
 
 
 async def model_answers(briefs: Sequence[Brief], endpoint: Endpoint) -> AsyncIterator[Json]:
-    """The answers, one after the other. The key goes where the user's own file says. Raises ModelError without one."""
+    """The answers, one after the other. The key is sent to the host in the user's own file. Raises ModelError without
+    one."""
     model = own_model(endpoint)
     try:
         for brief in briefs:

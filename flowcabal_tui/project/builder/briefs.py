@@ -27,7 +27,7 @@ from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A wish with what the builder may use. `workflow` is the document to change."""
+    """A wish with the names that the Builder may use. `workflow` is the document to change."""
 
     id: str
     wish: str
@@ -68,7 +68,7 @@ async def answered(brief: Brief, form: Form | None) -> Json:
 
 
 async def answered_by_model(brief: Brief, model: AnsweringModel) -> Json:
-    """The answer of a model, with what it took. A build that was stopped has none, and says why."""
+    """The answer of a model, with its usage. A stopped build has no document but a reason."""
     build = Build(brief.wish, brief.language, brief.copied)
 
     async def keep(_build: Build) -> None:

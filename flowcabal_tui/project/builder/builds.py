@@ -1,4 +1,4 @@
-"""The builds of a project: made by the agents' model or by a form, kept after every round, gone on with."""
+"""The builds of a project: made by the agents' model or by a form, stored after every round, resumable."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Builds:
         search: Callable[[Known], Search],
         builder: Callable[[], type[ModelBuilder]],
     ) -> None:
-        """`model`: the agents' model, None where it is offline; then the form is filled by a vocabulary.
+        """`model`: the agents' model, None where it is offline; then a vocabulary fills the form.
 
-        `known`: the names that a workflow may use, with those of further files of actions. `priced`: where that model
-        is, and what counts its tokens. `search` finds actions among those that are known; `builder` gives what makes
-        the Builder.
+        `known`: the names that a workflow may use, with those of further files of actions. `priced`: that model's
+        endpoint, and its token counter. `search` finds actions among the known ones; `builder` returns the callable
+        that makes the Builder.
         """
         self._store, self._model, self._known, self._template = store, model, known, template
         self._emit, self._language, self._priced, self._search = emit, language, priced, search
@@ -73,7 +73,7 @@ class Builds:
 
     @property
     def at_work(self) -> frozenset[str]:
-        """The ids of builds that go on at this moment."""
+        """The ids of the builds in progress."""
         return frozenset(self._at_work)
 
     async def _known_to(self, record: BuildRecord) -> Known:
@@ -82,7 +82,7 @@ class Builds:
     # Before a build
 
     async def price(self, wish: str, workflow: str, tools: BuildWords = "ours") -> BuildPrice | None:
-        """What a build by the agents' model takes; None where there is none."""
+        """The price of a build by the agents' model; None without one."""
         endpoint, counter = self._priced()
         if endpoint is None or endpoint.provider == "offline":
             return None
@@ -149,14 +149,14 @@ class Builds:
         return plain(workflow)
 
     async def answer(self, identity: str, text: str) -> str:
-        """Goes on with a build that asked. Raises UnknownName, RunError."""
+        """Continues a build that asked. Raises UnknownName, RunError."""
         record = await self.get(identity)
         if record.status != "asks" or record.decided:
             raise RunError(_("{id} asks nothing.").format(id=identity))
         return await self._go_on(replace(record, answers=(*record.answers, clean(text)), questions=()))
 
     async def revise(self, identity: str, reason: str, form: Mapping[str, Any] | None = None) -> str:
-        """Turns a suggestion down with a reason or by another form; the Builder goes on from it.
+        """Rejects a suggestion with a reason or with another form; the Builder continues from there.
 
         Raises UnknownName, RunError.
         """
@@ -174,14 +174,14 @@ class Builds:
         return await self._go_on(replace(record, answers=(*record.answers, reason), form=None))
 
     async def resume(self, identity: str) -> str:
-        """Goes on with a build that was stopped or interrupted. Raises UnknownName, RunError."""
+        """Continues a build that was stopped or interrupted. Raises UnknownName, RunError."""
         record = await self.get(identity)
         if record.decided or record.status not in ("building", "stopped") or identity in self._at_work:
             raise RunError(_("{id} was not stopped.").format(id=identity))
         return await self._go_on(record)
 
     async def stop(self, identity: str) -> None:
-        """Stops a build at once. Raises RunError where it does not go on."""
+        """Stops a build at once. Raises RunError when it is not in progress."""
         if (task := self._at_work.get(identity)) is None:
             raise RunError(_("{id} is not being built.").format(id=clean(identity)[:60]))
         self._stopped.add(identity)

@@ -1,4 +1,4 @@
-"""What the writer decides of a suggestion: change by change, all of it, and taken back."""
+"""The writer's decisions on a suggestion: change by change, all at once, and undone."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class BuildDecisions:
         await self._kept.put(replace(record, said={**record.said, **said}))
 
     async def edit(self, identity: str, change: str, value: Any) -> None:
-        """Puts the writer's value in the place of what a change would write, and ticks it.
+        """Replaces the value of a change by the writer's, and ticks it.
 
-        Raises EditRefused, with what is wrong, where the workflow would break; then nothing was changed.
+        Raises EditRefused with the reason if the workflow would be invalid; then nothing was changed.
         """
         record = await self._kept.waiting(identity)
         known = {each.id: each for each in record.changes}
@@ -79,10 +79,10 @@ class BuildDecisions:
             raise EditRefused(_("The edit would break the workflow."), "\n".join(new[:5]))
 
     async def accept(self, identity: str, chosen: Collection[str] = ()) -> str:
-        """Saves the chosen changes as one new version: none named: those that are ticked; `all`: every one.
+        """Saves the chosen changes as one new version; `chosen` empty: those that are ticked; `all`: every one.
 
-        What needs a change that is not taken falls with it. Raises VersionConflict when the workflow is not what it
-        was when the build began, WorkflowError when the part is no workflow; then nothing was changed.
+        A change that depends on one that is not taken is left out. Raises VersionConflict when the workflow was changed
+        since the build began, WorkflowError when the result is invalid; then nothing was changed.
         """
         record = await self._kept.waiting(identity)
         changes = record.changes
@@ -107,9 +107,9 @@ class BuildDecisions:
         await self._decide(replace(record, decided=REJECTED, reason=clean(reason)))
 
     async def take_back(self, identity: str) -> str:
-        """Saves what the writer had before as the newest version; deletes a workflow that was new.
+        """Saves the writer's earlier document as the newest version; deletes a workflow that was new.
 
-        Raises RunError, or VersionConflict where the workflow was changed since; then nothing was changed.
+        Raises RunError, or VersionConflict if the workflow was changed since; then nothing was changed.
         """
         record = await self._kept.get(identity)
         if not record.saved:

@@ -18,7 +18,7 @@ from flowcabal_tui.store import Store
 async def known_names(
     folder: Path, store: Store, settings: Callable[[], ProjectSettings], more: Sequence[str] = ()
 ) -> Known:
-    """What is registered, with the actions of `more` files. Raises ActionFileError."""
+    """The registered names, with the actions of `more` files. Raises ActionFileError."""
     workflows = await store.workflows.list()
     files = [*project_files(folder, settings().actions.files), *map(Path, more)]
     library = {name: each for each in workflows for name in (each.id, each.reference)}

@@ -1,4 +1,4 @@
-"""What a build by the agents' model is likely to take, and what it takes at most."""
+"""The likely and the highest price of a build by the agents' model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class BuildPrice:
 
 
 def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: BuildLimits = USUAL) -> BuildPrice:
-    """Every call is like the first one and holds what was said before; the most is what the limits of a build allow."""
+    """Assumes that every call is like the first one and repeats the earlier messages; the most is the limit of a
+    build."""
     messages = (Message("system", system_prompt()), Message("user", user_prompt(build)))
     first = counter.count_request(ModelRequest(messages, PURPOSE, tools=tools()))
     sent = sum(first + call * _LIKELY_ANSWER for call in range(LIKELY_CALLS))

@@ -1,4 +1,4 @@
-"""A build as it is kept: what was asked, the copy, the rounds, and what the writer has decided of it so far."""
+"""A stored build: the wish, the copy, the rounds, and the writer's decisions so far."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BuildRecord:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The difference from what the writer had, ticked by their word, else by the Builder's."""
+        """The difference from the writer's document, ticked by the writer's choice, else by the Builder's."""
         none = ("", False)
         marked = []
         for each in changes_between(self.base, self.document):
@@ -72,12 +72,12 @@ class BuildRecord:
 
     @property
     def after(self) -> Json:
-        """What the workflow would be with the changes that are taken; it is not validated."""
+        """The workflow with the accepted changes; not validated."""
         return with_changes(self.base, self.document, self.taken[0])
 
     @property
     def waits(self) -> bool:
-        """Is the writer to decide or to answer?"""
+        """True when the writer must decide or answer."""
         return self.status in ("finished", "asks") and not self.decided
 
     @property
@@ -87,7 +87,7 @@ class BuildRecord:
 
 
 def change_key(change: Change) -> str:
-    """What makes two changes equal, whatever their numbers are."""
+    """A key that is the same for equal changes, whatever their numbers are."""
     parts = [change.kind, change.node, change.field, change.before, change.after]
     return digest(json.dumps(parts, ensure_ascii=False, sort_keys=True))
 

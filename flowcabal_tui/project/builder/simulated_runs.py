@@ -22,7 +22,7 @@ _FLOW_TEXT: Final = "…"
 
 
 class SimulatedRuns:
-    """The `Simulator` of the Builder: actions answer with samples of what their schemas promise."""
+    """The `Simulator` of the Builder: actions answer with samples that fit their schemas."""
 
     def __init__(self, known: Known) -> None:
         actions: Simulations = {

@@ -1,4 +1,4 @@
-"""A skeleton of VelvetFlow's planner and the working copy: what is valid in the one is made on the other by edits."""
+"""A skeleton of VelvetFlow's planner and the working copy: valid states of the one become edits of the other."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Draft:
         """Why the skeleton as it is could not be taken over."""
 
     def take_over(self) -> None:
-        """Makes what the skeleton has become on the copy, in one step; else says in `problems` what is in the way."""
+        """Applies the present skeleton to the copy, in one step; else records the obstacles in `problems`."""
         if not self.skeleton.nodes:
             return
         try:
@@ -54,7 +54,7 @@ class Draft:
             self._made, self.problems = ours, ()
 
     def findings(self, but: Collection[str] = ()) -> Mapping[str, tuple[str, ...]]:
-        """What is wrong with each node, by its id; "" for the document. `but`: codes that are left out."""
+        """The errors of each node, by its id; "" for the document. `but`: codes that are left out."""
         found: dict[str, list[str]] = {}
         try:
             for each in check(self.skeleton.document(derived=False), self.actions):

@@ -1,7 +1,7 @@
-"""VelvetFlow's planner as it was recorded, on our copy: structure, coverage, parameters, repair, last valid version.
+"""VelvetFlow's planner as recorded, on our copy: structure, coverage, parameters, repair, last valid version.
 
-Every tool writes the skeleton in VelvetFlow's words; after each call the skeleton is made on the copy by our edits,
-where it is valid. So whatever the model does, the copy is the last version that was valid.
+Every tool writes the skeleton in VelvetFlow's terms; after each call a valid skeleton becomes edits of the copy. So
+whatever the model does, the copy is the last version that was valid.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class VelvetFlowPlanner:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Those of the pass."""
+        """The tools of the pass."""
         match self._pass:
             case "structure":
                 return structure_tools()
@@ -84,7 +84,7 @@ class VelvetFlowPlanner:
                 return repair_tools()
 
     def beginning(self) -> tuple[Message, ...]:
-        """What the model is told at the beginning of a pass, or of a node."""
+        """The first messages of a pass, or of a node."""
         wish, shown = self._build.wish, escaped(self.draft.shown())[:_MOST_SHOWN]
         match self._pass:
             case "structure":
@@ -125,7 +125,7 @@ class VelvetFlowPlanner:
         return Outcome(text, refused=answer.get("status") == "error", asked=asked)
 
     async def after(self, text: str, calls: int) -> Turn:
-        """Goes on to the next pass where this one is done."""
+        """Continues with the next pass when this one is done."""
         self._turns += 1
         match self._pass:
             case "structure":

@@ -1,1 +1,1 @@
-"""The conversations of a project: what they read, propose and keep."""
+"""The conversations of a project: their sources, proposals and storage."""

@@ -1,4 +1,4 @@
-"""What a conversation changes in a project: proposals stored, applied as decisions, and builds."""
+"""Changes that a conversation makes in a project: stored proposals, applied decisions, and builds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ProjectChanges:
         await self._parts.memory.updates.story_changed()
 
     async def build(self, permission: Permission) -> Proposal:
-        """Raises RunError when the build made nothing to accept; what it asked or why it stopped is said."""
+        """Raises RunError with the question or the reason when the build made nothing to accept."""
         identity = await self._parts.builder.builds.start(RequestBuild(permission.words, permission.workflow))
         build = await self._parts.builder.builds.get(identity)
         if build.status != "finished" or not build.changes:
@@ -50,9 +50,10 @@ class ProjectChanges:
         return await self.propose(Proposal("workflow", None, "", Difference(edit), reason, who))
 
     async def check(self, chapter: ChapterId, permission: Permission, job: RunId) -> tuple[ProposalId, ...]:
-        """Checks a chapter by rule and by the agents' model, within the price; gives the findings that wait in it.
+        """Checks a chapter by rule and by the agents' model, within the price; returns its open findings.
 
-        `job` books the calls. Raises RunError where the model did not read the whole chapter; what it found is kept.
+        `job` books the calls. Raises RunError if the model did not read the whole chapter; its findings so far are
+        kept.
         """
         position = (await self._parts.store.book.chapter(chapter)).position
         spending = self._parts.base.models.spending

@@ -89,7 +89,7 @@ class Conversations:
         return await self._in_turn(identity, turn.number)
 
     async def send(self, identity: ConversationId, number: int) -> int:
-        """Sends a question that waits, or one again whose answer was cut off; what was paid for is not paid again."""
+        """Sends a waiting question, or one again whose answer was cut off; paid answers are not paid again."""
         turn = await self._store.turn(identity, number)
         if turn.state == "in_progress" or turn.stop == "end_turn":
             raise RunError(_("This question is answered."))
@@ -164,9 +164,9 @@ class Conversations:
         self._stopped[identity] = max((each.number for each in turns), default=0)
 
     async def permit(self, identity: ConversationId, number: int, call: str, option: PermissionOption) -> str:
-        """Carries out or refuses what a call asked for; gives the id of the run or build, or the number of findings.
+        """Grants or refuses the permission of a call; returns the id of the run or build, or the number of findings.
 
-        Raises RunError when it is answered already, and what starting a run raises; then it can be answered again.
+        Raises RunError when it is already answered, and the errors of starting a run; then it can be answered again.
         """
         turn = await self._store.turn(identity, number)
         asked = next((each.permission for each in turn.used if each.id == call and each.permission), None)
@@ -212,14 +212,14 @@ class Conversations:
         await self._store.put(replace(latest, used=used))
 
     async def delete(self, identity: ConversationId) -> None:
-        """Stops what is under way first. Raises Gone."""
+        """Stops running work first. Raises Gone."""
         await self.stop(identity)
         await self._store.delete(identity)
         self._levels.pop(identity, None)
         self._parts.base.emit(TurnChanged(identity, 0))
 
     async def quote(self, identity: ConversationId | None, text: str, chips: tuple[Chip, ...]) -> AskQuote:
-        """What the first call of a question takes at most; spends nothing."""
+        """The highest price of the first call of a question; spends nothing."""
         talk = await self.get(identity) if identity else None
         level, scope = (talk.level, talk.scope) if talk else ("ask", None)
         turn = Turn(identity or ConversationId(""), 0, clean(text), self._clock(), chips, level, scope)
@@ -235,7 +235,7 @@ class Conversations:
         return AskQuote(costs, counter.count_request(request), price, around.receipt)
 
     async def close(self) -> None:
-        """Stops all answers; what has come of them is kept."""
+        """Stops all answers; the parts received so far are kept."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

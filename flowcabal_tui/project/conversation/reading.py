@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.parts import Parts
 
 CONTEXT_TOKENS: Final = 6_000
-"""What the Context agent may add to a question."""
+"""Most tokens that the Context agent may add to a question."""
 _KINDS: Final[Mapping[SearchPlace, tuple[SearchKind, ...]]] = {
     "text": ("text",),
     "names": ("entities",),

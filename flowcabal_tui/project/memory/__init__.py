@@ -1,1 +1,1 @@
-"""What follows from the book: the work in the background, paid jobs, the knowledge server."""
+"""The consequences of changes of the book: background work, paid jobs, the knowledge server."""

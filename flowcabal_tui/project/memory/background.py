@@ -26,7 +26,7 @@ KNOWLEDGE: Final[tuple[TaskKind, ...]] = ("knowledge",)
 
 
 class Background:
-    """Two lanes: what the memory needs, and what the knowledge server is told. Lives on the engine's loop."""
+    """Two lanes of tasks: for the memory, and for the knowledge server. Lives on the engine's loop."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Background:
         """Why a step failed for lack of room since the last `settled`."""
 
     def start(self) -> None:
-        """Begins with what an earlier process left; does nothing when it has begun already."""
+        """Starts with the tasks that an earlier process left; does nothing when it is already started."""
         if self._workers:
             return
         self._workers = [
@@ -142,7 +142,7 @@ class Background:
         await self._mark(replace(task, state="waiting", error=why, not_before=not_before))
 
     async def confirmed(self) -> None:
-        """The user has confirmed something: what waited for that is taken up at once."""
+        """Resumes at once the tasks that waited for the user's confirmation."""
         self._not_confirmed.clear()
         await self._outbox.move(("waiting",), "waiting")
         await self.tell()
@@ -156,15 +156,15 @@ class Background:
         await self.tell(task)
 
     async def tell(self, task: BackgroundTask | None = None) -> None:
-        """Tells the guests how the work stands; what the knowledge server is owed apart, since it may be down."""
+        """Emits the counts of tasks; those for the knowledge server apart, since it may be down."""
         counts, owed = [await self._outbox.counts(kinds) for kinds in (LOCAL, KNOWLEDGE)]
         self._emit(BackgroundChanged(tuple(sorted(counts.items())), task, tuple(sorted(owed.items()))))
 
     async def heal(self, held: Mapping[str, str]) -> None:
-        """Makes the knowledge server hold what it should: its folder is only a cache.
+        """Brings the content of the knowledge server up to date: its folder is only a cache.
 
-        `held` are the subjects that it holds and the sources that they were made from. Others are sent again; those
-        that nobody asked for are looked at, and go when the book does not have them.
+        `held` are its subjects and the sources that they were made from. Others are sent again; subjects without a task
+        are examined, and removed when the book does not have them.
         """
         known = [task for task in await self._outbox.all(get_args(Freshness)) if task.kind == "knowledge"]
         lacking = [task.subject for task in known if task.state == "fresh" and held.get(task.subject) != task.source]
@@ -177,13 +177,13 @@ class Background:
         self._wake()
 
     async def retry(self, identity: int | None = None) -> None:
-        """Takes up what failed or was cancelled (all, or one task), and now what was to be tried later."""
+        """Retries failed or cancelled tasks (all, or one), and delayed ones now."""
         await self._outbox.move(("failed", "cancelled", "waiting"), "waiting", identity)
         await self.tell()
         self._wake()
 
     async def cancel(self, identity: int | None) -> None:
-        """Cancels one task, or all that are not done; what they replace stays as it is."""
+        """Cancels one task, or all that are not done; earlier results stay."""
         await self._outbox.move(("waiting", "running"), "cancelled", identity)
         for task, work in tuple(self._running.items()):
             if identity in (None, task):
@@ -191,9 +191,9 @@ class Background:
         await self.tell()
 
     async def settled(self) -> None:
-        """Returns when nothing is left to do that the memory needs, and nothing that the server can be told now.
+        """Returns when the memory has no open tasks, and the knowledge server none that can be done now.
 
-        Raises DiskFull, or what else keeps the store from being written: what is left is taken up again later.
+        Raises DiskFull, or another error that prevents writing to the store: the open tasks are resumed later.
         """
         self._wake()
         while await self._due():
@@ -204,7 +204,7 @@ class Background:
             raise unwritten
 
     def require_writable(self) -> None:
-        """Raises what kept the store from being written at the last try: DiskFull, mostly."""
+        """Raises the error of the last failed write to the store: DiskFull, mostly."""
         if self._hindrance is not None:
             raise self._hindrance
 
@@ -228,7 +228,7 @@ class Background:
 
     @asynccontextmanager
     async def standing(self) -> AsyncIterator[None]:
-        """Nothing is done meanwhile; what was under way is taken up again afterwards, if anything was."""
+        """Suspends the work within the context; running tasks are resumed afterwards."""
         worked = bool(self._workers)
         await self.close()
         try:
@@ -239,7 +239,7 @@ class Background:
                 self.start()
 
     async def close(self) -> None:
-        """Stops at once; what was running is taken up again by the next process."""
+        """Stops at once; the next process resumes the running tasks."""
         tasks = (*self._workers, *self._running.values())
         for worker in tasks:
             worker.cancel()

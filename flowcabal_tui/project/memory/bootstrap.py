@@ -1,7 +1,7 @@
-"""Imported chapters read by the agents' model: a paid job that the writer starts, pauses and goes on with.
+"""Imported chapters read by the agents' model: a paid job that the writer starts, pauses and resumes.
 
 Its steps are those of a keep, as rows of the outbox that carry its id. Each reads the memory as of the generation in
-which it first began, so a step that is repeated after a kill asks questions that are paid already.
+which it first began, so a step that is repeated after a kill asks questions that are already paid.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Bootstrap:
         self._weight_done, self._began = 0.0, 0.0
 
     async def begin(self) -> None:
-        """Reads what an earlier process left: a reading that it was in the midst of is paused."""
+        """Loads the state of an earlier process: an unfinished reading is paused."""
         await self._chapters.begin()
         known = await self._store.values.get(JOB)
         self._job = from_plain(plan.Job, known) if known else None
@@ -106,7 +106,7 @@ class Bootstrap:
         return await self._store.records.read() | {task.subject for task in to_come if task.kind == "story"}
 
     async def quote(self, first: int | None, last: int | None) -> BootstrapQuote:
-        """What it would take, likely and at most; of a reading that is paused, what is left.
+        """The likely and the highest price; for a paused reading, that of the rest.
 
         Raises RunError for other chapters than those of a paused reading, and ModelError(NOT_CONFIGURED).
         """
@@ -144,7 +144,7 @@ class Bootstrap:
             self._stopping.clear()
 
     async def start(self, first: int | None, last: int | None, max_cost: Decimal | None) -> str:
-        """Begins a reading, or goes on with the one that is paused. Raises RunError, ModelError(NOT_CONFIGURED)."""
+        """Begins a reading, or resumes the paused one. Raises RunError, ModelError(NOT_CONFIGURED)."""
         endpoint = self._models.model("agent").endpoint
         if self._worker and not self._worker.done():
             raise RunError(_("The chapters are already being read."), "", _("Pause it first to change what it covers."))
@@ -170,7 +170,7 @@ class Bootstrap:
         return job.id
 
     async def ended(self) -> None:
-        """Returns when no reading goes on. Raises DiskFull when there was no room to write it down."""
+        """Returns when no reading is in progress. Raises DiskFull when its state could not be written."""
         if self._worker is not None:
             await asyncio.wait([self._worker])
         if self._unwritten is not None:
@@ -186,7 +186,7 @@ class Bootstrap:
         return plan.Job(job, tuple(chapter.id for chapter in chapters), expected, max_cost)
 
     async def pause(self, *, drop: bool = False) -> None:
-        """Lets what is under way end, and begins nothing more; at once when nothing is under way.
+        """Lets running steps end, and begins no more.
 
         With `drop` returns when the rest is given up; raises RunError when there is none.
         """
@@ -239,7 +239,7 @@ class Bootstrap:
         return weight * (time.monotonic() - self._began) / self._weight_done
 
     async def tell(self) -> None:
-        """Tells the guests how far it is."""
+        """Emits the progress."""
         if (status := await self.status()) is not None:
             self._emit(BootstrapChanged(status))
 
@@ -378,7 +378,7 @@ class Bootstrap:
         return self._clock().timestamp()
 
     async def close(self) -> None:
-        """Stops at once; the next process can go on."""
+        """Stops at once; the next process can resume it."""
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.gather(self._worker, return_exceptions=True)

@@ -16,7 +16,7 @@ PACE: Final = "bootstrap/pace"
 
 
 async def hold(store: Store, models: ModelRoles, job: RunId, quote: BootstrapQuote) -> None:
-    """From now on no call begins that could take the reading past what was spent and the most of `quote`."""
+    """Limits the reading: no further call may exceed the amount spent so far plus the most of `quote`."""
     spent = await store.usage.totals(job)
     cost = None if quote.cost is None or spent.cost is None else spent.cost + quote.cost
     tokens = _tokens(spent) + quote.input_tokens + quote.output_tokens

@@ -1,4 +1,4 @@
-"""Which step of a reading may begin, and what all of them would take."""
+"""Orders the steps of a reading, and estimates their price."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _OFFLINE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is kept of a reading: its steps are rows of the outbox.
+    """The stored state of a reading: its steps are rows of the outbox.
 
-    `steps` counts all that there were and, at most, will be. `planned` counts the blocks of chapters whose profiles
-    have their rows, and the arcs as one more.
+    `steps` counts all past and, at most, future steps. `planned` counts the blocks of chapters whose profiles have
+    their rows, and the arcs as one more.
     """
 
     id: str
@@ -66,13 +66,13 @@ class Job:
 
 
 def undone(rows: Iterable[BackgroundTask]) -> list[BackgroundTask]:
-    """Those that wait or run; what failed or was cancelled holds up nothing."""
+    """The rows that wait or run; failed and cancelled ones block nothing."""
     return [row for row in rows if row.state in ("waiting", "running")]
 
 
 def ready(rows: Iterable[BackgroundTask], now: float) -> list[BackgroundTask]:
-    """Those that may begin: chapters are read in story order, each is summarised when it was read; profiles and arcs
-    come last, those as of one chapter before those as of the next."""
+    """The rows that may begin: chapters are read in story order, each is summarised after it was read; profiles and
+    arcs come last, those as of one chapter before those as of the next."""
     left = undone(rows)
     of_chapter = {(row.kind, row.position) for row in left}
     reading = min((row.position for row in left if row.kind == "story"), default=None)
@@ -93,7 +93,7 @@ def ready(rows: Iterable[BackgroundTask], now: float) -> list[BackgroundTask]:
 
 
 def blocks(chapters: Sequence[Chapter]) -> list[Sequence[Chapter]]:
-    """Chapters as of whose last one profiles are written."""
+    """Groups of chapters; profiles are written as of the last of each."""
     return [chapters[start : start + BLOCK] for start in range(0, len(chapters), BLOCK)]
 
 
@@ -112,7 +112,8 @@ def _row(kind: TaskKind) -> BackgroundTask:
 
 
 def questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) -> Counter[TaskKind]:
-    """A question for each step; but an arc is told at each tenth chapter, at its end, and may then change the whole."""
+    """A question for each step; but an arc is summarised at each tenth chapter and at its end, and may then change the
+    summary of the work."""
     found = Counter(row.kind for row in rows)
     if found["arc"]:
         found["arc"] = max(found["arc"], sum(len(arc.parts()) + 1 + arc.closed for arc in arcs))
@@ -120,13 +121,14 @@ def questions(rows: Iterable[BackgroundTask], arcs: Sequence[StoryArc]) -> Count
 
 
 def weight(kinds: Iterable[TaskKind]) -> float:
-    """How long steps take, against each other: as their answers."""
+    """The relative duration of steps, by the length of their answers."""
     return sum(_CALL_SECONDS + _ANSWER.get(kind, 0) / _TOKENS_A_SECOND for kind in kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What questions are counted with. `pace` is in seconds a token, as an earlier reading took; None: not known."""
+    """The values that price questions. `pace` is in seconds a token, as measured in an earlier reading; None: not
+    known."""
 
     counter: TokenCounter
     endpoint: Endpoint
@@ -134,7 +136,7 @@ class Price:
 
 
 def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint) -> Spend:
-    """What so many questions likely take: answers of usual length, nothing repeated. `lengths` are the chapters'."""
+    """The likely price of so many questions: answers of usual length, no repetitions. `lengths` are the chapters'."""
     calls = sent = received = 0
     for kind, number in asked.items():
         for length, times in _texts(kind, number, lengths):
@@ -200,5 +202,5 @@ def first_rows(chapters: Sequence[Chapter]) -> list[BackgroundTask]:
 
 
 def source(chapter: Chapter) -> Digest:
-    """Another than that of the steps by rule, whose place they take."""
+    """A digest that differs from that of the steps by rule, which these replace."""
     return digest_of(["by model", chapter.digest])

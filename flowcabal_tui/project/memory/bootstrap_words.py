@@ -1,4 +1,4 @@
-"""A reading of imported chapters in words: what it would take, and how far it is."""
+"""The price and the progress of a reading of imported chapters in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _duration(seconds: float) -> str:
 
 
 def said(status: BootstrapStatus) -> str:
-    """How far it is, in one line."""
+    """The progress, in one line."""
     parts = [_("{done} of {total} steps").format(done=status.done, total=status.total)]
     if status.failed:
         parts.append(_("{n} failed").format(n=status.failed))

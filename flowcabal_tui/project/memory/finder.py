@@ -30,7 +30,8 @@ from flowcabal_tui.viking.search import KnowledgeHit
 
 log = logging.getLogger(__name__)
 PATIENCE: Final = 15.0
-"""Seconds for which a run waits for a server that is starting: what it misses it would miss every time."""
+"""Seconds for which a run waits for a server that is starting: a missed answer would be missing in every later run
+too."""
 _FROM_EACH: Final = 2
 """Passages of a scene, and records of a chapter."""
 _OF_STORY: Final = 3
@@ -41,8 +42,8 @@ _SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entiti
 class RememberingFinder:
     """Implements the Context agent's `Finder`.
 
-    What the server answered (or that it was not there) belongs to the pinned state of the memory, so a second
-    run reads the same. A preview asks without remembering.
+    The server's answer (or its absence) belongs to the pinned state of the memory, so a second run reads the same. A
+    preview asks without remembering.
     """
 
     def __init__(
@@ -185,6 +186,6 @@ async def _entity(subject: str, view: View) -> Entity | None:
 
 
 def likeness(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine as the knowledge server tells it: 0..1, unrelated about 0.5."""
+    """The cosine as the knowledge server reports it: 0..1, unrelated about 0.5."""
     lengths = math.hypot(*one) * math.hypot(*other)
     return (1 + sum(map(mul, one, other)) / lengths) / 2 if lengths else 0.5

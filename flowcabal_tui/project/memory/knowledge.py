@@ -1,4 +1,4 @@
-"""The knowledge server of an open project: its endpoint, its life, and what is asked of it."""
+"""The knowledge server of an open project: its endpoint, its process, and its queries."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SERVER_LOCK: Final = ".openviking.lock"
 """OpenViking holds it in its data directory while it runs."""
 DRAIN_SECONDS: Final = 0.5
 DRAIN_LOOKS: Final = 240
-"""Two minutes; what is still to be done by then is sent again."""
+"""Number of checks, two minutes in all; tasks that are open then are sent again."""
 
 
 class KnowledgeConnection:
@@ -66,10 +66,9 @@ class KnowledgeConnection:
         hold: Callable[[], None] = lambda: None,
         permit: Callable[[], None] = lambda: None,
     ) -> None:
-        """`project` is (id, name, folder). `ready` gets what the server holds, as `KnowledgeSync.held`, and books what
-        it is still owed; only then is it said to be ready. `hold` raises BudgetExceeded where vectors cannot be paid;
-        `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed.
-        """
+        """`project` is (id, name, folder). `ready` gets the content of the server, as `KnowledgeSync.held`, and queues
+        the missing texts before the server is reported as ready. `hold` raises BudgetExceeded when vectors cannot be
+        paid; `permit` raises ProjectNotConfirmed or ModelError for a server that the user has not confirmed."""
         self._settings, self._language = settings, language
         self._id, self._name, self._folder = project
         self._cache = paths.cache_folder() / "knowledge" / workspace_name(self._id, self._folder, settings.url)
@@ -95,7 +94,7 @@ class KnowledgeConnection:
         """True once a server was wanted in this process."""
 
     async def start(self, embedder: EmbeddingPort, model: ModelPort | None) -> None:
-        """Begins in the background; nothing waits for it. Raises what `permit` raises."""
+        """Starts in the background; nothing waits for it. Raises the errors of `permit`."""
         if not self._settings.enabled:
             self._tell(StatusEvent("off", _("switched off")))
             return
@@ -141,7 +140,7 @@ class KnowledgeConnection:
         self._tell(StatusEvent("off", _("not confirmed: F10")))
 
     def asks(self) -> bool:
-        """It waits for a person to say whether texts may be sent; False where it sends none: off, or elsewhere."""
+        """True when it waits for a person to allow texts to be sent; False when it sends none: off, or external."""
         if not self._settings.enabled or self._settings.url:
             return False
         self._tell(StatusEvent("asks", _("waiting for your answer")))
@@ -153,16 +152,16 @@ class KnowledgeConnection:
 
     async def paid_vector(self, query: str) -> None:
         """Makes the vector of a query here, in the task of the run that pays for it: the server's request over HTTP,
-        which names no run, then finds it kept. Raises ModelError."""
+        which names no run, then finds it stored. Raises ModelError."""
         if self._kept is not None:
             await self._kept.embed([query])
 
     async def costs_nothing(self, query: str) -> bool:
-        """Can this be searched for without paying for a vector?"""
+        """True when this search needs no paid vector."""
         return self._kept is None or await self._kept.stored([query]) is not None
 
     def failed(self, reason: str) -> None:
-        """It could not even be begun."""
+        """Reports that it could not be started."""
         self._tell(StatusEvent("failed", reason))
 
     async def started(self, seconds: float) -> None:
@@ -176,7 +175,8 @@ class KnowledgeConnection:
         return self.last.state in ("ready", "external")
 
     def sync(self) -> KnowledgeSync:
-        """What keeps the server's tree like the book. Raises KnowledgeError while the server is not there."""
+        """The synchronisation of the server's tree with the book. Raises KnowledgeError while the server is not
+        available."""
         if self._sync is None or not self.is_up:
             raise KnowledgeError(
                 _("The knowledge server is not available: {state}.").format(state=self.last.message or self.last.state),
@@ -185,9 +185,9 @@ class KnowledgeConnection:
         return self._sync
 
     def require_paid(self) -> None:
-        """Asked before anything that has vectors made. Raises KnowledgeError where they cannot be paid.
+        """Called before any request that needs vectors. Raises KnowledgeError when they cannot be paid.
 
-        The vectors that follow are made whatever they cost: the server does not repeat one that was refused.
+        The vectors that follow are made at any cost: the server does not repeat a refused one.
         """
         try:
             self._hold()
@@ -195,7 +195,7 @@ class KnowledgeConnection:
             raise KnowledgeError(error.title, error.detail, error.advice) from error
 
     def paid_sync(self) -> KnowledgeSync:
-        """The same as `sync`, for what has vectors made."""
+        """Like `sync`, for requests that need vectors."""
         self.require_paid()
         return self.sync()
 
@@ -261,7 +261,7 @@ class KnowledgeConnection:
         await self.sync().clear()
 
     async def pack(self, path: Path) -> bool:
-        """Writes what the server has into a file, for a backup; False when it has nothing that can be had."""
+        """Writes the content of the server into a file, for a backup; False when it has none or fails."""
         try:
             await self.sync().export_pack(path)
         except KnowledgeError as error:
@@ -289,7 +289,7 @@ class KnowledgeConnection:
 
     @property
     def is_elsewhere(self) -> bool:
-        """True when the server is another machine's or another program's, whose files are not ours."""
+        """True when the server belongs to another machine or program, whose files are not ours."""
         return bool(self._settings.url)
 
     async def wipe(self) -> bool:

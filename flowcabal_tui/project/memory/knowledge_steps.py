@@ -1,4 +1,4 @@
-"""What the knowledge server is told: one directory of its tree at a time, brought to the present state."""
+"""Updates the knowledge server: one directory of its tree at a time, brought to the present state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1", "L2")
 
 class KnowledgeSteps:
     """Subjects are `manuscript/<chapter>`, `meta/<name>`, `entity/<id>`, `story/<chapter>`, and the uris of derived
-    texts: all that is below `profiles/` and `summaries/`, whatever its kind."""
+    texts: all below `profiles/` and `summaries/`, whatever their kind."""
 
     def __init__(self, store: Store, queries: Sources, sync: Callable[[], KnowledgeSync]) -> None:
         """`sync` raises KnowledgeError while the server is not there."""

@@ -85,10 +85,10 @@ class MemoryParts:
         await steps.do(task)
 
     async def catch_up(self, held: Mapping[str, str]) -> None:
-        """Queues what the knowledge server, which holds `held`, is owed.
+        """Queues the texts that the knowledge server, which holds `held`, lacks.
 
-        Chapters may have moved, and tasks may have been done, while another server or none was there. A kill may have
-        come between a change of the story's records and the task that it needs.
+        Chapters may have moved, and tasks may have been done, while another server or none was in use. A kill may have
+        come between a change of the story's records and its task.
         """
         chapters = await self._base.store.book.chapters()
         self.knowledge.set_positions({chapter.id: chapter.position for chapter in chapters})

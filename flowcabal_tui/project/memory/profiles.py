@@ -63,7 +63,7 @@ class ProfileEditor:
         return (*rows, *(_row("chapters", titles[uri], state, states, _("Chapters")) for uri, state in chapters))
 
     async def view(self, uri: str) -> ProfileView:
-        """What stands in each level, what is offered beside it, and all states, newest first."""
+        """The current state of each level, the offered ones beside it, and all states, newest first."""
         view = await self._store.memory.view(None)
         standing = [state for level in SUMMARIES if (state := await view.derived(uri, level)) is not None]
         made = [state for level in SUMMARIES if (state := await view.made(uri, level)) is not None]

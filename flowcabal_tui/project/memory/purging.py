@@ -1,6 +1,7 @@
 """Purging a text: out of the tables at once, then out of every file that the program writes, however long that takes.
 
-What is left to do is noted in the database in the transaction that purges, so a kill delays it to the next opening.
+The remaining steps are recorded in the database in the transaction that purges, so a kill only delays them to the next
+opening.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ _TEXT_FILES: Final = (".md", ".txt", ".toml", ".json", ".yaml", ".yml", ".html",
 
 @dataclass(frozen=True, slots=True)
 class PurgeTools:
-    """What a purge works with.
+    """The dependencies of a purge.
 
-    `start_knowledge` starts the knowledge server again; `idle` is true when no run and no paid job goes on;
-    `forget_in_log` removes the lines of the log that its argument is true of.
+    `start_knowledge` starts the knowledge server again; `idle` is true when no run and no paid job is in progress;
+    `forget_in_log` removes the lines of the log that its argument accepts.
     """
 
     folder: Path
@@ -73,9 +74,9 @@ class Purging:
         self._due, self._one_at_a_time = asyncio.Event(), asyncio.Lock()
 
     async def purge(self, command: Purge) -> None:
-        """Takes a text out for good. Raises RunError while runs go on.
+        """Removes a text for good. Raises RunError while runs are in progress.
 
-        Background work is suspended meanwhile: a step under way could write down what it has just read.
+        Background work is suspended meanwhile: a running step could write down a text that it has just read.
         """
         await self._require_possible(command)
         before = await self._store.book.chapters()
@@ -123,7 +124,7 @@ class Purging:
         return []
 
     async def finish(self) -> list[str]:
-        """Does what is left of all purges as far as that is possible; returns why it is not finished."""
+        """Does the remaining steps of all purges as far as possible; returns the reasons for those that are left."""
         async with self._one_at_a_time:
             left, pending = await self._store.upkeep.purge_left(), []
             if "files" in left.steps:
@@ -180,14 +181,14 @@ class Purging:
         return _("another program reads the project's database")
 
     async def begin(self) -> None:
-        """What an earlier process left, before anything reads the files; what cannot be done now is tried again."""
+        """Finishes the purges of an earlier process before anything reads the files; failed steps are tried again."""
         try:
             await self.finish()
         except FlowCabalError as error:
             self._tools.emit(Status("error", error.title))
 
     async def keep_finishing(self) -> None:
-        """Finishes what was delayed, also by an earlier process, as soon as nothing delays it."""
+        """Finishes delayed steps, also of an earlier process, as soon as nothing delays them."""
         tries = 0
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Which imported chapters the agents' model has read."""
+"""Records the imported chapters that the agents' model has read."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ReadChapters:
         self._read: dict[str, Digest] = {}
 
     async def begin(self) -> None:
-        """Loads what an earlier process stored."""
+        """Loads the records of an earlier process."""
         self._read = await self._store.values.get(READ, {})
 
     def has_read(self, chapter: Chapter) -> bool:
-        """Has the model read the present text of this chapter in a reading?"""
+        """True when the model read the present text of this chapter in a reading."""
         return chapter.digest is not None and self._read.get(chapter.id) == chapter.digest
 
     async def note(self, chapter: Chapter) -> None:

@@ -1,4 +1,4 @@
-"""Rebuilding what is derived of the book, and what of the memory is out of date."""
+"""Rebuilds derived texts, and lists those that are out of date."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ STEPS: Final[Mapping[RebuildPart, tuple[TaskKind, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RebuildPlan:
-    """What a rebuild would do: in how many chapters the index is looked at, the uris of derived texts that cannot be
-    read and are made anew, what is out of date, and how many background steps of each kind are taken up."""
+    """The effects of a rebuild: the number of chapters whose index is examined, the uris of unreadable derived texts
+    that are made again, the texts that are out of date, and the number of background steps of each kind."""
 
     chapters: int
     damaged: tuple[str, ...]
@@ -44,7 +44,7 @@ class RebuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class RebuildTools:
-    """What upkeep works with."""
+    """The dependencies of a rebuild."""
 
     store: Store
     workshop: Workshop
@@ -62,7 +62,7 @@ class Rebuilder:
         self._tools, self._store = tools, tools.store
 
     async def stale(self) -> tuple[StaleText, ...]:
-        """What was made from text that was changed since, in story order."""
+        """The derived texts whose sources changed since, in story order."""
         return await (await self._store.memory.view(None)).stale()
 
     async def plan(self, what: RebuildPart) -> RebuildPlan:
@@ -83,9 +83,9 @@ class Rebuilder:
         )
 
     async def rebuild(self, what: RebuildPart, uris: Collection[str] = ()) -> int:
-        """Puts the index right, then lets the background make the rest again; returns how many steps wait.
+        """Repairs the index, then lets the background make the rest again; returns the number of waiting steps.
 
-        With `uris`, of what is stale only these texts.
+        With `uris`, of the texts out of date only these.
         """
         if what in ("index", "all"):
             await self._index()
@@ -135,7 +135,7 @@ class Rebuilder:
                 raise
 
     async def tidy(self) -> None:
-        """At the opening: what no run reads again goes."""
+        """Called at the opening: deletes rows that no run reads again."""
         try:
             await self._store.upkeep.sweep()
         except FlowCabalError as error:

@@ -1,4 +1,4 @@
-"""Search over the whole project: the text, names, what the story says, profiles, summaries; and by meaning."""
+"""Search over the whole project: the text, names, story records, profiles, summaries; and by meaning."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Search:
         return SearchAnswer(query, tuple(hits), tuple(counts))
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
-        """Every place of the manuscript where exactly these words stand, as words of their own, in story order."""
+        """Every place of exactly these words in the manuscript, as whole words, in story order."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest and words]
         texts = await self._store.runs.texts(tuple({chapter.digest for chapter in chapters if chapter.digest}))
         written = [(chapter, texts[chapter.digest]) for chapter in chapters if chapter.digest]

@@ -31,10 +31,10 @@ class Sources:
     async def source(
         self, uri: str, start: int, end: int, level: Level | None = None, receipt: Receipt | None = None
     ) -> SourceText:
-        """The text behind a uri of a receipt or finding. Raises RunError for one that is not there.
+        """The text behind a uri of a receipt or finding. Raises RunError for an unknown one.
 
-        With a level, what stands of a profile in it; of a chapter, its summary in L0 and L1. With a receipt, as its
-        run saw it: what was changed since would not have the cited words at their place.
+        With a level, the current state of a profile in it; of a chapter, its summary in L0 and L1. With a receipt, the
+        text as its run saw it: a later text would not have the cited words at their place.
         """
         root, _slash, rest = uri.partition("/")
         if level and root in ("profiles", "summaries", "manuscript"):
@@ -83,17 +83,17 @@ class Sources:
         return SourceText(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
 
     async def summary(self, uri: str) -> str:
-        """What stands as L0 and L1 of a chapter or profile; "" if there are none yet."""
+        """The current L0 and L1 of a chapter or profile; "" if there are none yet."""
         return "\n\n".join((await self.levels(uri)).values())
 
     async def levels(self, uri: str) -> dict[Level, str]:
-        """The texts that stand for a chapter or profile, L0 before L1; nothing of what was taken out of the book."""
+        """The current texts of a chapter or profile, L0 before L1; none for one that was taken out of the book."""
         view = await self._store.memory.view(None)
         found = [await view.derived(uri, level) for level in SUMMARIES]
         return {state.level: state.text for state in found if state is not None}
 
     async def title(self, uri: str) -> str:
-        """What a uri is called: the name of its entity, or the title of its chapter."""
+        """The title of a uri: the name of its entity, or the title of its chapter."""
         entity = await self._entity(uri)
         return entity.name if entity else await self._title(uri)
 

@@ -33,7 +33,7 @@ Ending = Literal["done", "gone", "later", "unconfirmed", "hopeless", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """How a step ended, and why when it is not done."""
+    """The end of a step, and the reason when it is not done."""
 
     ending: Ending
     why: str = ""

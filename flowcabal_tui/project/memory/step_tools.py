@@ -1,4 +1,4 @@
-"""What the steps of the background work share."""
+"""Dependencies shared by the steps of the background work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from flowcabal_tui.store import Store
 
 @dataclass(frozen=True, slots=True)
 class StepTools:
-    """What the steps work with."""
+    """The dependencies of the steps."""
 
     store: Store
     queries: Sources
@@ -44,9 +44,9 @@ class StepTools:
     asks_model: bool = False
     """Of a step of a paid job: imported chapters are read by the model."""
     restoring: bool = False
-    """What was made before is made again, of the generation of then; nothing follows from it."""
+    """True when an earlier text is made again, from the generation of that time; no task follows."""
     pinned: Generation | None = None
-    """Of a step of a paid job: the generation that it reads, so that repeating it asks what is paid already."""
+    """The generation that a step of a paid job reads, so that a repetition asks only paid questions."""
 
     async def chapter(self, subject: str) -> tuple[Chapter, str]:
         """A chapter and the text of its present version. Gone when it is deleted or empty."""
@@ -58,7 +58,7 @@ class StepTools:
     async def curator_for(self, chapter: Chapter, sample: int = 0, made: Derived | None = None) -> Curator | None:
         """The curator for this chapter: imported text is summarised by rule, since an import spends no money.
 
-        A further answer, which only the writer asks for, is a model's; and so is what follows one that was paid for.
+        A further answer, which only the writer asks for, is a model's; and so is a text that follows from a paid one.
         """
         paid = sample or (made is not None and made.method == "model")
         return await self.agents.curator(not paid and self.by_rule(chapter))
@@ -68,13 +68,13 @@ class StepTools:
         return not self.asks_model and self.read_chapters.by_rule(chapter)
 
     def for_job(self, pinned: Generation | None) -> StepTools:
-        """Those of a paid job, which reads a generation (None: the newest)."""
+        """The tools of a paid job, which reads a generation (None: the newest)."""
         return replace(self, pinned=pinned, asks_model=True)
 
     def restored(self, pinned: Generation) -> StepTools:
-        """Those of a step that was done before: its texts are made again from the generation of then."""
+        """The tools of a step that was done before: its texts are made again from the generation of that time."""
         return replace(self, pinned=pinned, restoring=True)
 
     async def generation(self) -> Generation:
-        """What the steps read: the newest, but for a paid job."""
+        """The generation that the steps read: the newest, or the pinned one of a paid job."""
         return await self.store.memory.generation() if self.pinned is None else self.pinned

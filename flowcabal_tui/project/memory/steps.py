@@ -1,4 +1,4 @@
-"""The steps of the background work: what each does with its subject."""
+"""The steps of the background work, by kind."""
 
 from __future__ import annotations
 
@@ -117,14 +117,14 @@ class Steps:
             )
 
     async def put_by_hand(self, entity: Entity) -> Entity:
-        """What the writer says of an entity, and all that follows from it; returns what stands."""
+        """Stores the writer's version of an entity, and queues what follows; returns the stored entity."""
         following = await self._index_tasks(await self._names_with([entity]))
         (stands,) = await self._store.memory.put_entities([entity], following)
         await self.enqueue_entity(stands)
         return stands
 
     async def after_names(self, entities: Sequence[Entity]) -> list[BackgroundTask]:
-        """What follows when these are called otherwise: the index of the book, and the knowledge server."""
+        """The tasks that follow when these have other names: the index of the book, and the knowledge server."""
         told = [
             task
             for entity in entities
@@ -181,9 +181,9 @@ class Steps:
         return tuple(entity for entity in candidates if not taken & set(entity.names))
 
     async def enqueue_story(self) -> None:
-        """The knowledge server is told what the story says, wherever that is not what it was told last.
+        """Queues the story lines whose text differs from that in the knowledge server.
 
-        All of it is looked at: what a chapter says may be a line of its own or not because of another chapter.
+        All of them are compared: a line of a chapter may depend on another chapter.
         """
         known = await story_told.told(await self._store.memory.view(None))
         every = await self._store.outbox.all(get_args(Freshness))
@@ -198,7 +198,8 @@ class Steps:
         )
 
     async def enqueue_entity(self, entity: Entity) -> None:
-        """What follows an entity written by hand: its names everywhere, its newest profiles, the knowledge server."""
+        """Queues the tasks after the writer's edit of an entity: its names everywhere, its newest profiles, the
+        knowledge server."""
         await self.enqueue_index()
         source = digest_of([entity.kind, *entity.names])
         await self.summaries.ask_for_entity(entity, source)

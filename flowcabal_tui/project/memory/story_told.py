@@ -1,7 +1,7 @@
-"""What the story says in the form in which it is searched by meaning: a line for each record, by the chapter where it
-begins, so that nothing of a line is from later in the story.
+"""Story records in the form for search by meaning: a line for each record, by the chapter where it begins, so that no
+line contains anything from later in the story.
 
-What ends it, pays it or learns it is not in a line. Secrets have none: only those who know them are told.
+Its end, payment or later knowers are not in a line. Secrets have none: only those who know them may read them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT: Final = "story"
 KINDS: Final = ("relations", "facts", "promises", "moments")
 """The roots of the uris of records."""
 BEFORE: Final = "before"
-"""The place of what holds from before the book."""
+"""The place of records from before the book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Line:
 
     @property
     def holds(self) -> bool:
-        """Is it open, as far as the view sees that it was read from?"""
+        """True when the record is open in the view that it was read from."""
         match self.record:
             case Relation(until=until) | Fact(until=until):
                 return until is None
@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The records of one place, in the order of the words that say them; `head` are the names that they are about."""
+    """The records of one place, ordered by their words; `head` are the names that they are about."""
 
     head: str
     text: str
@@ -53,12 +53,12 @@ class Told:
 
 
 def subject(chapter: ChapterId | None) -> str:
-    """What the knowledge server calls the records that begin in a chapter (None: before the book)."""
+    """The knowledge server's name for the records that begin in a chapter (None: before the book)."""
     return f"{ROOT}/{chapter or BEFORE}"
 
 
 async def told(view: View, subjects: Collection[str] | None = None) -> dict[str, Told]:
-    """What the view sees of the story (of these subjects, or all of it), by its subject."""
+    """The story records that the view sees (of these subjects, or all), by subject."""
     names = {entity.id: entity.name for entity in await view.entities()}
     places: dict[str, list[tuple[int, str, StoryRecord]]] = {}
     for kind, record in _records(await view.story(), names):

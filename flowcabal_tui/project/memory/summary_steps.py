@@ -1,7 +1,7 @@
-"""The steps that tell of the book: overviews and lines of chapters, profiles, arcs, the whole work.
+"""The steps for summaries: overviews and lines of chapters, profiles, arcs, the whole work.
 
-Each looks first whether what stands was made from the same text, so it can be repeated and killed at any time. The old
-state is read until a new one is complete: both levels of it are stored at once.
+Each first compares the source of the current state, so it can be repeated and killed at any time. The old state is read
+until a new one is complete: both levels of it are stored at once.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SummarySteps:
     async def l0(self, task: BackgroundTask) -> None:
         """Rests on the L1, made here by rule if its own step has failed: the model is not asked the same again.
 
-        Then what follows from both is asked for.
+        Then queues the tasks that follow from both.
         """
         chapter, text = await self._tools.chapter(task.subject)
         failed = _has(await self._store.outbox.all(("failed",)), "l1", chapter)
@@ -120,9 +120,9 @@ class SummarySteps:
     async def said(
         self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int = 0
     ) -> StoryAnswer:
-        """What the model told of the chapter when it read it for the story.
+        """The model's answer about the chapter from the reading for the story.
 
-        Nothing where the writer has a question of their own for the task, or a further answer is wanted: it is asked.
+        Empty if the writer has a prompt of their own for the task, or a further answer is wanted: it is then asked.
         """
         if not curator.asks or sample or curator.prompts.source(task):
             return UNASKED
@@ -131,10 +131,10 @@ class SummarySteps:
         return await StoryReader(curator).answered(StoryGoal(chapter, text, known, before))
 
     async def profile_tasks(self, chapters: Sequence[Chapter], arcs: int = 0) -> tuple[BackgroundTask, ...]:
-        """Steps for a few of those whom these chapters change, as of the last of them.
+        """Steps for a few of the people whom these chapters change, as of the last of them.
 
-        A later state that rests on one of them is to be made again too. Each of the `arcs` that are told anew beside
-        takes the place of a profile, but for one, so that a chapter costs much the same as the next.
+        A later state that rests on one of them is made again too. Each of the `arcs` that are summarised again replaces
+        a profile, but for one, so that a chapter costs much the same as the next.
         """
         most = min(MOST_OF_MANY, self._tools.settings().agents.profiles * len(chapters))
         if not most:
@@ -342,7 +342,7 @@ class SummarySteps:
             self._tools.emit(ProfileUpdated(((kind, name, states[0].uri),)))
 
     async def tell_knowledge(self, uri: str, position: int) -> None:
-        """The knowledge server is told what stands."""
+        """Queues the current texts of a uri for the knowledge server."""
         texts = await self._tools.queries.summary(uri)
         await self._store.outbox.add(tasks(("knowledge",), uri, digest_of([uri, texts]), position))
 

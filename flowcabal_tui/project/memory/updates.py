@@ -22,7 +22,7 @@ class MemoryUpdates:
         self.wake = work.wake
 
     async def chapters_placed(self, before: Sequence[Chapter]) -> None:
-        """Queues what follows when chapters were moved, renamed, deleted or restored."""
+        """Queues the tasks that follow when chapters were moved, renamed, deleted or restored."""
         old_places = {chapter.id: chapter for chapter in before}
         after = {chapter.id: chapter for chapter in await self._store.book.chapters()}
         self._knowledge.set_positions({chapter.id: chapter.position for chapter in after.values()})

@@ -1,4 +1,4 @@
-"""Whether texts of a project may be sent to an embedding model: asked once, answered by the user of this machine."""
+"""Permission to send texts of a project to an embedding model: asked once, answered by the user of this machine."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Answer = Literal["yes", "no"]
 
 
 class EmbeddingsNotAgreed(RunError):
-    """Texts would be sent to an embedding model, and nobody has said that they may be."""
+    """Texts would be sent to an embedding model without permission."""
 
     exit_code = 3
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingQuote:
-    """What indexing the book would send, about: texts, tokens, and their cost (None: the price is not known)."""
+    """The estimated price of indexing the book: texts, tokens, and their cost (None: the price is not known)."""
 
     embedder: str
     texts: int
@@ -38,7 +38,7 @@ class EmbeddingQuote:
 
     @property
     def words(self) -> str:
-        """As a sentence a line."""
+        """The quote in words, a sentence to a line."""
         price = _("price unknown")
         if self.cost is not None:
             price = _("about {sum}").format(sum=f"{money(self.cost)} {self.currency}")
@@ -61,7 +61,7 @@ class EmbeddingConsent:
         self._folder = folder
 
     def answer(self, embedder: str) -> Answer | None:
-        """What was said of this embedder; None when it was not asked, or of another one."""
+        """The stored answer for this embedder; None when it was not asked, or for another one."""
         try:
             known = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The vectors of a project: which embedder makes them, whether texts may be sent to it, and what that would cost."""
+"""The vectors of a project: their embedder, the permission to send texts to it, and the price."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flowcabal_tui.store import Store
 PASSAGE: Final = 1_000
 """Characters, or fifths of a word, of a text that is indexed."""
 DERIVED: Final = 3
-"""Texts about a chapter that are indexed beside its own: a line, an overview, what it adds to the story."""
+"""Texts about a chapter that are indexed beside its own: a line, an overview, its story records."""
 _MILLION: Final = Decimal(1_000_000)
 
 
@@ -38,12 +38,12 @@ class Embeddings:
 
     @property
     def waits(self) -> bool:
-        """True when a person has to say first whether texts may be sent."""
+        """True when a person must first allow texts to be sent."""
         endpoint = self._paid()
         return endpoint is not None and self._consent.answer(_name(endpoint)) is None
 
     async def question(self) -> EmbeddingQuote | None:
-        """What a person is asked; None when there is nothing to ask."""
+        """The question to the user; None when there is nothing to ask."""
         endpoint = self._paid()
         if endpoint is None or not self.waits:
             return None
@@ -58,7 +58,7 @@ class Embeddings:
         return EmbeddingQuote(endpoint.model, texts, tokens, cost, endpoint.currency)
 
     async def answer(self, *, allow: bool) -> None:
-        """Keeps what the person says. Raises SettingsError when it cannot be written."""
+        """Stores the user's answer. Raises SettingsError when it cannot be written."""
         endpoint = self._paid()
         if endpoint is None:
             return

@@ -15,7 +15,7 @@ from flowcabal_tui.settings.project_file import OFFLINE, ProjectSettings, save_p
 
 
 async def found_models() -> tuple[FoundModel, ...]:
-    """What the environment's keys and this machine's servers offer, and the embedded model."""
+    """The models of the environment's keys and of this machine's servers, and the embedded model."""
     found = [
         FoundModel(item.endpoint.identity, f"{item.name}: {item.endpoint.model}", item.local)
         for item in await discover(os.environ)

@@ -1,4 +1,4 @@
-"""An embedder whose vectors are kept in the project: each text is sent, and paid for, once."""
+"""An embedder whose vectors are stored in the project: each text is sent, and paid for, once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.vectors import Vectors, rounded
 
 TOGETHER: Final = 10
-"""Texts that are kept before the next are sent: what a stop can lose."""
+"""Texts whose vectors are stored before the next are sent: the most that a stop can lose."""
 
 
 class KeptEmbedder:
@@ -36,7 +36,7 @@ class KeptEmbedder:
         return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector a text, in order. Raises ModelError, or what `allow` raises when a text would be sent."""
+        """A vector for each text, in order. Raises ModelError, or the errors of `allow` when a text would be sent."""
         names = [digest(text) for text in texts]
         known = await self._known(names)
         missing = {name: text for name, text in zip(names, texts, strict=True) if name not in known}

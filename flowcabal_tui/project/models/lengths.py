@@ -1,4 +1,4 @@
-"""How many tokens a chapter and an answer are taken to have."""
+"""The assumed tokens of a chapter and of an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls under way may still cost, so that caps hold although calls go on side by side."""
+"""The costs that running calls may still have, so that caps hold although calls run in parallel."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Reservation:
     unlimited: Endpoint | None = None
     """The model, when it is sent no limit: then the answer is counted while it arrives."""
     number: int = field(default_factory=lambda: secrets.randbits(62))
-    """Under which the store knows the call while it is open; it tells nothing else."""
+    """The number of the open call in the store."""
     call: OpenCall | None = None
     arrived: int = 0
     """Tokens of the answer that were counted."""
     uncounted: list[str] = field(default_factory=list)
-    """What came after them, until it is worth counting."""
+    """The pieces after them, until there are enough to count."""
     pieces: list[str] = field(default_factory=list)
     """All of the answer so far, for a provider that does not count it."""
 
@@ -56,15 +56,15 @@ class Reservation:
 
 @dataclass(slots=True)
 class RunSpending:
-    """A run that is held to a limit, and what it has cost so far."""
+    """A run with its limit, and its cost so far."""
 
     agreed: SpendLimit
-    """What the run was quoted."""
+    """The run's quote."""
     limit: SpendLimit
-    """The same, and as much again for each time that a person said so."""
+    """The quote, plus the same again for each time that a person agreed."""
     spent: Totals
     answers: int = 0
-    """How often a person was asked and has answered."""
+    """The number of times that a person was asked and has answered."""
     sent: int = 0
     """Calls that were begun since it is held."""
 
@@ -72,8 +72,8 @@ class RunSpending:
 class Reservations:
     """Lets a call begin only when it fits beside what was spent and what is under way.
 
-    The project's caps let one call pass at a time, however dear: they are passed by that call at most. A run's own
-    limit is not passed: LimitReached is raised instead, for a person to be asked.
+    The project's caps let one call pass at a time, however dear: they are exceeded by that call at most. A run's own
+    limit is not exceeded: LimitReached is raised instead, and a person is asked.
     """
 
     def __init__(self, budget: Callable[[], BudgetSettings], totals: Callable[[], Totals]) -> None:
@@ -176,7 +176,7 @@ class Reservations:
         return limit
 
     def fits_run(self, asked: Reservation) -> bool:
-        """Does it fit into the limit of its run when nothing else of it is under way?"""
+        """True when it fits into the limit of its run, with no other call of it under way."""
         return self._fits_run(asked, ())
 
     def _fits_run(self, asked: Reservation, beside: Iterable[Reservation]) -> bool:

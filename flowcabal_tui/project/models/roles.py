@@ -58,9 +58,11 @@ class ModelRoles:
         *,
         pace: float | None = None,
     ) -> None:
-        """`key` gives the key for a call to the endpoint of a table; it raises ModelError(NOT_CONFIRMED) until the user
-        has confirmed.
-        `pace` is in seconds a piece of the offline model's text; None: its own."""
+        """`key` returns the key for a call to the endpoint of a table; it raises ModelError(NOT_CONFIRMED) until the
+        user has confirmed.
+
+        `pace` is in seconds a piece of the offline model's text; None: its own.
+        """
         self._settings, self._store, self._limits, self._pace = settings, store, limits, pace
         self._key = key
         self._models: dict[Endpoint, ModelPort] = {}
@@ -72,7 +74,7 @@ class ModelRoles:
         self.spending = Spending(lambda: self._settings.budget, store, self.counter, emit)
 
     async def begin(self) -> None:
-        """Reads what was spent and what was learned of endpoints before."""
+        """Loads the spending and the learned properties of endpoints."""
         await self.spending.begin()
         self._modes = await self._store.values.get(MODES) or {}
         self._windows = await self._store.values.get(WINDOWS) or {}
@@ -83,7 +85,7 @@ class ModelRoles:
         self._settings = settings
 
     async def counter_at(self, generation: Generation, *, remember: bool) -> TokenEstimator:
-        """The counter as it was when a run first read this generation: what is learned since changes no context."""
+        """The counter as it was when a run first read this generation: later calibration changes no context."""
         key = f"{CALIBRATION}/{generation}"
         known = await self._store.values.get(key)
         if known is None:
@@ -105,7 +107,7 @@ class ModelRoles:
         return chosen.model if chosen else ""
 
     def endpoint(self, role: Role) -> Endpoint | None:
-        """Where a role's model is reached, with the window that was learned of it; None when it is not configured."""
+        """The endpoint of a role, with the window learned for it; None when it is not configured."""
         chosen = self._settings.models.of(role)
         return self._with_window(chosen) if chosen else None
 
@@ -149,14 +151,14 @@ class ModelRoles:
             await self._store.values.put(key, value)
 
     def context_budget(self) -> int:
-        """What the Context agent may add, in tokens: less than the settings say where the model's window is small."""
+        """Most tokens that the Context agent may add: less than in the settings if the model's window is small."""
         wanted, endpoint = self._settings.budget.context_tokens, self.endpoint("user")
         if endpoint is None or endpoint.context_window is None:
             return wanted
         return max(0, min(wanted, context_room(endpoint.context_window, endpoint.max_output)))
 
     def small_window(self) -> str:
-        """What is said before a run whose model leaves the context fewer than LEAST_CONTEXT tokens; else ""."""
+        """The warning before a run whose model leaves the context fewer than LEAST_CONTEXT tokens; else ""."""
         endpoint, budget = self.endpoint("user"), self.context_budget()
         wanted = self._settings.budget.context_tokens
         if endpoint is None or endpoint.context_window is None or budget >= min(LEAST_CONTEXT, wanted):
@@ -213,7 +215,7 @@ class ModelRoles:
         return OfflineModel() if self._pace is None else OfflineModel(pace=self._pace)
 
     def booked(self, role: Role) -> ModelPort:
-        """The model of a role whose whole answers are held under the cap and booked. Raises as `model` does."""
+        """The model of a role whose whole answers are held under the cap and booked. Raises the errors of `model`."""
         return BookedModel(self.spending, role, self.model(role), self._limits)
 
     def agent(self) -> PaidOnce:
@@ -235,7 +237,7 @@ class ModelRoles:
         return make_embedder(endpoint, self._key("embedding", endpoint), paid=partial(self.spending.embedded, endpoint))
 
     def paid_embedding(self) -> Endpoint | None:
-        """Where vectors are made; None when that costs nothing: here, or on a server of this machine."""
+        """The endpoint for vectors; None when they cost nothing: made here, or on a server of this machine."""
         endpoint = self.endpoint("embedding")
         if endpoint is None or endpoint.provider == "offline":
             return None

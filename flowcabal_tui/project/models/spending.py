@@ -1,4 +1,4 @@
-"""What was spent in a project, the caps that hold it, and the booking of each paid call."""
+"""The spending of a project, its caps, and the booking of each paid call."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ROOM_TOKENS: Final = 512
 """By how much more than has arrived a reservation grows."""
 FREE: Final = CallBound(0, 0, Decimal(0))
 PAYING_RUN: Final[ContextVar[RunId | None]] = ContextVar("PAYING_RUN", default=None)
-"""The run on whose behalf calls are made in this task and those that it begins."""
+"""The run that pays for the calls of this task and of the tasks that it begins."""
 BOOKED_CALL: Final[ContextVar[Reservation | None]] = ContextVar("BOOKED_CALL", default=None)
 """The call that this task makes and books."""
 
@@ -67,7 +67,7 @@ class Spending:
         self.reservations = Reservations(budget, lambda: self.totals)
 
     async def begin(self) -> None:
-        """Reads what was spent and learned before, and books what a killed program had no time to book."""
+        """Loads the spending and the calibration, and books the calls that a killed program could not book."""
         if learned := await self._store.values.get(CALIBRATION):
             self.counter.calibration = Calibration(**learned)
         if not self._store.read_only:
@@ -85,7 +85,7 @@ class Spending:
         await self._enter("embedding", request.purpose, priced, request, Usage(tokens, 0), paid)
 
     def cap(self, job: RunId, max_cost: Decimal | None, spent: Totals) -> None:
-        """From now on no call of this job begins once it has cost so much; `spent` is what it has cost already."""
+        """Caps a job: no further call of it begins once it has cost so much; `spent` is its cost so far."""
         self.reservations.jobs[job] = (max_cost, spent)
 
     def _require_job_budget(self, job: RunId | None) -> None:
@@ -98,7 +98,7 @@ class Spending:
             )
 
     async def hold(self, run: RunId, agreed: SpendLimit) -> None:
-        """Holds a run to what it was quoted, or to what a person has raised that to."""
+        """Holds a run to its quote, or to the limit to which a person has raised it."""
         known = await self._store.values.get(f"{LIMIT}/{run}")
         answers, limit = (known["answers"], from_plain(SpendLimit, known["limit"])) if known else (0, agreed)
         spent = await self._store.usage.totals(run)
@@ -133,13 +133,12 @@ class Spending:
         extra: int = 0,
         answer: int = 0,
     ) -> AsyncIterator[Reservation]:
-        """Holds the most that a try of the request may cost, from before it is sent until it is booked.
+        """Reserves the most that a try of the request may cost, from before it is sent until it is booked.
 
-        Until then the store knows the call as open: of a program that is killed it is booked at the next opening.
-        `attempt` is that of a node that streams a text, `before` what it continues.
-        `extra` are tokens sent beside it, such as a schema; `answer` are those that an answer is taken to have at most
-        where no limit is sent, 0: as many as the run's quote assumed. Raises BudgetExceeded, or LimitReached for a
-        run's limit.
+        Until then the store has the call as open: if the program is killed, it is booked at the next opening. `attempt`
+        is that of a node that streams a text, `before` the text that it continues. `extra` are tokens sent beside it,
+        such as a schema; `answer` is the most tokens assumed for an answer when no limit is sent, 0: as many as the
+        run's quote assumed. Raises BudgetExceeded, or LimitReached for a run's limit.
         """
         run = PAYING_RUN.get()
         keeper = WENT_OUT.set(partial(self._keep_sent, role, endpoint.model, purpose, run or "", attempt))
@@ -196,7 +195,7 @@ class Spending:
             self.reservations.release(asked)
 
     def took(self, asked: Reservation, piece: str) -> None:
-        """A piece of an answer has arrived, thoughts too: where no limit was sent, it must fit what is reserved.
+        """Counts a piece of an answer, thoughts too: if no limit was sent, it must fit the reservation.
 
         Raises LimitReached when it does not and the run's limit has no room, BudgetExceeded when a cap has none.
         """

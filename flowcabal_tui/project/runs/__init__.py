@@ -1,1 +1,1 @@
-"""What runs of a project need: begun and answered, quoted, told again, their versions."""
+"""The runs of a project: starting, answering, quoting, replaying, and their versions."""

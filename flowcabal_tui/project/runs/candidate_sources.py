@@ -41,7 +41,7 @@ class Source:
     checks: tuple[AngleCheck, ...] = ()
     like: Digest = Digest("")
     note: str = ""
-    """What a sifting of its run says of it, as in `Choice`."""
+    """The note of the sifting of its run, as in `Choice`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class CandidateSources:
         return Sources(whole, top.title, candidates, next((each.run for each in newest if each.run), RunId("")))
 
     async def maker(self, sources: Sources, source: Source) -> Maker:
-        """Who wrote a candidate, and from which prompt."""
+        """The author of a candidate, and its prompt."""
         version = source.version
         if version is None or version.author != "model":
             return Maker(sources.run, source.node)
@@ -205,7 +205,7 @@ class CandidateSources:
 def checks_by_candidate(
     sources: Sequence[Source], sifted: dict[Digest, tuple[AngleCheck, ...]]
 ) -> dict[Digest, tuple[AngleCheck, ...]]:
-    """What is known of each: what a sifting found, and of the angles that it did not look from, what its run found."""
+    """The checks of each candidate: those of a sifting, and for the other angles those of its run."""
     found = {}
     for source in sources:
         mine = sifted.get(source.digest, ())

@@ -61,7 +61,7 @@ class Comparisons:
         return await self.shown(await self.sources.of(target))
 
     async def shown(self, sources: Sources) -> Comparison:
-        """The same of what was read already."""
+        """The comparison for sources that are already read."""
         identity = comparison_id(sources.target, sources.digests)
         row = await self._store.comparisons.begin(identity, sources.target, sources.title, sources.digests)
         verdict = None if sources.is_waiting else row.verdict

@@ -1,8 +1,8 @@
-"""What shows, without a model, that an answer is no draft: it is far too short, repeats itself, retells or lists.
+"""Signs, found without a model, that an answer is no draft: it is far too short, repeats itself, retells or lists.
 
-Measured on 1,200 chapters of nine novels (`tests/project/test_doubts.py`): a chapter repeats at most 5 % of itself,
-is at least a fifth of the length usual in its book, and has at most 14 % from all earlier chapters together (one that
-is printed twice in its edition: 46 %).
+Measured on 1,200 chapters of nine novels (`tests/project/test_doubts.py`): a chapter repeats at most 5 % of itself, is
+at least a fifth of the length usual in its book, and has at most 14 % from all earlier chapters together (one that is
+printed twice in its edition: 46 %).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _doubt(text: str, told: tuple[str, ...], is_prose: bool) -> str:
 
 
 def repeated(units: Sequence[str]) -> float:
-    """The share of a text that stands in it before, in stretches of `WINDOW` and more."""
+    """The share of a text that repeats an earlier part of it, in stretches of `WINDOW` units and more."""
     seen: set[tuple[str, ...]] = set()
     covered = bytearray(len(units))
     for at, window in _windows(units):
@@ -110,7 +110,7 @@ def repeated(units: Sequence[str]) -> float:
 
 
 def copied(units: Sequence[str], told: Iterable[Sequence[str]]) -> float:
-    """The share of a text that stands in another one."""
+    """The share of a text that also occurs in another one."""
     known = {window for text in told for _at, window in _windows(text)}
     covered = bytearray(len(units))
     for at, window in _windows(units):

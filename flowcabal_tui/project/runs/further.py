@@ -31,14 +31,14 @@ class FurtherCandidates:
         self._store, self._versions, self._manager, self._quotes = store, versions, manager, quotes
 
     async def quote(self, target: ComparisonTarget, count: int) -> Quote:
-        """What they would cost together. Raises RunError for a step that has no further candidates."""
+        """Their total price. Raises RunError for a step that has no further candidates."""
         requests = await self._requests(target, count)
         return _together([await self._quotes.quote(await self._manager.imagined(each)) for each in requests])
 
     async def write(self, target: ComparisonTarget, count: int) -> RunId | None:
-        """Writes them. Raises RunError; what was written by then stays.
+        """Writes them. Raises RunError; the candidates written by then remain.
 
-        A question that waits is asked again with them, by the run that it returns, and what was paid for is served.
+        A waiting question is asked again with them, by the run that it returns, and paid answers are reused.
         """
         requests = await self._requests(target, count)
         if target.question:

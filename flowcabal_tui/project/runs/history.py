@@ -1,4 +1,4 @@
-"""Runs of the past: what became of their nodes, what they have cost, and their events once more."""
+"""Past runs: the outcomes of their nodes, their costs, and their events."""
 
 from __future__ import annotations
 

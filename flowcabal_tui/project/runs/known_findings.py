@@ -1,4 +1,5 @@
-"""A context with what the rules find in the texts of the prompt, so that a call that is paid anyway mends it."""
+"""Adds the findings of the rules about the texts of a prompt to its context, so that the next paid call can mend
+them."""
 
 from __future__ import annotations
 
@@ -50,9 +51,11 @@ class KnownFindings:
         inquiries: Sequence[str],
         about: About = NOTHING_ABOUT,
     ) -> Injection:
-        """As the other one says, then what is found in a plan and a draft of the prompt, within the same budget.
+        """The context of the wrapped agent, then the findings about a plan and a draft of the prompt, within the same
+        budget.
 
-        Inquiries, which are paid for, are asked once: what the budget leaves is looked up without them.
+        Inquiries, which are paid for, are asked once: the second assembly, with the rest of the budget, runs without
+        them.
         """
         count, told = await self._told(node, prompt, chapter, generation)
         tokens = self._counter.count(told) if told else 0

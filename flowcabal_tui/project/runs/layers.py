@@ -1,4 +1,4 @@
-"""A request in layers: what the blocks gave, what the Context agent put in, what a retry added."""
+"""A request in layers: the text of the blocks, the context, and the additions of a retry."""
 
 from __future__ import annotations
 

@@ -55,11 +55,11 @@ class RunManager:
         spending: Spending,
         agree: Callable[[RunScope], Awaitable[SpendLimit | None]],
     ) -> None:
-        """`services` are those for a generation of the memory; its flag tells whether money may be spent.
+        """`services` are those for a generation of the memory; its flag is True when money may be spent.
 
         `require_valid` raises WorkflowError for a document that cannot run in this project; `require_confirmed` raises
-        ProjectNotConfirmed for one that this user has not confirmed, and `typed` confirms what the user has just put
-        into one. `agree` gives what a run may cost when nobody has said so; None: nothing limits it.
+        ProjectNotConfirmed for one that this user has not confirmed, and `typed` confirms the texts that the user has
+        just put into one. `agree` returns the default limit of a run; None: no limit.
         """
         self._spending, self._agree = spending, agree
         self._require_valid, self._require_confirmed, self._graphs = require_valid, require_confirmed, graphs
@@ -78,7 +78,7 @@ class RunManager:
 
     @property
     def quiet(self) -> bool:
-        """True when nothing but a human can bring any run on: an answer, or the word to go on in step mode."""
+        """True when every run waits for a person: for an answer, or for the next step in step mode."""
         return all(run.only_waits or name in self._paused for name, run in tuple(self._runs.items()))
 
     @property
@@ -136,7 +136,7 @@ class RunManager:
             self._checked.add(workflow.reference)
 
     async def resume(self, run: RunId, *, continues: bool = False) -> RunId:
-        """Goes on with a run that is not being executed; what ended well is not done again.
+        """Resumes a run that is not being executed; nodes that succeeded are not run again.
 
         With `continues` texts that were cut off are continued from where they stopped.
         """
@@ -156,7 +156,8 @@ class RunManager:
         return run
 
     async def generation(self, request: RunRequest) -> Generation:
-        """The memory that a run reads: that of the last equal run, unless a human changed what precedes the chapter."""
+        """The memory that a run reads: that of the last equal run, unless a person changed something before the
+        chapter."""
         now = await self._store.memory.generation()
         if request.fresh_context or request.chapter is None:
             return now
@@ -195,13 +196,13 @@ class RunManager:
         return self._kept_state
 
     async def past(self, run: RunId) -> RunScope:
-        """What the nodes of a run of the past shared, without leave to spend. KeyError if there is no such run."""
+        """The shared state of a past run, without permission to spend. KeyError if there is no such run."""
         runs = self._store.runs
         request, workflow = await runs.run_request(run), await runs.workflow_of(run)
         return await self.scope(run, workflow, request, await runs.generation_of(run), spend=False)
 
     async def imagined(self, request: RunRequest) -> RunScope:
-        """What a run of this request would share, for a quote or a preview; nothing begins."""
+        """The shared state of a run of this request, for a quote or a preview; starts nothing."""
         workflow = await self._store.workflows.get(request.workflow)
         await self._check(workflow, request)
         request = replace(request, workflow=workflow.reference)
@@ -279,8 +280,8 @@ class RunManager:
                 self._emit(last)
 
     async def decide(self, question: QuestionId, decision: Decision, beside: Work = lambda _connection: None) -> None:
-        """Records an answer, with what is written `beside` it, and wakes the node; a run that nobody executes is
-        resumed. Raises StaleQuestion, and then nothing was written."""
+        """Records an answer, together with the writes of `beside`, and wakes the node; a run that is not being executed
+        is resumed. Raises StaleQuestion, and then nothing was written."""
         asked = await self._store.runs.question(question)
         if decision.kind not in asked.options:
             raise StaleQuestion(
@@ -317,12 +318,12 @@ class RunManager:
             self._emit(QuestionAnswered(question, decision))
 
     async def goes_on(self, run: RunId) -> bool:
-        """Is the run under way in this process, or left by one that ended before its end?"""
+        """True when the run is under way in this process, or was left by one that ended before its end."""
         history = [] if run in self._runs else await self._store.runs.history(run)
         return run in self._runs or (bool(history) and fold(history).state == "running")
 
     async def ended(self, run: RunId) -> None:
-        """Waits until the run is not under way any more, in whatever state it ends, or asks."""
+        """Waits until the run is no longer under way: ended in any state, or waiting for an answer."""
         if (task := self._tasks.get(run)) is not None:
             await asyncio.wait([task])
 

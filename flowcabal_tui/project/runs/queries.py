@@ -64,7 +64,7 @@ class RunQueries:
         return found, [each for _number, each in sorted(found.attempts.items()) if each.started or each.done]
 
     async def trace(self, scope: RunScope, node: NodeId, number: int) -> VersionTrace:
-        """What was sent for an attempt of a run (0: the one that stood). `scope` is the run's. Raises RunError."""
+        """The request of an attempt of a run (0: the chosen one). `scope` is the run's. Raises RunError."""
         run = scope.id
         nodes = fold(await self._store.runs.history(run)).nodes
         found, made = await self._made(scope.workflow, run, node)

@@ -39,7 +39,7 @@ class Quotes:
         self._store, self._models, self._settings = store, models, settings
 
     async def quote(self, scope: RunScope) -> Quote:
-        """What a run would cost."""
+        """The quote of a run."""
         stale = await self._store.standings.stale(scope.workflow.id, scope.request.chapter)
         basis = await self._basis(scope.request)
         quote = await quoting.quote(scope, basis, stale)
@@ -52,7 +52,7 @@ class Quotes:
         return replace(quote, keeping=self._keeping(basis.draft_tokens)) if keeps else quote
 
     async def locked(self, workflow: Workflow, request: RunRequest) -> ChapterLocked | None:
-        """Why what the run writes cannot be kept in its chapter now; None: it can."""
+        """The reason why the output cannot be kept in its chapter now; None: it can."""
         if request.chapter is None or workflow.keep.kind not in CHAPTER_KEEPS:
             return None
         try:
@@ -77,13 +77,13 @@ class Quotes:
         return spend if spend.calls else None
 
     async def agreed(self, scope: RunScope) -> SpendLimit | None:
-        """What a run may cost when nobody has said so: the most of its quote. Free models need no limit."""
+        """The default limit of a run: the most of its quote. Free models need no limit."""
         if all(self._models.is_offline(role) for role in ("user", "agent")):
             return None
         return (await self.quote(scope)).limit
 
     async def check(self, chapters: Sequence[Chapter], monitor: MonitorPort | None) -> Quote:
-        """What a check of kept chapters by the agents' model would cost. Raises ModelError where there is none."""
+        """The quote of a check of kept chapters by the agents' model. Raises ModelError without one."""
         return self.check_of([await self._store.book.text(chapter.id) for chapter in chapters], monitor)
 
     def check_of(self, texts: Sequence[str], monitor: MonitorPort | None) -> Quote:
@@ -98,7 +98,7 @@ class Quotes:
         return tally.quote()
 
     async def preview(self, scope: RunScope, node: NodeId) -> Receipt:
-        """What a node would be given now. Raises RunError for one that gets no context."""
+        """The receipt of a node if it ran now. Raises RunError for one that gets no context."""
         receipt = await quoting.preview(scope, node, self._models.counter)
         if receipt is None:
             why = _("Its context is switched off, in the node or in the project's [agents].")

@@ -1,4 +1,4 @@
-"""What a run would cost, and what a node would be given: computed without a call."""
+"""The price of a run, and the context of a node: computed without a call."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ from flowcabal_tui.runner.scope import Frame, RunScope
 
 
 class Stop(Exception):
-    """The node would do something that cannot be foreseen without doing it; `spent` is what that costs."""
+    """Raised at an operation whose result cannot be foreseen; `spent` is its cost."""
 
     def __init__(self, spent: Tally | None = None, inside: Mapping[NodeId, Output] | None = None) -> None:
-        """`inside`: what is known of the graph in which it stopped; None when it was no graph."""
+        """`inside`: the known outputs of the graph in which it stopped; None when it was no graph."""
         self.spent, self.inside = spent or Tally(), inside
 
 
 class QuoteRun(NodeRun):
-    """Follows a node until it would spend something. An upstream output that is not there is stood in for."""
+    """Follows a node until it would spend something. A placeholder replaces a missing upstream output."""
 
     def __init__(self, quoter: Quoter, frame: Frame, step: Step) -> None:
         super().__init__(quoter, frame, step, NodeFold())
@@ -78,13 +78,13 @@ class QuoteRun(NodeRun):
         """Tokens by which its context may grow beyond what was assembled."""
 
     def state(self, *_told: object, **_more: object) -> None:
-        """Nobody is told: nothing happens."""
+        """Emits nothing."""
 
     iteration = state
 
     @property
     def keys(self) -> frozenset[Digest]:
-        """Under which keys its output is looked for, as far as it can be told."""
+        """The keys under which its output is looked up, as far as they are known."""
         own = None if self.unknown or not self._kind.reusable else self.key()
         return frozenset(key for key in (own, self.stands_under) if key)
 
@@ -197,7 +197,8 @@ class QuoteRun(NodeRun):
         tally.call("scene", agent, Calls(1, tokens, SCENE_ANSWER), Calls(tries, longest, output_bound(agent, None)))
 
     async def foreseen(self, kind: NodeKind, params: BaseModel, depth: int = FLOWS_DEEP) -> Tally:
-        """What the node costs when its prompts cannot be made yet: each counts as its words and a draft a reference."""
+        """The cost of a node whose prompts cannot be made yet: the prompt is counted as its words and a draft for each
+        reference."""
         found = Tally()
         if isinstance(params, PromptParams):
             found.add(self._unmade(params))
@@ -323,24 +324,24 @@ class Quoter:
         """Of the outputs that are not there yet, by the path of their nodes."""
 
     def length_of(self, frame: Frame, node: NodeId) -> Length:
-        """How long the output of a node here or in a graph around will be."""
+        """The expected length of a node's output, in this graph or an outer one."""
         for around in frame.inside():
             if (known := self.lengths.get(NodeId(around.path + node))) is not None:
                 return known
         return Length(self.basis.draft_tokens, MOST_TOKENS)
 
     def waits(self, node: NodeId) -> None:
-        """Nobody waits: nothing is asked."""
+        """Does nothing: a quote never waits."""
 
     def goes_on(self, node: NodeId) -> None:
         """Nor does anybody wait again."""
 
     def node(self, frame: Frame, step: Step) -> QuoteRun:
-        """What follows one node."""
+        """Makes the quoting run of one node."""
         return QuoteRun(self, frame, step)
 
     def inside(self) -> Quoter:
-        """Who walks a graph inside a node."""
+        """A quoter for the graph inside a node."""
         return Quoter(self.scope, self.basis, self.lengths)
 
     async def execute_inside(self, frame: Frame, node: NodeId) -> None:
@@ -416,5 +417,5 @@ async def preview(scope: RunScope, node: NodeId, counter: TokenCounter) -> Recei
 
 
 async def keys(scope: RunScope, node: NodeId) -> frozenset[Digest]:
-    """Under which keys the output of a node would be looked for now; none when that depends on what is not there."""
+    """The keys under which the output of a node would be looked up now; none when they depend on missing outputs."""
     return (await _reach(scope, node, NoCount())).keys

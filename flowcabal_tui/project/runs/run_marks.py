@@ -1,4 +1,4 @@
-"""What the nodes of a run gave, told to the standings while it goes on."""
+"""Reports the outputs of a run's nodes to the standings while it runs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from flowcabal_tui.store.runs.standings import Change, Mark
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.2
-"""How long nodes that end are gathered before what stands is written."""
+"""Time during which completed nodes are gathered before the standings are written."""
 SHARE: Final = 20
-"""The pause is so many times what the last writing took: in a run of thousands of nodes it must not slow them down."""
+"""The pause as a multiple of the last writing time: writing must not slow a run of thousands of nodes down."""
 
 
 class RunMarks:
-    """Tells the standings what the nodes of one run gave, as they end."""
+    """Records the outputs of the nodes of one run in the standings, as they end."""
 
     def __init__(self, store: Store, emit: Callable[[Event], None], scope: RunScope, graph: Plan) -> None:
         """`graph` is that of the whole document."""
@@ -39,12 +39,12 @@ class RunMarks:
         self._task: asyncio.Task[None] | None = None
 
     def soon(self, outputs: Mapping[NodeId, Output]) -> None:
-        """Notes them a moment later, together with what ends meanwhile. `outputs` grows while the run goes on."""
+        """Schedules a write, which includes nodes that end meanwhile. `outputs` grows during the run."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._later(outputs))
 
     async def end(self, outputs: Mapping[NodeId, Output]) -> None:
-        """Notes what is left."""
+        """Writes the outputs that are not recorded yet."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])

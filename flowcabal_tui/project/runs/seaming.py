@@ -1,4 +1,4 @@
-"""A pass over the seams of a composed text: quoted, asked once, and given back as single changes."""
+"""A pass over the seams of a composed text: quoted, asked once, and returned as single changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Seams:
         self._store, self._sources, self._models, self._language = store, sources, models, language
 
     async def quote(self, target: ComparisonTarget, text: str, taken: Sequence[Taken]) -> Quote:
-        """What the pass would cost. Raises RunError for a text without seams, ModelError without a model."""
+        """The price of the pass. Raises RunError for a text without seams, ModelError without a model."""
         request, seams = await self._request(target, text, taken)
         model, counter, tally = self._model(), self._models.counter, Tally()
         if await model.stored(request, SeamChanges) is not None:

@@ -1,4 +1,4 @@
-"""What a run needs of an open project."""
+"""The dependencies of a run in an open project."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RunServices:
         self._results = memory.results
 
     async def of(self, generation: Generation, spend: bool) -> Services:
-        """Those of a run that reads a generation; without `spend` nothing is paid or remembered."""
+        """The services of a run that reads a generation; without `spend` nothing is paid or remembered."""
         base = self._base
         await base.models.learn_windows()
         counter, monitor = await base.models.counter_at(generation, remember=spend), self._agents.monitor()

@@ -1,4 +1,4 @@
-"""The facts of candidates, checked by rule and by the agents' model: what is found marks one, and decides nothing."""
+"""Checks the facts of candidates by rule and by the agents' model: findings mark a candidate, and decide nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from flowcabal_tui.store import Store
 
 
 class Sifting:
-    """Lives on the engine's loop. Answers are paid once, so a sifting that was cut off is gone on with."""
+    """Lives on the engine's loop. Answers are paid once, so an interrupted sifting can be resumed."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Sifting:
         self._rules, self._monitor, self._emit = rules, monitor, emit
 
     async def quote(self, target: ComparisonTarget) -> Quote:
-        """What a check of all candidates by the agents' model would cost. Raises ModelError without a model."""
+        """The quote of a check of all candidates by the agents' model. Raises ModelError without a model."""
         sources = await self._sources.of(target)
         return self._quotes.check_of([each.text for each in sources.candidates], self._required())
 

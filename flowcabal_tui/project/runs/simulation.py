@@ -38,7 +38,7 @@ CALLS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What workflows are given in place of the world. Without a registry every action is known and none is gated."""
+    """The simulated environment of workflows. Without a registry every action is known and none needs approval."""
 
     simulations: Simulations = field(default_factory=dict)
     registry: ActionRegistry | None = None
@@ -109,7 +109,8 @@ class _Offline:
 
 
 class Simulation:
-    """One simulated run. `emit` is told its events; `answer` may answer a question, None: it answers itself."""
+    """One simulated run. `emit` receives its events; `answer` may answer a question, None: the default answer is
+    used."""
 
     def __init__(
         self,
@@ -146,7 +147,7 @@ class Simulation:
 
     @property
     def outputs(self) -> Mapping[str, Output]:
-        """What the nodes gave."""
+        """The outputs of the nodes."""
         return {str(node): output for node, output in self._run.outputs.items()}
 
     async def execute(self, seconds: float) -> RunState:
@@ -173,7 +174,7 @@ class Simulation:
 
 
 def by_itself(question: Question) -> Decision:
-    """The answer that lets a run go on: the first choice, the proposal, yes."""
+    """The answer that lets a run continue: the first choice, the proposal, yes."""
     match question.kind:
         case "choice":
             return Decision("choose", attempt=1)

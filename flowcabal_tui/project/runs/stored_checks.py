@@ -1,4 +1,4 @@
-"""The Monitor of a run, whose findings are stored before anybody is shown them."""
+"""The Monitor of a run, with its findings stored before they are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoredChecks:
         generation: Generation,
         attempt: int,
     ) -> Evaluation:
-        """As the other one says, stored."""
+        """The evaluation of the wrapped Monitor, stored."""
         evaluation = await self._monitor.evaluate(node, params, draft, chapter, generation, attempt)
         await self._results.put_draft(node.id, chapter, evaluation)
         return evaluation

@@ -1,4 +1,4 @@
-"""The sums of a quote: what is likely and what is the most, by the kind of call."""
+"""The sums of a quote: the likely and the highest price, by the kind of call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flowcabal_tui.models.registry import cost
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """So many equal calls: tokens are those of one."""
+    """A number of equal calls; tokens are those of one."""
 
     number: int
     input_tokens: int
@@ -26,7 +26,7 @@ class Calls:
 
 @dataclass(slots=True)
 class Tally:
-    """What would be spent on the nodes that would run."""
+    """The spending of the nodes that would run."""
 
     would_run: list[NodeId] = field(default_factory=list)
     served: list[NodeId] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Tally:
             self.assumed[model] = max(tokens, self.assumed.get(model, 0))
 
     def add(self, other: Tally, times: int = 1) -> None:
-        """The sum, with what the other would spend taken `times`."""
+        """Adds the other tally, with its spending taken `times`."""
         for mine, theirs in ((self.likely, other.likely), (self.most, other.most)):
             for kind, spend in theirs.items():
                 self._add(kind, mine, times, spend)

@@ -1,4 +1,4 @@
-"""What was sent for an attempt of the past: the prompt is made again from the run's own outputs and memory."""
+"""The request of a past attempt: the prompt is made again from the run's own outputs and memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from flowcabal_tui.runner.retries import mended_key, retried
 from flowcabal_tui.runner.scope import Frame, RunScope
 
 SAMPLES: Final = 100
-"""How many samples of one request are looked through for the one that was paid for."""
+"""Number of samples of one request that are searched for the paid one."""
 
 
 @dataclass(slots=True)

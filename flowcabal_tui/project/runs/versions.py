@@ -1,4 +1,5 @@
-"""Versions of outputs: selected, written by hand, frozen; and what becomes stale by it (DESIGN 4.2)."""
+"""Versions of outputs: selected, written by the writer, frozen; and the outputs that become out of date (DESIGN
+4.2)."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ class OutputVersions:
         trust: Trust,
         now: Callable[[], datetime],
     ) -> None:
-        """`imagined` gives what a run of a request would share, without beginning one."""
+        """`imagined` returns the shared state of a run of a request, without starting one."""
         self._store, self._emit, self._imagined, self._graphs = store, emit, imagined, graphs
         self._trust, self._now = trust, now
 
@@ -92,7 +93,7 @@ class OutputVersions:
     async def todo(
         self, workflow: str, chapter: ChapterId | None, targets: Sequence[NodeId]
     ) -> tuple[tuple[NodeId, ...], ...]:
-        """Level by level what has no output or a stale one; with targets, what is to be done for these."""
+        """Level by level the nodes without an output or with one out of date; with targets, those that these need."""
         document = await self._store.workflows.get(workflow)
         known = await self._store.standings.all(document.id, chapter)
         stale = await self._store.standings.stale(document.id, chapter)
@@ -104,9 +105,10 @@ class OutputVersions:
     # documents
 
     async def save(self, workflow: Workflow, *, keep_version: bool = False) -> str:
-        """Stores a document; what was edited is stale from now on, with all behind it. Raises WorkflowError.
+        """Stores a document; edited nodes and all behind them are out of date from then on. Raises WorkflowError.
 
-        With `keep_version` under its own version, if that is free; an older one than the newest changes no marks.
+        With `keep_version` it keeps its own version number, if that is free; an older one than the newest changes no
+        marks.
         """
         require_valid(workflow)
         try:
@@ -152,7 +154,7 @@ class OutputVersions:
         self._emit(MarksChanged(after.id, None, tuple(changed)))
 
     async def freeze_block(self, command: FreezeBlock) -> str:
-        """Raises RunError for a block that is not there or not virtual, or when nothing stands for its node."""
+        """Raises RunError for a block that is missing or not virtual, or when its node has no current output."""
         document = await self._store.workflows.get(name_of(command.workflow))
         data = document.model_dump(mode="json")
         node = next((one for one in data["nodes"] if one["id"] == command.node), None)
@@ -179,8 +181,8 @@ class OutputVersions:
         chosen: bool = True,
         beside: Sequence[Work] = (),
     ) -> None:
-        """This version stands from now on (`frozen` None: as frozen as what stood), in one transaction with what is
-        written `beside` it. Raises RunError."""
+        """Makes this version the current output (`frozen` None: as frozen as the last one), in one transaction with the
+        writes of `beside`. Raises RunError."""
         document = await self._store.workflows.get(name_of(workflow))
         version = await self._version(document.id, chapter, node, digest)
         text = await self._store.runs.text(version.digest)
@@ -225,7 +227,7 @@ class OutputVersions:
         self._emit(MarksChanged(document.id, chapter, (node,)))
 
     async def edit(self, command: EditOutput) -> str:
-        """Keeps what a person wrote, and lets it stand; returns its digest. Raises RunError for JSON that is none."""
+        """Stores a person's text as the current output; returns its digest. Raises RunError for invalid JSON."""
         document = await self._store.workflows.get(name_of(command.workflow))
         if containers(command.node)[:1] == () and command.node not in {node.id for node in document.nodes}:
             raise KeyError(command.node)
@@ -244,8 +246,8 @@ class OutputVersions:
         base: Digest | None = None,
         beside: Sequence[Work] = (),
     ) -> None:
-        """Keeps an output by hand in the place of `base` (None: of what stands), and lets it stand, in one transaction
-        with what is written `beside` it."""
+        """Stores a person's output as the current one in place of `base` (None: of the current one), in one transaction
+        with the writes of `beside`."""
         document = await self._store.workflows.get(name_of(workflow))
         if base is None:
             known = (await self._store.standings.all(document.id, chapter)).get(node)

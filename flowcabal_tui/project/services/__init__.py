@@ -1,1 +1,1 @@
-"""What callers ask of a project and have it do: one service a subject."""
+"""Questions and commands of a project: one service for each subject."""

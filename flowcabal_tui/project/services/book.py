@@ -73,7 +73,7 @@ class BookService:
         return await self._store.book.chapters()
 
     async def deleted_chapters(self) -> tuple[Chapter, ...]:
-        """Those that can be brought back, by the place that they had."""
+        """The deleted chapters that can be restored, by their former place."""
         return await self._store.book.deleted()
 
     async def chapter_text(self, chapter: ChapterId, version: int | None = None) -> str:
@@ -94,7 +94,7 @@ class BookService:
         return await self._parts.book.overview.overview()
 
     async def writing_log(self) -> WritingLog:
-        """Everything that was written, by days, and how it stands to the goals."""
+        """Words written by day, compared with the goals."""
         return await self._parts.book.overview.log()
 
     @handles(SetGoals)
@@ -215,11 +215,12 @@ class BookService:
     async def proof(
         self, chapters: Sequence[ChapterId] = (), rules: Sequence[ProofRule] = ()
     ) -> tuple[ProofedChapter, ...]:
-        """What rules mark in the newest texts of chapters (none: all); no rules: those that are on in this book."""
+        """The marks of the rules in the newest texts of chapters (none given: all); no rules: those enabled for this
+        book."""
         return await self._parts.book.proofing.proof(chapters, rules)
 
     async def proof_text(self, text: str) -> tuple[ProofMark, ...]:
-        """What the rules that are on mark in a text that is being written; nothing is compared with the book."""
+        """The marks of the enabled rules in a text that is being written; nothing is compared with the book."""
         return await self._parts.book.proofing.proof_text(text)
 
     @handles(SwitchProofRule)
@@ -273,7 +274,7 @@ class BookService:
         return await self._parts.book.blame.lines(chapter)
 
     async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-        """What wrote a line (by its number), and what it was given."""
+        """The origin of a line (by its number): its author and the receipt."""
         return await self._parts.book.blame.provenance(chapter, line)
 
     # Import and export
@@ -323,7 +324,7 @@ class BookService:
         return await lay_out(self._store, platform, chapters)
 
     async def back_up(self, target: Path) -> Manifest:
-        """Writes a backup while the project goes on. Raises ProjectExists or DiskFull."""
+        """Writes a backup while the project is in use. Raises ProjectExists or DiskFull."""
         from flowcabal_tui.project.book.backup import back_up  # a project is opened sooner without
 
         parts = self._parts

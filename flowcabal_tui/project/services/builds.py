@@ -42,7 +42,7 @@ class BuildService:
         return await self._parts.builder.rows()
 
     async def build_price(self, wish: str, workflow: str = "", tools: BuildWords = "ours") -> BuildPrice | None:
-        """What a build by the agents' model takes; None where there is none, and a build costs nothing."""
+        """The price of a build by the agents' model; None without one, when a build costs nothing."""
         return await self._parts.builder.builds.price(wish, workflow, tools)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:

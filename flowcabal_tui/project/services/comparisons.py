@@ -39,34 +39,34 @@ class ComparisonService:
         return await self._runs.comparisons.comparison(target)
 
     async def comparisons(self, workflow: str = "", node: NodeId | None = None) -> tuple[ComparisonSummary, ...]:
-        """What waits for a choice, then what was compared before, the newest first."""
+        """The comparisons that wait for a choice, then earlier ones, the newest first."""
         return await self._runs.comparisons.summaries(workflow, node)
 
     async def find_comparison(self, identity: ComparisonId) -> ComparisonTarget:
-        """What a comparison was of. Raises UnknownName."""
+        """The target of a comparison. Raises UnknownName."""
         return await self._runs.comparisons.find(identity)
 
     async def outcomes(self) -> tuple[OutcomeCount, ...]:
-        """How often each prompt and model won, tied and lost, over all choices."""
+        """The number of wins, ties and losses of each prompt and model, over all choices."""
         return await self._parts.store.comparisons.outcomes()
 
     async def quote_candidates(self, target: ComparisonTarget, count: int = 1) -> Quote:
-        """What so many further candidates would cost. Raises RunError where none can be written."""
+        """The price of so many further candidates. Raises RunError where none can be written."""
         return await self._runs.further.quote(target, count)
 
     async def quote_sifting(self, target: ComparisonTarget) -> Quote:
-        """What a check of all candidates by the agents' model would cost. Raises ModelError without one."""
+        """The price of a check of all candidates by the agents' model. Raises ModelError without one."""
         await self._parts.base.models.learn_windows()
         return await self._runs.sifting.quote(target)
 
     async def quote_seams(self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()) -> Quote:
-        """What a pass over the seams of a composed text would cost. Raises RunError for one without seams."""
+        """The price of a pass over the seams of a composed text. Raises RunError for one without seams."""
         return await self._runs.seams.quote(target, text, taken)
 
     async def seam_changes(
         self, target: ComparisonTarget, text: str, taken: Sequence[Taken] = ()
     ) -> tuple[SeamHunk, ...] | None:
-        """What the pass would change, each change for itself; None when it was not asked for yet."""
+        """The changes of the pass, each separately; None when it was not requested yet."""
         return await self._runs.seams.hunks(target, text, taken)
 
     @handles(DecideComparison)

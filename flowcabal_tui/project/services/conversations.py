@@ -39,7 +39,7 @@ class ConversationService:
         return made
 
     async def conversations(self, words: str = "") -> tuple[Conversation, ...]:
-        """Those whose title, questions or answers hold the words, the last one that was used first."""
+        """The conversations whose title, questions or answers contain the words, the last used first."""
         return await self._parts.store.conversations.all(words)
 
     async def conversation(self, identity: ConversationId) -> Conversation:
@@ -53,7 +53,7 @@ class ConversationService:
     async def ask_quote(
         self, text: str, chips: Sequence[Chip] = (), conversation: ConversationId | None = None
     ) -> AskQuote:
-        """What the first call of a question would take, with each chip; spends nothing."""
+        """The price of the first call of a question, with each chip; spends nothing."""
         return await self._talks.quote(conversation, text, tuple(chips))
 
     @handles(StartConversation)

@@ -1,4 +1,4 @@
-"""Findings: what checks found, the writer's word on it, and checks of kept chapters."""
+"""Findings: the results of checks, the writer's decisions, and checks of kept chapters."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class FindingService:
         return await self._parts.findings.page(wish, offset, limit)
 
     async def finding_report(self) -> CheckReport:
-        """Which chapters were checked, what was not, and how useful each check is."""
+        """The checked chapters, the unchecked ones, and the usefulness of each check."""
         return await self._parts.findings.report()
 
     async def quote_check(self, first: int | None = None, last: int | None = None) -> Quote:
-        """What a check of chapters by the agents' model would cost. Raises ModelError without a model."""
+        """The price of a check of chapters by the agents' model. Raises ModelError without a model."""
         parts, monitor = self._parts, self._parts.agents.monitor()
         await parts.base.models.learn_windows()
         return await parts.runs.quotes.check(await parts.findings.chapters(first, last), monitor)

@@ -87,7 +87,7 @@ class MemoryService:
         return await (outbox.all() if state is None else outbox.all((state,)))
 
     async def background_counts(self) -> dict[Freshness, int]:
-        """How many tasks there are in each state, those of a paid reading among them."""
+        """The number of tasks in each state, those of a paid reading among them."""
         return await self._store.outbox.counts()
 
     async def settled(self) -> None:
@@ -110,11 +110,12 @@ class MemoryService:
         return await self._parts.memory.bootstrap.status()
 
     async def quote_bootstrap(self, first: int | None = None, last: int | None = None) -> BootstrapQuote:
-        """What reading imported chapters would take at most; of a paused reading, what is left."""
+        """The highest price of reading imported chapters; for a paused reading, that of the rest."""
         return await self._parts.memory.bootstrap.quote(first, last)
 
     async def bootstrap_ended(self) -> None:
-        """Returns when no reading of imported chapters goes on. Raises DiskFull when its end could not be stored."""
+        """Returns when no reading of imported chapters is in progress. Raises DiskFull when its end could not be
+        stored."""
         await self._parts.memory.bootstrap.ended()
 
     def expect_bootstrap(self) -> None:
@@ -137,7 +138,7 @@ class MemoryService:
         return await self._parts.memory.rebuilder.stale()
 
     async def rebuild_plan(self, what: RebuildPart = "all") -> RebuildPlan:
-        """What a rebuild would do; changes nothing."""
+        """The effects of a rebuild; changes nothing."""
         return await self._parts.memory.rebuilder.plan(what)
 
     @handles(Rebuild)

@@ -1,4 +1,4 @@
-"""Models: which are there, which may be used, and what the user has confirmed of the project."""
+"""Models: the available and the allowed ones, and the user's confirmations for the project."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class ModelService:
         return await self._parts.base.models.check_all()
 
     async def trust(self) -> TrustView:
-        """What the project asks for, and what the user has confirmed."""
+        """The requests of the project, and the user's confirmations."""
         return await self._parts.base.trust.view()
 
     async def embedding_question(self) -> EmbeddingQuote | None:
-        """What is asked before texts of the book are first sent to the embedding model; None: nothing is asked."""
+        """The question before texts of the book are first sent to the embedding model; None: no question."""
         return await self._parts.memory.embeddings.question()
 
     @handles(ConfirmTrust)

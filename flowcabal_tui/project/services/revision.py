@@ -37,7 +37,7 @@ class RevisionService:
         self._parts, self._store = parts, parts.store
 
     async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
-        """Those that fit, in story order."""
+        """The matching comments, in story order."""
         return tuple(each for each in await self._store.comments.all() if wish.fits(each))
 
     @handles(AddComment)
@@ -100,7 +100,7 @@ class RevisionService:
         return await self._store.revision.passes()
 
     async def pass_progress(self, of: PassId) -> PassProgress:
-        """How far a pass is in each chapter with text. Raises Gone for an unknown pass."""
+        """The progress of a pass in each chapter with text. Raises Gone for an unknown pass."""
         wanted = next((each for each in await self._store.revision.passes() if each.id == of), None)
         if wanted is None:
             raise Gone(of)
@@ -129,7 +129,7 @@ class RevisionService:
     # Proposed rewrites
 
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
-        """Those that wait for the writer, oldest first."""
+        """The rewrites that wait for the writer, oldest first."""
         return await self._store.rewrites.waiting()
 
     async def proposed_rewrite(self, rewrite: RewriteId) -> ProposedRewrite:
@@ -137,7 +137,7 @@ class RevisionService:
         return await self._store.rewrites.proposed(rewrite)
 
     async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
-        """What a rewrite would cost. Raises ModelError without a model, WorkflowError."""
+        """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
         await self._parts.base.models.learn_windows()
         return await quote_rewrite(self._parts, asked)
 

@@ -45,8 +45,8 @@ _NOTE: Final = 80
 async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
     """Asks the user's model through the project's `rewrite` template, piece by piece of a long passage.
 
-    Each answer is stored when it is there, so that none is paid for twice; what comes after a failure stays as it is.
-    Raises ModelError, WorkflowError, ChapterLocked, or RunError where nothing is asked for.
+    Each answer is stored at once, so that none is paid for twice; the pieces after a failure stay unchanged. Raises
+    ModelError, WorkflowError, ChapterLocked, or RunError for an empty request.
     """
     await parts.store.revision.require_unlocked(asked.chapter)
     found = await _findings(parts, asked)
@@ -110,7 +110,7 @@ def _mended(found: Sequence[Proposal]) -> str:
 
 
 async def take(parts: Parts, command: TakeRewrite) -> Generation:
-    """Writes the accepted paragraphs as one version, whose words are the model's; `RevertChange` takes it back.
+    """Writes the accepted paragraphs as one version with the model as author; `RevertChange` undoes it.
 
     Raises VersionConflict when the passage was changed since, RunError, ChapterLocked; then nothing was changed.
     """
@@ -144,7 +144,7 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
 
 
 async def quote_rewrite(parts: Parts, asked: RewriteSelection) -> Quote:
-    """What it would cost. Raises ModelError without a model, WorkflowError."""
+    """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
     _workflow, params = await _template(parts)
     models, tally = parts.base.models, Tally()
     endpoint = models.booked(params.role).endpoint

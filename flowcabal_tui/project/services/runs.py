@@ -42,7 +42,7 @@ class RunService:
         return await self._parts.runs.queries.node(run, node)
 
     async def version_trace(self, run: RunId, node: NodeId, attempt: int = 0) -> VersionTrace:
-        """What was sent for an attempt (0: the chosen one), made again from the log; spends nothing."""
+        """The request of an attempt (0: the chosen one), made again from the log; spends nothing."""
         return await self._parts.runs.queries.trace(await self._parts.runs.manager.past(run), node, attempt)
 
     async def questions(self) -> tuple[Question, ...]:
@@ -50,11 +50,11 @@ class RunService:
         return await self._store.runs.open_questions()
 
     async def quote(self, request: RunRequest) -> Quote:
-        """What a run would take, likely and at most; nothing begins."""
+        """The likely and the highest price of a run; starts nothing."""
         return await self._parts.runs.quotes.quote(await self._parts.runs.manager.imagined(request))
 
     async def require_unlocked(self, request: RunRequest) -> None:
-        """Raises ChapterLocked where what the run writes could not be kept in its chapter now."""
+        """Raises ChapterLocked when the output could not be kept in its chapter now."""
         workflow = await self._store.workflows.get(request.workflow)
         if locked := await self._parts.runs.quotes.locked(workflow, request):
             raise locked

@@ -1,4 +1,4 @@
-"""The story: names, what is recorded of them, scenes, and the proposals of agents."""
+"""The story: names, their records, scenes, and the proposals of agents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StoryService:
         return await self._store.memory.entities()
 
     async def seen(self) -> tuple[Seen, ...]:
-        """How often each entity is mentioned, and from where to where."""
+        """The mentions of each entity: their number, and the first and last chapter."""
         return await self._parts.story.seen()
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
@@ -72,7 +72,7 @@ class StoryService:
         return await self._parts.impacts.of(change)
 
     async def quote_patches(self, change: BookChange, places: Sequence[str] = ()) -> Quote:
-        """What patches by the user's model would cost, for these rows of the impact (none: for all that no rule can
+        """The price of patches by the user's model, for these rows of the impact (none given: for all that no rule can
         patch). Raises RunError where there is none, ModelError without a model."""
         await self._parts.base.models.learn_windows()
         return await self._parts.impacts.quote_patches(change, places)

@@ -1,4 +1,4 @@
-"""What a passage that is to be rewritten stands in: the text around it, names, facts and the style of the writer."""
+"""The surroundings of a passage to rewrite: the text around it, names, facts and the style of the writer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AROUND: Final = 900
 """Characters before the passage, and as many behind it."""
 CONTEXT_TOKENS: Final = 3_000
-"""What the Context agent may add where the template says nothing."""
+"""Most tokens of the Context agent if the template sets none."""
 _PASSAGE: Final = "[…]"
 """Where the passage stands in the text around it."""
 
@@ -24,7 +24,7 @@ _PASSAGE: Final = "[…]"
 async def surrounded(
     parts: Parts, workflow: Workflow, params: PromptParams, asked: RewriteSelection, system: str, prompt: str
 ) -> tuple[str, str]:
-    """The two messages of a rewriting with what the passage stands in before them. Nothing is spent on it."""
+    """The two messages of a rewriting with the surroundings of the passage before them. Spends nothing."""
     language, generation = parts.base.settings.project.language, await parts.store.memory.generation()
     told = [system, ""]
     if parts.base.settings.agents.context and params.context:
@@ -42,7 +42,7 @@ async def surrounded(
 
 
 def around_passage(text: str, asked: RewriteSelection) -> str:
-    """What stands before and behind the passage, with a mark in its place; "" where the passage is not in the text."""
+    """The text before and behind the passage, with a mark in its place; "" if the passage is not in the text."""
     start = asked.start if text[asked.start : asked.end] == asked.text else text.find(asked.text)
     if start < 0 or not asked.text:
         return ""

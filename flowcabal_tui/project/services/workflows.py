@@ -1,4 +1,4 @@
-"""Workflows: the documents, what they may call, and the versions of what their nodes made."""
+"""Workflows: the documents, the actions and workflows that they may call, and the versions of nodes' outputs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WorkflowService:
         return await self._store.workflows.versions(name_of(workflow))
 
     async def validate(self, workflow: Workflow) -> tuple[Finding, ...]:
-        """What is wrong with a document in this project, where its actions and those that it calls are known."""
+        """The findings for a document in this project, with its actions and the workflows that it calls."""
         return await self._parts.runs.actions.findings(workflow)
 
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
@@ -66,7 +66,8 @@ class WorkflowService:
     async def todo(
         self, workflow: str, chapter: ChapterId | None = None, targets: Sequence[NodeId] = ()
     ) -> tuple[tuple[NodeId, ...], ...]:
-        """The nodes without an output or with one that is out of date, by level; with targets, what these need."""
+        """The nodes without an output or with one that is out of date, by level; with targets, those that the targets
+        need."""
         return await self._parts.runs.versions.todo(workflow, chapter, targets)
 
     @handles(SaveWorkflow)
@@ -74,11 +75,11 @@ class WorkflowService:
         return await self._parts.runs.versions.save(command.workflow, keep_version=command.keep_version)
 
     async def examples(self) -> tuple[Workflow, ...]:
-        """What the program brings along in the book's language: templates, then examples."""
+        """The workflows that ship with the program in the book's language: templates, then examples."""
         return shipped(self._parts.base.settings.project.language)
 
     async def free_name(self, wanted: str) -> str:
-        """An id for a new workflow that no other has, made of what the writer calls it."""
+        """An unused id for a new workflow, made of the writer's name for it."""
         return free_id(wanted, {each.id for each in await self._store.workflows.list()})
 
     @handles(DeleteWorkflow)

@@ -50,12 +50,12 @@ class ProposedEdits:
         wake: Callable[[], None],
         clock: Callable[[], datetime],
     ) -> None:
-        """`model` is the name of the agents' model, whose words an edit brings; `wake` starts the background work."""
+        """`model` returns the name of the agents' model, the author of an edit; `wake` starts the background work."""
         self._store, self._outlining, self._builds, self._model = store, outlining, builds, model
         self._emit, self._wake, self._clock = emit, wake, clock
 
     async def write(self, row: Proposal, verdict: Verdict, edit: Edit | None = None) -> None:
-        """Confirms an edit, or writes what the writer made of it.
+        """Confirms an edit, or writes the writer's version of it.
 
         Raises VersionConflict when its words are no longer there, RunError; then nothing was changed.
         """
@@ -107,7 +107,7 @@ class ProposedEdits:
         await self._store.proposals.decide([(identity, "confirm", None)])
 
     async def drop(self, row: Proposal) -> None:
-        """Tells a build that its suggestion was turned down."""
+        """Rejects the suggestion of a build in its build too."""
         edit = row.difference.after
         if isinstance(edit, WorkflowEdit) and (await self._builds().get(edit.id)).waits:
             await self._builds().decisions.reject(edit.id)
@@ -134,7 +134,7 @@ class ProposedEdits:
 
 
 def place_of(text: str, words: str, start: int) -> int:
-    """Where the words are: at `start`, else at their only place. Raises VersionConflict."""
+    """The place of the words: `start`, else their only place. Raises VersionConflict."""
     if words and text.startswith(words, start):
         return start
     if words and text.count(words) == 1:

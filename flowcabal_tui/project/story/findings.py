@@ -56,7 +56,7 @@ class Findings:
         return await self._store.findings.page(wish, offset, limit)
 
     async def report(self) -> CheckReport:
-        """Which texts were checked, and what each check is worth."""
+        """The checked texts, and the usefulness of each check."""
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         digests = {chapter.id: chapter.digest for chapter in chapters}
         checked = {
@@ -73,7 +73,8 @@ class Findings:
         self._emit(FindingsChanged())
 
     async def change(self, command: ChangeFromHere) -> RecordId:
-        """Writes the fact and ends what the other passage states. Raises RunError, and then nothing was changed."""
+        """Writes the fact and ends the one that the other passage states. Raises RunError, and then nothing was
+        changed."""
         (row,) = await self._store.proposals.get([command.finding])
         finding = row.difference.after
         if not isinstance(finding, Finding) or row.place is None or finding.draft:
@@ -105,7 +106,7 @@ class Findings:
         ]
 
     async def withdraw(self, rule: str) -> None:
-        """What a rule found that is switched off, and nobody has decided."""
+        """Withdraws the undecided findings of a rule that is switched off."""
         await self._store.findings.withdraw(rule)
         self._emit(FindingsChanged())
 
@@ -114,7 +115,7 @@ class Findings:
         self._stops = True
 
     async def chapters(self, first: int | None, last: int | None) -> list[Chapter]:
-        """Those with text between two places of the story, both included."""
+        """The chapters with text between two positions, both included."""
         return [
             chapter
             for chapter in await self._store.book.chapters()
@@ -150,7 +151,7 @@ class Findings:
 
 
 def fact_of(row: Proposal) -> Fact:
-    """What the chapter of a finding says, as a fact that holds from there on."""
+    """The statement of a finding's chapter, as a fact that is valid from there on."""
     finding, place = row.difference.after, row.place
     if not isinstance(finding, Finding) or place is None:
         raise TypeError(f"{row.id} is no finding of a chapter")

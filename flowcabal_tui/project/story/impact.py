@@ -1,4 +1,4 @@
-"""What rests on a change of the book: found by rule, ticked by the writer, applied at once, taken back at once."""
+"""The places that depend on a change of the book: found by rule, ticked by the writer, applied and undone at once."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ class ImpactReviews:
         self._language, self._clock = language, clock
 
     async def of(self, change: BookChange) -> Impact:
-        """The places that rest on a change, but for those on which the writer's word is known.
+        """The places that depend on a change, except those that the writer has already settled.
 
-        Raises RunError for a change that says nothing, UnknownName.
+        Raises RunError for an empty change, UnknownName.
         """
         found, words = await self._found(change), await self._store.proposals.place_words()
         rows = [row for row in found.rows if row.key not in words]
@@ -198,7 +198,7 @@ class ImpactReviews:
         return others[first - 1 : last - 1]
 
     async def quote_patches(self, change: BookChange, places: Sequence[str]) -> Quote:
-        """What patches by the user's model would cost, for these places (none: for all that no rule can change).
+        """The price of patches by the user's model, for these places (none given: for all that no rule can change).
 
         Raises RunError where there is no such place, ModelError without a model.
         """

@@ -1,4 +1,4 @@
-"""What the writer chose in an impact review, as one change of the book."""
+"""The writer's choices in an impact review, as one change of the book."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Edits = Mapping[str, Sequence[tuple[int, str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The rows that are written, those that become findings, and what is said of places."""
+    """The rows to write, those that become findings, and the words on places."""
 
     patches: Sequence[ImpactRow]
     findings: Sequence[Proposal]
@@ -43,7 +43,7 @@ class Choice:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing would be written."""
+        """True when nothing would be written."""
         return not (self.patches or self.findings or self.words)
 
 
@@ -83,9 +83,9 @@ def reviewed(
     model: str,
     at: datetime,
 ) -> Reviewed:
-    """What the choice writes; `known` are the texts of its places, `model` made the patches that no rule made.
+    """The change to write; `known` are the texts of its places, `model` made the patches that no rule made.
 
-    Raises RunError for two differences of the same words, VersionConflict for words that are not there any more.
+    Raises RunError for two differences of the same words, VersionConflict for words that are no longer there.
     """
     rows, words = choice.patches, change_words(change)
     edits = edits_of(rows)

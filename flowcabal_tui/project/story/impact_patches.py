@@ -44,9 +44,9 @@ class ImpactPatches:
         self._store, self._models, self._prompts, self._language = store, models, prompts, language
 
     async def shown(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> tuple[ImpactRow, ...]:
-        """The rows, with the differences of those that a model was asked about. Spends nothing.
+        """The rows, with the differences that a model returned. Spends nothing.
 
-        A model's difference is never ticked at first. What it says that cannot be used is said in words.
+        A model's difference is initially not ticked. An unusable answer gets a note.
         """
         if not any(row.asks for row in rows):
             return tuple(rows)
@@ -62,7 +62,7 @@ class ImpactPatches:
         return tuple(found)
 
     async def quote(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> Quote:
-        """What the patches that are not there yet would cost. Raises ModelError without a model, SettingsError."""
+        """The price of the missing patches. Raises ModelError without a model, SettingsError."""
         model, counter, tally = self._models.paid("user"), self._models.counter, Tally()
         endpoint = model.endpoint
         limit, extra = output_bound(endpoint, None), structured_extra(counter, endpoint, PlacePatch)
@@ -76,9 +76,9 @@ class ImpactPatches:
         return tally.quote()
 
     async def ask(self, rows: Sequence[ImpactRow], texts: Mapping[str, str]) -> int:
-        """Asks about each row, some at a time, and keeps the answers; returns how many could not be read.
+        """Asks about each row, some at a time, and stores the answers; returns the number of unreadable ones.
 
-        Raises ModelError or BudgetExceeded when no further answer is to be had: what was answered is kept.
+        Raises ModelError or BudgetExceeded when no further answer is possible: earlier answers are kept.
         """
         model, unread, failed = self._models.paid("user"), 0, list[ModelError | BudgetExceeded]()
         waiting = iter(list(self._asked(rows, texts)))

@@ -53,7 +53,7 @@ class BookText:
 
 
 def name_row(source: BookText, place: NamePlace) -> ImpactRow:
-    """A place of a name in a text, with what takes its place."""
+    """A place of a name in a text, with its replacement."""
     edit = TextEdit(_id(source, place.start), ChapterId(source.subject), place.before, place.after)
     key = _key(source, place.start, "name", place.before, place.after)
     return _row(source, place.start, place.before, edit, "name", key, chosen=place.sure)
@@ -102,7 +102,7 @@ def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
 
 
 def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactRow:
-    """A place that says a value which the changed words do not say any more."""
+    """A place with a value that the changed text no longer contains."""
     instead, lost = _written(place.value, place.lost.instead), place.lost
     said = (*sorted(lost.subjects), str(place.value.key), str(lost.instead.key) if lost.instead else "")
     if instead:
@@ -118,7 +118,7 @@ def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactR
 
 
 def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
-    """A sentence that speaks of what a later chapter tells first."""
+    """A sentence about something that a later chapter introduces."""
     words = told.text[use.source.start : use.source.end]
     quotation = Quotation(words, f"manuscript/{told.subject}", use.source.start, use.source.end, told.title)
     explanation = _("A later chapter is the first to tell of this.")
@@ -163,7 +163,7 @@ def edits_of(rows: Sequence[ImpactRow]) -> Mapping[str, list[tuple[int, str, str
 
 
 def moved_span(edits: Sequence[tuple[int, str, str]], start: int, end: int) -> tuple[int, int]:
-    """Where the characters from `start` to `end` are after the edits."""
+    """The new place of the characters from `start` to `end` after the edits."""
 
     def moved(place: int, *, is_end: bool) -> int:
         shift = 0

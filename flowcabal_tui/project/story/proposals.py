@@ -38,7 +38,7 @@ from flowcabal_tui.store import Store
 
 
 class ProposalService:
-    """Lives on the engine's loop. What a decision writes is a hand's word like any other."""
+    """Lives on the engine's loop. A decision writes like any other edit of the writer."""
 
     def __init__(
         self, store: Store, story: StoryRecords, steps: Steps, edits: ProposedEdits, emit: Callable[[Event], None]
@@ -68,7 +68,7 @@ class ProposalService:
         self._emit(BookChanged())
 
     async def correct(self, identity: ProposalId, change: Entity | StoryRecord | TextEdit | OutlineEdit) -> None:
-        """Writes what the writer made of a proposal: its record, entity or text, as edited."""
+        """Writes the writer's version of a proposal: its record, entity or text, as edited."""
         (row,) = await self._store.proposals.get([identity])
         _require_no_finding(row)
         after = row.difference.after

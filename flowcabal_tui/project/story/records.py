@@ -30,7 +30,7 @@ class StoryRecords:
         return identity
 
     async def require_record(self, record: StoryRecord) -> None:
-        """Raises RunError for one that says nothing, has no proper id, or relates an unknown name."""
+        """Raises RunError for a record that is empty, has an invalid id, or relates an unknown name."""
         says = record.kind if isinstance(record, Relation) else record.text
         if not clean(says).strip() or (record.id and slug(record.id) != record.id):
             raise RunError(
@@ -65,7 +65,7 @@ class StoryRecords:
         return await (await self._store.memory.view(None)).story()
 
     async def seen(self) -> tuple[Seen, ...]:
-        """How often each entity is mentioned, and from where to where."""
+        """The mentions of each entity: their number, and the first and last chapter."""
         return tuple(Seen(*each) for each in await (await self._store.memory.view(None)).seen())
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:

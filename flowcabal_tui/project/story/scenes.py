@@ -1,4 +1,4 @@
-"""What the writer sets for the scene of a chapter, checked and put over what was set before."""
+"""The writer's scene of a chapter, validated and merged with the stored one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST: Final = 120
 
 
 async def set_scene(store: Store, command: SetScene) -> None:
-    """Keeps what is said of the scene. Raises UnknownName or RunError, and then nothing was changed."""
+    """Stores the fields of the scene. Raises UnknownName or RunError, and then nothing was changed."""
     try:
         known = await store.memory.scene((await store.book.chapter(command.chapter)).id)
     except Gone as error:

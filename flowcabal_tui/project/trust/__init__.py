@@ -1,1 +1,1 @@
-"""Project trust: what a folder asks for, what this user has confirmed, and what is held back until then."""
+"""Project trust: the requests of a folder, the user's confirmations, and the parts held back until then."""

@@ -1,6 +1,6 @@
 """The items of a trust request, each made from the very value that is sent or run.
 
-What enforces and what lists make an item by the same function, so nothing can be used that was not shown.
+Enforcement and listing make an item by the same function, so nothing can be used that was not shown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HARMLESS: Final = frozenset(
     {"start", "end", "human", "condition", "loop", "parallel"}
     | {"map", "filter", "merge", "split", "state_read", "state_write"}
 )
-"""Kinds of nodes that send, spend and run nothing by themselves, whatever their parameters say."""
+"""Kinds of nodes that send, spend and run nothing by themselves, with any parameters."""
 Commands = Mapping[str, Sequence[str]]
 
 

@@ -34,7 +34,7 @@ MOST_BYTES: Final = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a project asks for, and the items of each document (workflow or registry) by the digest of its text.
+    """The request of a project, and the items of each document (workflow or registry) by the digest of its text.
 
     A document whose digest and items are all confirmed need not be parsed again.
     """
@@ -79,7 +79,7 @@ def model_items(models: ModelsSettings, tables: Collection[str] = ()) -> Iterato
 
 
 def settings_items(settings: ProjectSettings) -> Iterator[TrustItem]:
-    """What `flowcabal.toml` itself asks for."""
+    """The requests of `flowcabal.toml` itself."""
     yield from model_items(settings.models)
     knowledge = settings.knowledge
     if knowledge.enabled and knowledge.url:
@@ -103,7 +103,7 @@ def _of_workflow(text: str, settings: ProjectSettings) -> tuple[TrustItem, ...]:
 
 
 def function_items(names: Iterable[str], group: str = PLUGINS) -> tuple[TrustItem, ...]:
-    """The entry points of installed plug-ins behind these names; what no package offers is left out."""
+    """The entry points of installed plug-ins with these names; names that no package offers are left out."""
     wanted = {name for name in names if name}
     if not wanted:
         return ()

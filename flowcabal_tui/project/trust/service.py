@@ -1,4 +1,4 @@
-"""Says what a project may send, spend and run: what this user has confirmed, and nothing else."""
+"""Enforces what a project may send, spend and run: only what this user has confirmed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Trust:
         self._problem = ""
 
     async def begin(self) -> None:
-        """Reads the record, and compares it with what the folder asks for now. Makes no network call."""
+        """Reads the record, and compares it with the present requests of the folder. Makes no network call."""
         documents = await self._store.workflows.documents()
         await asyncio.to_thread(self._begin, documents)
 
@@ -253,9 +253,9 @@ class Trust:
     # Answers
 
     async def confirm(self, digests: Collection[str]) -> None:
-        """Confirms those items of the request that have these digests, and that the folder may be used at all.
+        """Confirms the items of the request with these digests, and the use of the folder itself.
 
-        Holds for this process even when it cannot be recorded; `TrustView.problem` says so then.
+        Valid for this process even when it cannot be recorded; `TrustView.problem` has the reason then.
         """
         view = await self.view()
         items = [item for item in view.asked.items if item.digest in digests]
@@ -270,7 +270,7 @@ class Trust:
         self.tell()
 
     async def renew(self, items: Iterable[TrustItem]) -> None:
-        """What this user changed through the program is confirmed in the same step; a restricted project stays so."""
+        """Confirms changes that this user made through the program, in the same step; a restricted project stays so."""
         new = tuple(items)
         self._keys |= {(item.name, item.target) for item in new if item.kind == "key"}
         if self._known:
@@ -285,7 +285,7 @@ class Trust:
         await self.renew(model_items(models, ("user", "agent")))
 
     def confirms(self, workflow: Workflow | None) -> bool:
-        """May a new version of this document be confirmed by saving it? Not when it hides what nobody has confirmed."""
+        """True when saving a new version of this document may confirm it: not when it contains unconfirmed items."""
         if workflow is None:
             return True
         return all(map(self._is_confirmed, asked.workflow_items(workflow, self._settings().actions.commands)))
@@ -318,12 +318,12 @@ class Trust:
         return ""
 
     def tell(self) -> None:
-        """Tells the guests how the project stands."""
+        """Emits the trust state of the project."""
         self._emit(TrustChanged(self.state, len(self._asked), self._problem))
 
 
 def not_confirmed(refused: TrustRequest) -> ProjectNotConfirmed:
-    """The error for what was not confirmed; without items: for a folder that this user never confirmed."""
+    """The error for unconfirmed items; without items: for a folder that this user never confirmed."""
     return ProjectNotConfirmed(
         _("You have not confirmed what this project may send, spend or run."),
         "\n".join((*refused.lines(), _("None of it was sent or run. You can still read, edit and export."))),
@@ -350,9 +350,9 @@ def renew_models(folder: Path, settings: ProjectSettings) -> None:
 
 
 def record_new(folder: Path, settings: ProjectSettings, workflows: Iterable[Workflow]) -> None:
-    """Confirms what the program has just made itself, and nothing else that lies in the folder.
+    """Confirms the objects that the program has just made, and nothing else in the folder.
 
-    A state folder that cannot be written is no reason to make no project: it is asked for when it is opened.
+    If the state folder cannot be written, the project is still made: the user is asked when it is opened.
     """
     saved = tuple(workflows)
     items = [*model_items(settings.models), *(item for each in saved for item in asked.workflow_items(each, {}))]

@@ -1,1 +1,1 @@
-"""Workflow documents and what they may call."""
+"""Workflow documents and the actions and workflows that they may call."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.actions.search import ActionSearch
 
 FOUND: Final = 20
-"""How many actions a search gives."""
+"""Most actions that a search returns."""
 
 
 class ProjectActions:
@@ -48,7 +48,7 @@ class ProjectActions:
 
     @cached_property
     def registry(self) -> ActionRegistry:
-        """Raises ActionFileError with everything that is wrong in the files."""
+        """Raises ActionFileError with all errors in the files."""
         from flowcabal_tui.actions.registry import ActionRegistry, project_files  # a book is opened sooner without it
 
         return ActionRegistry.load(project_files(self._folder, self._settings.files))
@@ -106,7 +106,7 @@ class ProjectActions:
         )
 
     async def workflow(self, reference: str) -> Workflow:
-        """One that another workflow calls. Raises WorkflowError that names what there is, or ProjectNotConfirmed."""
+        """A workflow that another one calls. Raises WorkflowError with the existing names, or ProjectNotConfirmed."""
         workflow = await self._found(reference)
         self._trust.require_workflow(workflow)
         return workflow
@@ -128,7 +128,7 @@ class ProjectActions:
         )
 
     async def findings(self, workflow: Workflow) -> tuple[Finding, ...]:
-        """What can be said about a workflow in this project, where its actions and those that it calls are known."""
+        """The findings for a workflow in this project, with its actions and the workflows that it calls."""
         nodes = tuple(all_nodes(workflow.nodes))
         actions: dict[str, Action] | None = None
         if any(node.kind == "action" for node in nodes):
@@ -176,9 +176,9 @@ class ProjectActions:
         return tuple(_row(hit.action, hit.score) for hit in await self._search.search(query, FOUND))
 
     async def records(self, actions: Mapping[str, Any], query: str, most: int) -> list[dict[str, Any]]:
-        """Those of the given actions that the role may use and that fit, best first, as their registry declares them.
+        """The given actions that the role may use and that match, best first, as their registry declares them.
 
-        Where the embedder fails they are found by their words.
+        If the embedder fails, they are found by their words.
         """
         from flowcabal_tui.actions.registry import ActionRegistry
         from flowcabal_tui.actions.search import ActionSearch

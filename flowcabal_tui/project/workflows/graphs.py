@@ -10,7 +10,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.plan import Plan, Step, plan
 
 KEPT: Final = 8
-"""So many documents are held ready."""
+"""Number of documents whose plans are cached."""
 
 
 class Graphs:

@@ -1,4 +1,4 @@
-"""The workflows of a project as a list: what can be taken into it, under which id, and what is deleted."""
+"""The list of a project's workflows: importing, ids, and deletion."""
 
 from __future__ import annotations
 
