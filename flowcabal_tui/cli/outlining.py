@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any, Final
 
 from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.beats import progress
 from flowcabal_tui.cli.given_text import text_from
 from flowcabal_tui.cli.naming import chapter_at, the_chapter
 from flowcabal_tui.cli.opening import opened
@@ -27,6 +28,8 @@ _KINDS: Final = {"book": mark("book"), "volume": mark("volume"), "chapter": mark
 
 async def outline(arguments: Namespace) -> int:
     """A line for each part, or the words of one, after what the options change; exit code 1 where there are none."""
+    if arguments.progress:
+        return await progress(arguments)
     changes = arguments.write is not None or arguments.assign is not None
     project = await opened(arguments, read_only=not changes, knowledge=False)
     try:

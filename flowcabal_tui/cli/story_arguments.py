@@ -167,4 +167,6 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     change.add_argument("--write", type=path, metavar=_("FILE"), help=words)
     words = _("assign this part to the chapter at this place, to `none`, or as its heading suggests: `rules`")
     change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
+    words = _("by rule: which names of the beats are in the text, of --chapter or counted for each chapter")
+    outline.add_argument("--progress", action="store_true", help=words)
     outline.add_argument("--json", action="store_true")

@@ -82,6 +82,7 @@ UNKNOWN = [
     ("outline {nowhere}", "There is no FlowCabal project"),
     ("outline {book} --chapter 99", "The book has 7 chapters"),
     ("outline {book} --part none", "lists the parts"),
+    ("outline {book} --progress --whole", "--whole means nothing with --progress"),
     ("proposals {book} --chapter 99", "The book has 7 chapters"),
     ("findings {book} --chapter 99", "The book has 7 chapters"),
     ("findings {book} --reason why", "--reason means nothing without --intended"),

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.protocol.book import AddChapter, WriteMeta
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.story import PutEntity
 from tests.cli.conftest import Call
 from tests.project.desk import make, opened
 
@@ -158,3 +161,30 @@ def test_marks_of_other_systems_and_controls_are_taken_out_of_a_file(book: Path,
     assert call("outline", book, "--write", tmp_path / "windows.md").code == 0
     assert call("outline", book, "--whole").out == "# Chapter 1: Rain\n- A\n- B\n# Chapter 2\n"
     assert [*parts(call, book)] == ["", "Chapter 1: Rain", "Chapter 2"]
+
+
+def test_progress_says_which_names_of_the_beats_came_and_where(book: Path, call: Call) -> None:
+    async def write() -> None:
+        async with opened(book) as desk:
+            first, second = (chapter.id for chapter in await desk.project.book.chapters())
+            for name in ("Maud", "Ve\x1b[31mra"):
+                await desk.project.carry_out(PutEntity(Entity(EntityId(name[:2]), "character", name)))
+            beats = "## Chapter 1\n- It rains.\n1. Maud meets Vera.\n2. Vera leaves.\n"
+            await desk.project.carry_out(WriteMeta("outline", beats))
+            await desk.project.carry_out(WriteChapter(first, "Rain.\n\n***\n\nMaud came.\n"))
+            await desk.project.carry_out(WriteChapter(second, "Snow.\n"))
+
+    asyncio.run(write())
+    called = call("outline", book, "--chapter", 1, "--progress")
+    assert (called.code, called.err) == (0, "")
+    assert [line.split("\t") for line in called.out.splitlines()] == [
+        ["", "names nobody", "It rains.", ""],
+        ["Scene 1", "some names found", "Maud meets Vera.", "Maud (1) · Vera: not found · in scene 2, not in scene 1"],
+        ["Scene 2", "no name found", "Vera leaves.", "Vera: not found"],
+    ]
+    assert call("outline", book, "--progress").out.split("\t") == ["1", "Rain", "0 of 2", "3\n"]
+    assert call("outline", book, "--chapter", 2, "--progress").code == 1
+    (chapter,) = json.loads(call("outline", book, "--chapter", 1, "--progress", "--json").out)["chapters"]
+    (beat,) = chapter["parts"][1]["beats"]
+    assert (beat["state"], beat["place"], beat["scene"]) == ("partly", [12, 16], 2)
+    assert [name["places"] for name in beat["names"]] == [[[12, 16]], []]

@@ -70,7 +70,7 @@ class NameIndex:
         candidates = [
             (end + 1 - length, end + 1, owner)
             for end, (length, owner) in self._automaton.iter(text)
-            if _stands_alone(text, end + 1 - length, end + 1)
+            if stands_alone(text, end + 1 - length, end + 1)
         ]
         hits: list[NameHit] = []
         for start, end, owner in sorted(candidates, key=lambda each: (each[0], -each[1])):
@@ -88,7 +88,7 @@ def mentions(text: str, entities: Iterable[Entity]) -> tuple[NameHit, ...]:
     return NameIndex(entities).find(text)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def stands_alone(text: str, start: int, end: int) -> bool:
     """A name in letters stands at word boundaries; a Chinese one stands anywhere."""
     before = start > 0 and _in_word(text[start]) and _in_word(text[start - 1])
     after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])

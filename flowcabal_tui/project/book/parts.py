@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from flowcabal_tui.project.base import ProjectBase
+from flowcabal_tui.project.book.beats import BeatsReader
 from flowcabal_tui.project.book.blame import Blame
 from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
 from flowcabal_tui.project.book.curation import Curation
@@ -40,6 +41,6 @@ class BookParts:
         self.edits = ChaptersEdit(store, emit, memory)
         self.outlining = Outlining(store, emit, memory.wake, base.current_settings)
         self.scenes = SceneEdits(store, base.current_settings, self.curation.write, self.outlining.write)
-        self.proofing = Proofing(base)
+        self.proofing, self.beats = Proofing(base), BeatsReader(base)
         self.overview = OverviewReader(store, base.current_settings, files.outside, base.clock)
         self.blame = Blame(store)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.beats import ChapterBeats
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import (
@@ -236,6 +237,10 @@ class BookService:
     async def outline(self) -> tuple[BookOutline, int]:
         """The outline with the chapters of its parts, and its version."""
         return await self._parts.book.outlining.outline()
+
+    async def beats(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
+        """What the outline plans for a chapter, with the places of its names in `text` (None: the newest version)."""
+        return await self._parts.book.beats.of(chapter, text)
 
     @handles(WriteMeta)
     async def write_meta(self, command: WriteMeta) -> None:

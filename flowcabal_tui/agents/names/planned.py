@@ -1,0 +1,104 @@
+"""Finds the names of planned beats in the text of a chapter. A rule: that a name is there does not say what happens."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from flowcabal_tui.agents.names.names import NameIndex, stands_alone
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.beats import Beat, BeatName
+from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity
+
+_MOST_PLACES: Final = 40
+_QUOTED: Final = re.compile(r"《([^《》]{1,20})》|「([^「」]{1,12})」|『([^『』]{1,12})』|【([^【】]{1,12})】")
+_CAPITAL: Final = re.compile(r"(?<=[a-z,;:’] )[A-Z\u00c0-\u00de][\w\u00df-\u00ff’'-]{2,}")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+Places = Mapping[EntityId | str, Sequence[Span]]
+
+
+def concerned(words: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    """The entities that `words` may name, and those whose longer names contain one of theirs."""
+    known = tuple(entities)
+    named = {name for entity in known for name in entity.names if name and name in words}
+    return tuple(entity for entity in known if any(name in longer for longer in entity.names for name in named))
+
+
+def beats_in(
+    lines: Sequence[tuple[str, Span | None]], text: str, entities: Sequence[Entity], scenes: Sequence[Span]
+) -> tuple[Beat, ...]:
+    """The lines as beats with their names in `text`.
+
+    The span that comes with a line is that of its scene, where its names are looked for first. `scenes` are the spans
+    of all scenes.
+    """
+    index = NameIndex(entities)
+    places: defaultdict[EntityId | str, list[Span]] = defaultdict(list)
+    for hit in index.find(text):
+        places[hit.entity].append(Span(hit.start, hit.end))
+    beats = []
+    for line, own in lines:
+        keys: dict[EntityId | str, str] = {}
+        for hit in index.find(line):
+            keys.setdefault(hit.entity, line[hit.start : hit.end])
+        known = frozenset(keys)
+        for word in _others(line, keys.values()):
+            keys[word] = word
+            places[word] = [*_places(word, text)]
+        place = _shortest([key for key in keys if places[key]], places, own)
+        names = tuple(
+            BeatName(name, EntityId(key) if key in known else None, tuple(places[key][:_MOST_PLACES]), len(places[key]))
+            for key, name in keys.items()
+        )
+        beats.append(Beat(line, names, place, _scene_at(place, scenes)))
+    return tuple(beats)
+
+
+@lru_cache(maxsize=1)
+def _no_names() -> frozenset[str]:
+    return word_list("not_names.en") | word_list("empty.en")
+
+
+def _others(line: str, known: Iterable[str]) -> Iterator[str]:
+    """Names that the book does not know: in title marks, or capitalised inside a sentence."""
+    for name in known:
+        line = line.replace(name, "\n")
+    quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(line))
+    capital = (_POSSESSIVE.sub("", match[0]) for match in _CAPITAL.finditer(line))
+    found = (*quoted, *(word for word in capital if word not in _no_names() and word.lower() not in _no_names()))
+    yield from dict.fromkeys(word for each in found if (word := each.strip()) and "\n" not in word)
+
+
+def _places(word: str, text: str) -> Iterator[Span]:
+    """Where a word of its own is exactly this one."""
+    for match in re.finditer(re.escape(word), text):
+        start, end = match.span()
+        if stands_alone(text, start, end):
+            yield Span(start, end)
+
+
+def _shortest(keys: Sequence[EntityId | str], places: Places, own: Span | None) -> Span | None:
+    """The shortest stretch with all keys: in the span `own` if they are all there, else anywhere."""
+    hits = sorted((span.start, span.end, key) for key in keys for span in places[key])
+    if own is not None:
+        inside = [hit for hit in hits if own.start <= hit[0] < own.end]
+        hits = inside if {key for _start, _end, key in inside} == {*keys} else hits
+    last: dict[EntityId | str, Span] = {}
+    best: Span | None = None
+    for start, end, key in hits:
+        last[key] = Span(start, end)
+        first = min(span.start for span in last.values())
+        if len(last) == len(keys) and (best is None or end - first < best.end - best.start):
+            best = Span(first, max(span.end for span in last.values()))
+    return best
+
+
+def _scene_at(place: Span | None, scenes: Sequence[Span]) -> int:
+    if place is None:
+        return 0
+    return next((number for number, scene in enumerate(scenes, 1) if place.start < scene.end), 0)

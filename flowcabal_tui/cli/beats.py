@@ -1,0 +1,92 @@
+"""`outline --progress`: which names of the beats came in the text of a chapter, or how many beats of each chapter."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from flowcabal_tui.cli.answers import BadArgument
+from flowcabal_tui.cli.naming import chapter_at
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say_json, say_row
+from flowcabal_tui.domain.beats import Beat, ChapterBeats
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.beat_words import STATES, beat_words, part_words
+
+
+async def progress(arguments: Namespace) -> int:
+    """A line for each beat of a chapter, or for each chapter with beats; exit code 1 where there are none."""
+    given = {"--write": arguments.write, "--assign": arguments.assign, "--part": arguments.part,
+             "--volume": arguments.volume, "--whole": arguments.whole or None}  # fmt: skip
+    for flag, value in given.items():
+        if value is not None:
+            raise BadArgument(_("{flag} means nothing with --progress.").format(flag=flag), _("Nothing was changed."))
+    project = await opened(arguments, read_only=True, knowledge=False)
+    try:
+        chapter = await chapter_at(project, arguments.chapter)
+        found = [await project.book.beats(chapter)] if chapter is not None else await _all(project)
+        positions = {each.id: (each.position, each.title) for each in await project.book.chapters()}
+    finally:
+        await project.close()
+    if arguments.json:
+        say_json({"chapters": [_plain(each, positions[each.chapter][0]) for each in found]}, indent=2)
+    elif chapter is not None:
+        _print(found[0])
+    else:
+        for each in found:
+            position, title = positions[each.chapter]
+            done = _("{found} of {named}").format(found=each.found, named=each.named)
+            say_row((position, clean_line(title), done, len(each.beats)))
+    return 0 if any(each.beats for each in found) else 1
+
+
+async def _all(project: Project) -> list[ChapterBeats]:
+    """Of every chapter with beats."""
+    found = [await project.book.beats(each.id) for each in await project.book.chapters()]
+    return [each for each in found if each.beats]
+
+
+def _print(found: ChapterBeats) -> None:
+    """Planned scene, state, the beat, its names."""
+    for part in found.parts:
+        for beat in part.beats:
+            say_row((part_words(part), _(STATES[beat.state]), beat.text, beat_words(beat, part, found.scenes)))
+
+
+def _plain(found: ChapterBeats, position: int) -> dict[str, Any]:
+    return {
+        "chapter": position,
+        "volume": found.volume,
+        "shared": found.shared,
+        "scenes": found.scenes,
+        "parts": [
+            {
+                "n": part.part,
+                "title": part.title,
+                "number": part.number,
+                "scene": part.scene,
+                "beats": [_beat(beat) for beat in part.beats],
+            }
+            for part in found.parts
+        ],
+    }
+
+
+def _beat(beat: Beat) -> dict[str, Any]:
+    return {
+        "text": beat.text,
+        "state": beat.state,
+        "scene": beat.scene,
+        "place": [beat.place.start, beat.place.end] if beat.place is not None else None,
+        "names": [
+            {
+                "name": name.name,
+                "entity": name.entity,
+                "count": name.count,
+                "places": [[place.start, place.end] for place in name.places],
+            }
+            for name in beat.names
+        ],
+    }

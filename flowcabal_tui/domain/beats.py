@@ -1,0 +1,91 @@
+"""The beats of a chapter beside its text: which of their names came, and where. By rule: nobody read the sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.manuscript import Span
+
+BeatState = Literal["unnamed", "missing", "partly", "found"]
+"""How many names of a beat are in the text: it has none, no one is, some are, all are."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeatName:
+    """A name as a beat has it. `places` are the first of its `count` places in the text, by any name of the entity.
+
+    `entity` is None for a name that the book does not know yet.
+    """
+
+    name: str
+    entity: EntityId | None = None
+    places: tuple[Span, ...] = ()
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """One line of the outline, without its list mark.
+
+    `place` is the shortest stretch of the text with all of its names that are in the text (None: none is), and `scene`
+    the scene of the text in which it begins (0: none).
+    """
+
+    text: str
+    names: tuple[BeatName, ...] = ()
+    place: Span | None = None
+    scene: int = 0
+
+    @property
+    def state(self) -> BeatState:
+        found = sum(bool(name.count) for name in self.names)
+        if not self.names:
+            return "unnamed"
+        return "missing" if not found else "found" if found == len(self.names) else "partly"
+
+
+@dataclass(frozen=True, slots=True)
+class PartBeats:
+    """The beats of one planned scene, or those of the chapter as a whole (no title, `number` 0).
+
+    `number` is its place among the planned scenes, from 1; `scene` the scene of the text that it is compared with (0:
+    the whole chapter). `part` is the index of its part in the outline.
+    """
+
+    title: str
+    number: int
+    beats: tuple[Beat, ...]
+    scene: int = 0
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterBeats:
+    """What the outline plans for a chapter, and what of it the text names.
+
+    `volume` are the own words of the volume's part. `shared` is set where a heading of the outline is for several
+    chapters: not all of its beats need to come in this one. `scenes` counts the scenes of the text.
+    """
+
+    chapter: ChapterId
+    parts: tuple[PartBeats, ...] = ()
+    volume: str = ""
+    shared: bool = False
+    scenes: int = 0
+
+    @property
+    def beats(self) -> tuple[Beat, ...]:
+        """All beats, in the order of the outline."""
+        return tuple(beat for part in self.parts for beat in part.beats)
+
+    @property
+    def named(self) -> int:
+        """The number of beats that name somebody or something."""
+        return sum(beat.state != "unnamed" for beat in self.beats)
+
+    @property
+    def found(self) -> int:
+        """The number of beats whose names are all in the text."""
+        return sum(beat.state == "found" for beat in self.beats)

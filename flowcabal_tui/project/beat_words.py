@@ -1,0 +1,39 @@
+"""The words for how far the text of a chapter has its beats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from flowcabal_tui.domain.beats import Beat, BeatName, BeatState, PartBeats
+from flowcabal_tui.locale import _, mark
+
+STATES: Final[Mapping[BeatState, str]] = {
+    "found": mark("all names found"),
+    "partly": mark("some names found"),
+    "missing": mark("no name found"),
+    "unnamed": mark("names nobody"),
+}
+
+
+def part_words(part: PartBeats) -> str:
+    """The head of a planned scene; "" for the chapter's own beats."""
+    if not part.number:
+        return ""
+    return part.title or _("Scene {n}").format(n=part.number)
+
+
+def name_words(name: BeatName) -> str:
+    """A name with the number of its places."""
+    if name.count:
+        return _("{name} ({n})").format(name=name.name, n=name.count)
+    return _("{name}: not found").format(name=name.name)
+
+
+def beat_words(beat: Beat, part: PartBeats, scenes: int) -> str:
+    """The names of a beat, and the scene where they are if the text has several, or another one than planned."""
+    words = [name_words(name) for name in beat.names]
+    if beat.scene and scenes > 1:
+        here = _("in scene {n}") if part.scene in (0, beat.scene) else _("in scene {n}, not in scene {planned}")
+        words.append(here.format(n=beat.scene, planned=part.scene))
+    return " · ".join(words)
