@@ -47,7 +47,7 @@ def _lines(words: str) -> tuple[str, ...]:
 
 def _numbered(lines: Sequence[str]) -> Iterator[PlannedScene]:
     """Lines that count from one begin a scene each; with fewer than two of them there are no scenes."""
-    begins = []
+    begins: list[tuple[int, int]] = []
     for at, line in enumerate(lines):
         match = _NUMBERED.match(line)
         if match and chinese_number(match["said"] or match["han"] or match["plain"]) == len(begins) + 1:
