@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui import __version__
+from flowcabal_tui.cli.argparse_words import Parser
+from flowcabal_tui.cli.commands import COMMANDS
 from flowcabal_tui.cli.old_names import with_new_names
-from flowcabal_tui.cli.parser import COMMANDS, parser
+from flowcabal_tui.cli.screen_arguments import screen_parser
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.os_errors import os_reason
@@ -36,7 +38,7 @@ def dispatch(given: Sequence[str]) -> int:
             say(misspelt, file=sys.stderr)
             return 2
         words.insert(at, "open")
-    arguments = parser().parse_args(_with_new_names(words))
+    arguments = _parser(words).parse_args(_with_new_names(words))
     if arguments.version:
         say(f"flowcabal-tui {__version__}")
         return 0
@@ -59,6 +61,16 @@ def dispatch(given: Sequence[str]) -> int:
         _give_up_output()
         say(_("flowcabal-tui: {error}").format(error=_output_error(error)), file=sys.stderr)
         return 1
+
+
+def _parser(words: Sequence[str]) -> Parser:
+    """The parser of the whole command line, or of the commands that open the screen."""
+    first = words[2:] if words[0] == "--lang" else words
+    if first[:1] in (["open"], ["demo"]):
+        return screen_parser()
+    from flowcabal_tui.cli.parser import parser
+
+    return parser()
 
 
 def _with_new_names(words: Sequence[str]) -> Sequence[str]:

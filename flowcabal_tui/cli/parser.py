@@ -6,14 +6,16 @@ import argparse
 from functools import partial
 from typing import get_args
 
-from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
+from flowcabal_tui.cli.argparse_words import Parser
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.asking_arguments import ask_arguments
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
 from flowcabal_tui.cli.candidate_arguments import candidate_arguments
+from flowcabal_tui.cli.commands import TRUSTING
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
 from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_arguments, passes_arguments, revise_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
+from flowcabal_tui.cli.screen_arguments import add_demo, add_open, top_parser
 from flowcabal_tui.cli.story_arguments import (
     check_chapters_arguments,
     export_arguments,
@@ -27,103 +29,10 @@ from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.memory import RebuildPart
 
-COMMANDS = [
-    *("open", "new"),
-    "demo",
-    "import",
-    "bootstrap",
-    "references",
-    "run",
-    "execute",
-    "build",
-    "update",
-    "builds",
-    "ask",
-    "keep",
-    "decide",
-    "candidates",
-    "runs",
-    "replay",
-    "session",
-    "simulate",
-    "status",
-    "context",
-    "search",
-    "blame",
-    "chapters",
-    "workflows",
-    "actions",
-    "validate",
-    "convert",
-    "render",
-    "schema",
-    "export",
-    "doctor",
-    "models",
-    "trust",
-    "outline",
-    "profile",
-    "proposals",
-    "findings",
-    "check",
-    *("proof", "scenes", "words"),
-    "impact",
-    "comments",
-    "lock",
-    "unlock",
-    "passes",
-    "revise",
-    "delete",
-    "undelete",
-    "changes",
-    "undo",
-    "rebuild",
-    "purge",
-    "backup",
-    "restore",
-    "rescue",
-    "bench",
-    "config",
-    "completion",
-]
-
-
-TRUSTING = (
-    *(
-        "run",
-        "execute",
-        "build",
-        "update",
-        "ask",
-        "decide",
-        "candidates",
-        "keep",
-        "import",
-        "bootstrap",
-        "rebuild",
-        "profile",
-        "delete",
-        "undelete",
-        "undo",
-        "purge",
-    ),
-    *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
-    *("scenes", "words", "chapters", "workflows", "doctor", "session"),
-)
-"""Commands that can send, spend or run, if only in the background."""
-
 
 def parser() -> Parser:
     """The parser of the whole command line."""
-    use_catalogue()
-    top = Parser(
-        prog="flowcabal-tui",
-        description=_("Write very long novels with language models, and keep control."),
-        epilog=_("Without a command the screen opens. A folder alone is opened as a project."),
-    )
-    top.add_argument("--version", "-V", action="store_true", help=_("print the version"))
-    top.add_argument("--lang", help=_("language of the words: en or zh"))
-    commands = top.add_subparsers(dest="command", metavar=_("COMMAND"))
+    top, commands = top_parser()
     _projects(commands)
     _runs(commands)
     _history(commands)
@@ -153,18 +62,13 @@ def _actions(command: argparse.ArgumentParser) -> None:
 
 
 def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
-    opened = _add(commands, "open", _("open the screen, with a project or at home"))
-    opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
-    opened.add_argument("--read-only", action="store_true", help=_("look, but write nothing"))
+    add_open(commands)
     new = _add(commands, "new", _("make a project"))
     _project(new)
     new.add_argument("--name", help=_("the book's title (default: the folder's name)"))
     new.add_argument("--language", choices=("zh", "en"), default="en", help=_("language of the book"))
     new.add_argument("--offline", action="store_true", help=_("use the embedded offline model"))
-    demo = _add(commands, "demo", _("a sample novel with the offline model: no key, no network"))
-    demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to create it"))
-    demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
-    demo.add_argument("--fresh", action="store_true", help=_("start the demo again from the beginning"))
+    add_demo(commands)
     imported = _add(commands, "import", _("read a novel from a file or folder; spends no money"))
     _project(imported)
     imported.add_argument("source", type=path, metavar=_("SOURCE"))

@@ -98,13 +98,7 @@ class _FoundModels:
     """What was found on this machine, as the wizard shows it and as settings take it."""
 
     def __init__(self, found: tuple[Proposal, ...]) -> None:
-        from flowcabal_tui.models.registry import sent_address
-        from flowcabal_tui.tui.app.entry import ModelProposal
-
-        self._found = {
-            ModelProposal(item.name, f"{item.endpoint.model} @ {sent_address(item.endpoint)}"): item.endpoint
-            for item in found
-        }
+        self._found = {_shown(item): item.endpoint for item in found}
 
     @property
     def proposals(self) -> tuple[ModelProposal, ...]:
@@ -116,6 +110,13 @@ class _FoundModels:
 
         chosen = self._found[model] if model else OFFLINE
         _save(settings.language, settings.theme, models=ModelsSettings(user=chosen, agent=chosen))
+
+
+def _shown(found: Proposal) -> ModelProposal:
+    from flowcabal_tui.models.registry import sent_address
+    from flowcabal_tui.tui.app.entry import ModelProposal
+
+    return ModelProposal(found.name, f"{found.endpoint.model} @ {sent_address(found.endpoint)}")
 
 
 def _remember(language: str, theme: str) -> None:
@@ -180,7 +181,12 @@ def _recent(path: Path) -> Recent:
 
 def _known_books() -> KnownBooks:
     from flowcabal_tui.settings.book_summary import book_state, keep_summary, read_summary
-    from flowcabal_tui.settings.user_file import forget_project
     from flowcabal_tui.tui.shared.known_books import KnownBooks
 
-    return KnownBooks(read_summary, keep_summary, book_state, forget_project)
+    return KnownBooks(read_summary, keep_summary, book_state, _forget)
+
+
+def _forget(folder: Path) -> None:
+    from flowcabal_tui.settings.user_file import forget_project  # imports pydantic, which the first frame does not need
+
+    forget_project(folder)

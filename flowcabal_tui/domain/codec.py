@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import TypeAdapter
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
@@ -14,6 +15,8 @@ _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     """The adapter of a type, cached: building one takes milliseconds."""
+    from pydantic import TypeAdapter  # imported with the first value
+
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

@@ -26,10 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.locale import _
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.model_calls import Usage
 
 _NAMES_SHOWN: Final = 20
 

@@ -12,11 +12,9 @@ import json
 import os
 import tomllib
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Final, Literal
-
-from pydantic import TypeAdapter
+from typing import Any, Final, Literal
 
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.settings import paths
@@ -62,15 +60,6 @@ class BookSummary:
     """ISO time."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """The file: its form, and the folder that it is about."""
-
-    form: str
-    path: str
-    summary: BookSummary
-
-
 def summary_file(folder: Path) -> Path:
     """Where the summary of the book in a folder is kept."""
     return paths.state_folder() / "books" / f"{digest(str(folder.resolve()))}.json"
@@ -81,15 +70,26 @@ def read_summary(folder: Path) -> BookSummary | None:
     file = summary_file(folder)
     try:
         text = Folder(file.parent).text(file.name, limit=_LARGEST)
-        kept = TypeAdapter(_Kept).validate_json(text, strict=True)
-    except (OSError, ValueError):
+        kept = json.loads(text)
+        summary = _checked(kept["summary"])
+        is_its_own = (kept["form"], kept["path"]) == (FORM, str(folder.resolve()))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
-    return kept.summary if (kept.form, kept.path) == (FORM, str(folder.resolve())) else None
+    return summary if is_its_own else None
+
+
+def _checked(values: dict[str, object]) -> BookSummary:
+    """Without pydantic, which the first frame does not need. Raises ValueError, LookupError or TypeError."""
+    known = {item.name: item.type for item in fields(BookSummary) if item.name in values}
+    if wrong := [name for name, kind in known.items() if type(values[name]).__name__ != kind]:
+        raise ValueError(wrong)
+    given: dict[str, Any] = {name: values[name] for name in known}
+    return BookSummary(**given)
 
 
 def keep_summary(folder: Path, summary: BookSummary) -> None:
     """Replaces the summary of a book. Raises OSError."""
-    kept = asdict(_Kept(FORM, str(folder.resolve()), summary))
+    kept = {"form": FORM, "path": str(folder.resolve()), "summary": asdict(summary)}
     write_whole(summary_file(folder), json.dumps(kept, ensure_ascii=False, indent=0).encode())
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.cli.parser import COMMANDS
+from flowcabal_tui.cli.commands import COMMANDS
 from tests.cli.conftest import Call
 from tests.trusting import confirmed
 

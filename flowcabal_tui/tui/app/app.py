@@ -35,7 +35,6 @@ from flowcabal_tui.tui.app.departure import Departure
 from flowcabal_tui.tui.app.driver import PatientDriver
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
-from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
 from flowcabal_tui.tui.app.keymap import checked_keymap, clashes, current_ids
 from flowcabal_tui.tui.app.opening import OpeningScreen
@@ -50,6 +49,7 @@ from flowcabal_tui.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.first_run import FirstRunScreen
+    from flowcabal_tui.tui.app.home import HomeScreen
     from flowcabal_tui.tui.widgets.diff_view import DiffView
     from flowcabal_tui.tui.widgets.stream_view import StreamView
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
@@ -136,6 +136,8 @@ class FlowCabalApp(App[int]):
         """The first frame: the shell of the project that was named, or home."""
         if self._first_path:
             return OpeningScreen(self._first_path.name)
+        from flowcabal_tui.tui.app.home import HomeScreen  # not needed where a project is opened
+
         return HomeScreen(self._access.recents(), self._access.books, self._now)
 
     def on_mount(self) -> None:
@@ -251,18 +253,15 @@ class FlowCabalApp(App[int]):
 
     # Projects
 
-    @on(HomeScreen.OpenWanted)
-    def open_chosen(self, event: HomeScreen.OpenWanted) -> None:
+    def on_home_screen_open_wanted(self, event: HomeScreen.OpenWanted) -> None:
         """A project of the list."""
         self.front.open_project(event.path)
 
-    @on(HomeScreen.ForgetWanted)
-    def forget_chosen(self, event: HomeScreen.ForgetWanted) -> None:
+    def on_home_screen_forget_wanted(self, event: HomeScreen.ForgetWanted) -> None:
         """A project leaves the list; its folder stays."""
         self.front.forget(event.recent)
 
-    @on(HomeScreen.Wanted)
-    def choose_start(self, event: HomeScreen.Wanted) -> None:
+    def on_home_screen_wanted(self, event: HomeScreen.Wanted) -> None:
         """A new project, the sample, a folder or the wizard."""
         self.front.go(event.what)
 

@@ -14,7 +14,6 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess, Recent
-from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.typed_path import PathSuggester, typed_path
@@ -48,10 +47,14 @@ class ProjectOpener:
 
     def show_home(self) -> None:
         """The first page, with what is recent now."""
+        from flowcabal_tui.tui.app.home import HomeScreen  # not needed where a project is opened
+
         self._app.put_base(HomeScreen(self._access.recents(), self._access.books, self._now))
 
     def forget(self, recent: Recent) -> None:
         """Takes a project from the list of the first page."""
+        from flowcabal_tui.tui.app.home import HomeScreen
+
         try:
             self._access.books.forget(recent.path)
         except OSError as error:

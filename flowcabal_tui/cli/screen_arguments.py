@@ -1,0 +1,50 @@
+"""The command line of `open` and `demo`, read without the arguments of other commands: the screen appears sooner."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TypeAlias
+
+from flowcabal_tui.cli.argparse_words import Parser, use_catalogue
+from flowcabal_tui.cli.argument_types import path
+from flowcabal_tui.locale import _
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def top_parser() -> tuple[Parser, Commands]:
+    """The parser of the program, and the place for its commands."""
+    use_catalogue()
+    top = Parser(
+        prog="flowcabal-tui",
+        description=_("Write very long novels with language models, and keep control."),
+        epilog=_("Without a command the screen opens. A folder alone is opened as a project."),
+    )
+    top.add_argument("--version", "-V", action="store_true", help=_("print the version"))
+    top.add_argument("--lang", help=_("language of the words: en or zh"))
+    return top, top.add_subparsers(dest="command", metavar=_("COMMAND"))
+
+
+def add_open(commands: Commands) -> None:
+    """`open`."""
+    words = _("open the screen, with a project or at home")
+    opened = commands.add_parser("open", help=words, description=words)
+    opened.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
+    opened.add_argument("--read-only", action="store_true", help=_("look, but write nothing"))
+
+
+def add_demo(commands: Commands) -> None:
+    """`demo`."""
+    words = _("a sample novel with the offline model: no key, no network")
+    demo = commands.add_parser("demo", help=words, description=words)
+    demo.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"), help=_("where to create it"))
+    demo.add_argument("--language", choices=("zh", "en"), help=_("language of the sample novel"))
+    demo.add_argument("--fresh", action="store_true", help=_("start the demo again from the beginning"))
+
+
+def screen_parser() -> Parser:
+    """Knows `open` and `demo` only."""
+    top, commands = top_parser()
+    add_open(commands)
+    add_demo(commands)
+    return top
