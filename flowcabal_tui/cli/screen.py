@@ -131,10 +131,10 @@ def _load_user() -> UserSettings:
 
 
 def _save(language: str, theme: str, **others: Any) -> None:
-    from flowcabal_tui.settings.user_file import save_user
+    from flowcabal_tui.settings.user_file import change_user
 
     try:
-        save_user(replace(_load_user(), language=language, theme=theme, wizard_done=True, **others))
+        change_user(lambda user: replace(user, language=language, theme=theme, wizard_done=True, **others))
     except OSError as error:
         raise SettingsError(_("The settings could not be saved."), os_reason(error)) from error
 

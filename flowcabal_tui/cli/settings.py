@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from flowcabal_tui.cli.terminal import say, say_json
 from flowcabal_tui.domain.codec import to_plain
@@ -17,7 +19,7 @@ from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.doctor import examine, fetch_vocabulary
 from flowcabal_tui.project.trust.service import renew_models
 from flowcabal_tui.settings.paths import locations
-from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project, save_project
+from flowcabal_tui.settings.project_file import OFFLINE, ProjectSettings, change_project, load_project
 
 
 async def doctor(arguments: Namespace) -> int:
@@ -43,17 +45,16 @@ async def models(arguments: Namespace) -> int:
     found = await discover(os.environ)
     if arguments.offline or arguments.use is not None:
         if arguments.offline:
-            chosen = ModelsSettings(user=OFFLINE, agent=OFFLINE)
+            models: dict[str, object] = {"user": OFFLINE, "agent": OFFLINE, "embedding": None, "more": {}}
         elif 1 <= arguments.use <= len(found):
             model = found[arguments.use - 1].endpoint
-            chosen = settings.models.model_copy(update={"user": model, "agent": model})
+            models = {"user": model, "agent": model}
         else:
             raise SettingsError(
                 _("There is no proposal {n}.").format(n=arguments.use), _("{n} were found.").format(n=len(found))
             )
-        settings = settings.model_copy(update={"models": chosen})
         try:
-            save_project(arguments.project, settings)
+            settings = change_project(arguments.project, lambda now: _with_models(now, models))
         except OSError as error:
             raise SettingsError(
                 _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
@@ -76,6 +77,10 @@ async def models(arguments: Namespace) -> int:
     if found and settings.models.user is None:
         say(_("Choose one with --use N. A hosted model costs money, and your manuscript is sent to its provider."))
     return 0
+
+
+def _with_models(settings: ProjectSettings, models: Mapping[str, Any]) -> ProjectSettings:
+    return settings.model_copy(update={"models": settings.models.model_copy(update=models)})
 
 
 async def config(arguments: Namespace) -> int:

@@ -10,6 +10,7 @@ from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.project.engine import Tasks
 from flowcabal_tui.project.models.roles import ModelRoles
+from flowcabal_tui.project.settings import SettingsInForce
 from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
 from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.project.work_signal import WorkSignal
@@ -35,17 +36,23 @@ class ProjectBase:
         trust: bool = False,
     ) -> None:
         """With `trust` the user confirms everything in the folder until the program ends."""
-        self.folder, self.settings, self.store, self.emit, self.clock = folder, settings, store, emit, clock
+        self.folder, self.store, self.emit, self.clock = folder, store, emit, clock
+        self.changes = SettingsInForce(folder, settings)
         self.language = settings.project.language
         self.tasks, self.workshop, self.work = Tasks(), Workshop(), WorkSignal()
         self.closes_first: list[Callable[[], Awaitable[None]]] = []
         """What ends before the runs when the project is closed."""
         self.limits = Limits(settings.run.concurrency)
         self.trust = Trust(folder, self.current_settings, store, emit, for_this_run=trust)
-        self.models = ModelRoles(settings, store, self.limits, emit, self.trust.require_model, pace=pace)
+        self.models = ModelRoles(self.current_settings, store, self.limits, emit, self.trust.require_model, pace=pace)
         self.prompts = PromptLibrary(folder / PROMPTS, self.trust.require_prompt)
         self.kinds = ProfileKinds(folder / PROFILES, self.trust.require_profile)
 
     def current_settings(self) -> ProjectSettings:
-        """The settings of this moment: the models may be changed while the project is open."""
-        return self.settings
+        """The settings of this moment: they may be changed while the project is open."""
+        return self.changes.settings
+
+    @property
+    def settings(self) -> ProjectSettings:
+        """The same."""
+        return self.changes.settings

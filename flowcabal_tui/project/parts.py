@@ -16,7 +16,7 @@ from flowcabal_tui.project.builder.parts import BuilderParts
 from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
 from flowcabal_tui.project.memory.parts import MemoryParts
 from flowcabal_tui.project.memory.purging import PurgeTools, Purging
-from flowcabal_tui.project.models.found import adopt_model
+from flowcabal_tui.project.models.found import found_model
 from flowcabal_tui.project.runs.parts import RunParts
 from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.findings import Findings
@@ -24,7 +24,7 @@ from flowcabal_tui.project.story.impact import ImpactReviews
 from flowcabal_tui.project.story.proposals import ProposalService
 from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event, Status
-from flowcabal_tui.settings.project_file import load_project
+from flowcabal_tui.settings.project_file import ProjectSettings, load_project
 from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import Modes
@@ -120,8 +120,13 @@ class Parts:
     async def adopt_models(self, identity: str) -> None:
         """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
         base = self.base
-        base.settings = await adopt_model(base.folder, base.settings, identity)
-        base.models.use(base.settings)
+        endpoint = await found_model(identity)
+
+        def adopt(settings: ProjectSettings) -> ProjectSettings:
+            models = settings.models.model_copy(update={"user": endpoint, "agent": endpoint})
+            return settings.model_copy(update={"models": models})
+
+        await base.changes.change(adopt)
         await base.trust.renew_models(base.settings.models)
 
     async def close(self) -> None:

@@ -27,6 +27,7 @@ from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
 from flowcabal_tui.project.services.revision import RevisionService
 from flowcabal_tui.project.services.runs import RunService
+from flowcabal_tui.project.services.settings import SettingsService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
 from flowcabal_tui.project.startup import Startup
@@ -60,12 +61,15 @@ class Project:
         self.builds = on_engine(builds, engine)
         self.findings = on_engine(findings, engine)
         talks, comparisons = ConversationService(parts), ComparisonService(parts)
-        revision = RevisionService(parts)
+        revision, settings = RevisionService(parts), SettingsService(parts)
+        self.settings = on_engine(settings, engine)
         self.revision = on_engine(revision, engine)
         self.conversations = on_engine(talks, engine)
         self.comparisons = on_engine(comparisons, engine)
         self.drafts = on_engine(DraftService(parts), engine)
-        services = (book, runs, memory, story, workflows, models, builds, findings, talks, comparisons, revision)
+        services = (
+            book, runs, memory, story, workflows, models, builds, findings, talks, comparisons, revision, settings,
+        )  # fmt: skip
         self._commands = CommandQueue(services, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._closed = startup, False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.trust import TrustState
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
@@ -37,6 +39,41 @@ class ConfirmTrust(Command):
 
     type: ClassVar[str] = "trust:confirm"
     items: tuple[Digest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetModel(Command):
+    """Writes a model into the project's file and confirms its use; without `endpoint` takes it away.
+
+    `table` is its table below `[models]`: user, agent, embedding, or more.NAME. The key is no part of it.
+    """
+
+    type: ClassVar[str] = "models:set"
+    table: str
+    endpoint: Endpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSettings(Command):
+    """Writes values into a table of the project's file: of project, agents, knowledge or budget."""
+
+    type: ClassVar[str] = "settings:change"
+    table: str
+    values: Mapping[str, str | int | bool | None]
+
+
+@event
+class SettingsChanged(Event):
+    """Another program has written the project's file. `tables` are different now.
+
+    `later` is what counts when the project is opened again; `problem` says why the file cannot be used ("": it can):
+    then the settings before it stay in force.
+    """
+
+    type: ClassVar[str] = "settings:changed"
+    tables: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    problem: str = ""
 
 
 @event

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
-from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.locked import locked
-from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
+from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
 
 KeyHost = tuple[str, str]
 """A key, by the name of its environment variable or secret entry, and a host as `host_of` writes it."""
@@ -52,14 +50,13 @@ def _key_hosts(user: UserSettings) -> KeyHosts:
 def bind_keys(pairs: Iterable[KeyHost]) -> None:
     """Adds these bindings to the user's file; others stay. Raises OSError or SettingsError."""
     wanted = {pair for pair in pairs if all(pair)}
-    if not wanted:
-        return
-    with locked(paths.user_file()):
-        user = load_user()
+
+    def bind(user: UserSettings) -> UserSettings:
         known = _key_hosts(user).hosts
         bound = {name: list(hosts) for name, hosts in user.key_hosts.items()}
-        if new := sorted((name, host) for name, host in wanted if host not in known.get(name, frozenset())):
-            for name, host in new:
-                bound.setdefault(name, []).append(host)
-            values = {name: tuple(hosts) for name, hosts in bound.items()}
-            save_user(replace(user, key_hosts=values))
+        for name, host in sorted(pair for pair in wanted if pair[1] not in known.get(pair[0], frozenset())):
+            bound.setdefault(name, []).append(host)
+        return replace(user, key_hosts={name: tuple(hosts) for name, hosts in bound.items()})
+
+    if wanted:
+        change_user(bind)

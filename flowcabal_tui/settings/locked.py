@@ -5,8 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from flowcabal_tui.domain.text import digest
+from flowcabal_tui.settings import paths
 
 
 @contextmanager
@@ -20,3 +23,12 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def in_turn(path: Path) -> Iterator[None]:
+    """The same for a file of a project: the lock is in the user's state folder, and no lock is better than no work."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            stack.enter_context(locked(paths.state_folder() / "settings" / digest(str(path.resolve()))))
+        yield

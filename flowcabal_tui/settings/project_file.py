@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import errno
+import os
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-import tomlkit
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.errors import ProjectNotFound
@@ -17,8 +18,9 @@ from flowcabal_tui.domain.model_calls import Endpoint, Role
 from flowcabal_tui.domain.proofing import PROOF_RULES, ProofRule
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.locked import in_turn
 from flowcabal_tui.settings.paths import PROJECT_FILE
-from flowcabal_tui.settings.toml_file import load
+from flowcabal_tui.settings.toml_file import changed, load, require_writable, text_of
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes
 
 _LARGEST: Final = 4 * 1024 * 1024
@@ -207,32 +209,34 @@ def load_project(folder: Path) -> ProjectSettings:
 
 
 def save_project(folder: Path, settings: ProjectSettings, modes: Modes = PRIVATE) -> None:
-    """Writes the file; comments, order and permissions of an existing one are kept. Raises OSError."""
-    project = Folder(folder, modes)
-    is_there = project.is_there(PROJECT_FILE)
-    document = tomlkit.parse(project.text(PROJECT_FILE)) if is_there else tomlkit.document()
-    _merge(
-        document,
-        settings.model_dump(mode="json"),
-        settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True),
-    )
-    project.write(tomlkit.dumps(document).encode(), PROJECT_FILE)
+    """Brings the file to these settings, or makes it; see `change_project`. Raises OSError or SettingsError."""
+    _write(folder, lambda _before: settings, modes)
 
 
-def _merge(
-    table: tomlkit.TOMLDocument | dict[str, object], values: Mapping[str, object], told: Mapping[str, object]
-) -> None:
-    """Brings a table to these values. Only what differs from the defaults (`told`) is written; an entry that says
-    another thing than its default goes, so that nothing of a model that is no longer used stays behind."""
-    for key, value in values.items():
-        known = table.get(key)
-        if isinstance(value, dict) and (isinstance(known, dict) or key in told):
-            if not isinstance(known, dict):
-                table[key] = tomlkit.table()
-            inner = told.get(key)
-            _merge(table[key], value, inner if isinstance(inner, dict) else {})  # type: ignore[arg-type]  # a table
-        elif key in told:
-            if known != value:
-                table[key] = value
-        elif known is not None and known != value:
-            del table[key]
+def change_project(
+    folder: Path, change: Callable[[ProjectSettings], ProjectSettings], modes: Modes = PRIVATE
+) -> ProjectSettings:
+    """Changes the settings as the file has them at this moment, and returns what it has then.
+
+    Only lines of changed settings are written: comments, order and permissions stay, and so does what another program
+    wrote meanwhile. Raises OSError or SettingsError, and then the file is as it was.
+    """
+
+    def apply(before: ProjectSettings | None) -> ProjectSettings:
+        if before is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), PROJECT_FILE)
+        return change(before)
+
+    return _write(folder, apply, modes)
+
+
+def _write(folder: Path, change: Callable[[ProjectSettings | None], ProjectSettings], modes: Modes) -> ProjectSettings:
+    path, project = folder / PROJECT_FILE, Folder(folder, modes)
+    with in_turn(folder / PROJECT_FILE):
+        known = project.read(PROJECT_FILE, limit=_LARGEST) if project.is_there(PROJECT_FILE) else None
+        text = None if known is None else text_of(path, lambda _path: known.decode("utf-8"))
+        new, settings = changed(path, ProjectSettings, text, change)
+        if new != text:
+            require_writable(path)
+            project.write(new.encode(), PROJECT_FILE)
+    return settings

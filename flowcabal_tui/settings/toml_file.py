@@ -1,13 +1,17 @@
-"""Reading a TOML file into a model, with errors that name file, line and the nearest known key."""
+"""Reading a TOML file into a model, with errors that name file, line and the nearest known key; changing it."""
 
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 import re
+import stat
 import tomllib
 import types
 import typing
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,12 +22,13 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.toml_edit import changes, edited
 
 M = TypeVar("M")
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return path.read_bytes().decode("utf-8")
 
 
 def load(path: Path, shape: type[M], read: Callable[[Path], str] = _text) -> M:
@@ -31,15 +36,50 @@ def load(path: Path, shape: type[M], read: Callable[[Path], str] = _text) -> M:
 
     Raises SettingsError.
     """
+    return _parsed(path, shape, text_of(path, read) or "")
+
+
+def text_of(path: Path, read: Callable[[Path], str] = _text) -> str | None:
+    """The file's text; None where there is no file. Raises SettingsError."""
     try:
-        text = read(path)
+        return read(path)
     except FileNotFoundError:
-        text = ""
+        return None
     except OSError as error:
         raise SettingsError(_("Cannot read {file}.").format(file=path), os_reason(error)) from error
     except UnicodeDecodeError as error:
         title, advice = _("Cannot read {file}.").format(file=path), _("Save it as UTF-8 and try again.")
         raise SettingsError(title, _("Its text is not UTF-8."), advice) from error
+
+
+def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | None], M]) -> tuple[str, M]:
+    """The file's text with changed settings, and the settings that it has then; only their lines are other lines.
+
+    `change` gets None where there is no file. Raises SettingsError for what the file could not be read with again.
+    """
+    adapter: TypeAdapter[M] = TypeAdapter(shape)
+    before = None if text is None else _parsed(path, shape, text)
+    after = change(before)
+    full = {} if before is None else adapter.dump_python(before, exclude_none=True)
+    brief = adapter.dump_python(after, exclude_none=True, exclude_defaults=True)
+    wanted = brief if before is None else adapter.dump_python(after, exclude_none=True)
+    try:
+        new = edited(text or "", changes(full, wanted, brief))
+    except ValueError as error:
+        raise SettingsError(
+            _("{file} cannot be changed from here.").format(file=path), str(error), _("Change it in an editor.")
+        ) from error
+    return new, _parsed(path, shape, new)
+
+
+def require_writable(path: Path) -> None:
+    """Raises PermissionError for a file that its owner has locked against writing: to replace it would go round it."""
+    with suppress(FileNotFoundError):
+        if not path.stat().st_mode & stat.S_IWUSR:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+def _parsed(path: Path, shape: type[M], text: str) -> M:
     try:
         return TypeAdapter(shape).validate_python(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 
-import tomlkit
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.book_summary import forget_summary
+from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings
 from flowcabal_tui.settings.screen import ScreenSettings
-from flowcabal_tui.settings.toml_file import load
+from flowcabal_tui.settings.toml_file import changed, load, require_writable, text_of
 from flowcabal_tui.system.files import PRIVATE, SHARED, Modes, write_whole
 
 RECENT_LIMIT: Final = 20
@@ -55,16 +56,24 @@ def file_modes() -> Modes:
 
 
 def save_user(settings: UserSettings) -> None:
-    """Writes what differs from the defaults; comments of the file are kept."""
-    path = paths.user_file()
-    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    values = TypeAdapter(UserSettings).dump_python(settings, mode="json", exclude_defaults=True, exclude_none=True)
-    for key in UserSettings.__dataclass_fields__:
-        if key not in values:
-            document.pop(key, None)
-        elif key not in document or document[key] != values[key]:
-            document[key] = values[key]
-    write_whole(path, tomlkit.dumps(document).encode())
+    """Brings the file to these settings; see `change_user`. Raises OSError or SettingsError."""
+    change_user(lambda _before: settings)
+
+
+def change_user(change: Callable[[UserSettings], UserSettings]) -> UserSettings:
+    """Changes the settings as the file has them at this moment, and returns what it has then.
+
+    Only lines of changed settings are written; a file that is a link stays one. Raises OSError or SettingsError, and
+    then the file is as it was.
+    """
+    path = paths.user_file().resolve()
+    with locked(paths.user_file()):
+        text = text_of(path)
+        new, settings = changed(path, UserSettings, text, lambda before: change(before or UserSettings()))
+        if new != (text or ""):
+            require_writable(path)
+            write_whole(path, new.encode())
+    return settings
 
 
 def recent_projects() -> tuple[Path, ...]:

@@ -259,7 +259,7 @@ def test_settings_that_cannot_be_saved_are_left_alone(
     def full(*_given: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("flowcabal_tui.cli.settings.save_project", full)
+    monkeypatch.setattr("flowcabal_tui.cli.settings.change_project", full)
     refused = call("models", folder, "--offline")
     assert refused.code == 2
     assert "The disk is full\nNothing was changed." in refused.err

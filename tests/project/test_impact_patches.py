@@ -159,7 +159,7 @@ async def test_the_cap_of_the_project_bounds_it_and_what_was_answered_is_kept(
     await asked(desk, row.proposal.id)
     settings = desk.project._parts.base.settings
     capped = settings.model_copy(update={"budget": settings.budget.model_copy(update={"max_tokens": 1})})
-    desk.project._parts.base.models.use(capped)
+    desk.project._parts.base.changes.settings = capped
     before = calls(server)
     with pytest.raises(BudgetExceeded):
         await asked(desk)

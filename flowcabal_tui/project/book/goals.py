@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict
 
 from pydantic import ValidationError
@@ -11,16 +10,14 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.settings.project_file import GoalsSettings, save_project
-from flowcabal_tui.settings.user_file import file_modes
+from flowcabal_tui.settings.project_file import GoalsSettings
 
 
 async def set_goals(base: ProjectBase, goals: Goals) -> None:
-    """From now on the book has these goals. Raises SettingsError, and then nothing was changed, or OSError."""
+    """From now on the book has these goals. Raises SettingsError, and then nothing was changed."""
     try:
         wanted = GoalsSettings.model_validate(asdict(goals))
     except ValidationError as error:
         wrong = ", ".join(str(each["loc"][0]) for each in error.errors())
         raise SettingsError(_("These goals cannot be set: {names}.").format(names=wrong)) from error
-    base.settings = base.settings.model_copy(update={"goals": wanted})
-    await asyncio.to_thread(save_project, base.folder, base.settings, file_modes())
+    await base.changes.change(lambda settings: settings.model_copy(update={"goals": wanted}))

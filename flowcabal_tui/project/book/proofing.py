@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final, get_args
 
@@ -13,8 +12,7 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.proofing.rules import proof, proof_chapters, rules_for
-from flowcabal_tui.settings.project_file import ProofingSettings, save_project
-from flowcabal_tui.settings.user_file import file_modes
+from flowcabal_tui.settings.project_file import ProjectSettings, ProofingSettings
 
 _AROUND: Final = 24
 """Characters on each side of a mark that are shown with it."""
@@ -65,7 +63,7 @@ class Proofing:
         return await self._base.workshop.do(proof, text, self._base.language, rules) if rules else ()
 
     async def switch(self, rule: str, *, on: bool) -> None:
-        """Writes into the project's file which rules are silent. Raises UnknownName or OSError."""
+        """Writes into the project's file which rules are silent. Raises UnknownName or SettingsError."""
         known = get_args(ProofRule)
         if rule not in known:
             raise UnknownName(
@@ -73,14 +71,16 @@ class Proofing:
                 "",
                 _("It has: {names}").format(names=", ".join(known)),
             )
-        base = self._base
-        off = [each for each in base.settings.proofing.off if each != rule]
-        asked = [each for each in base.settings.proofing.on if each != rule]
         silent = [] if on or rule in ON_REQUEST else [rule]
         wanted = [rule] if on and rule in ON_REQUEST else []
-        proofing = ProofingSettings.model_validate({"off": [*off, *silent], "on": [*asked, *wanted]})
-        base.settings = base.settings.model_copy(update={"proofing": proofing})
-        await asyncio.to_thread(save_project, base.folder, base.settings, file_modes())
+
+        def switch(settings: ProjectSettings) -> ProjectSettings:
+            off = [each for each in settings.proofing.off if each != rule]
+            asked = [each for each in settings.proofing.on if each != rule]
+            proofing = ProofingSettings.model_validate({"off": [*off, *silent], "on": [*asked, *wanted]})
+            return settings.model_copy(update={"proofing": proofing})
+
+        await self._base.changes.change(switch)
 
 
 def _around(text: str, mark: ProofMark) -> tuple[str, str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from pathlib import Path
 
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.views import FoundModel
-from flowcabal_tui.settings.project_file import OFFLINE, ProjectSettings, save_project
+from flowcabal_tui.settings.project_file import OFFLINE
 
 
 async def found_models() -> tuple[FoundModel, ...]:
@@ -23,11 +21,8 @@ async def found_models() -> tuple[FoundModel, ...]:
     return (*found, FoundModel(OFFLINE.identity, _("the embedded offline model"), True))
 
 
-async def adopt_model(folder: Path, settings: ProjectSettings, identity: str) -> ProjectSettings:
-    """Writes the found model of this identity into the project's file, for the writer and the agents.
-
-    Raises SettingsError, and then nothing was changed.
-    """
+async def found_model(identity: str) -> Endpoint:
+    """The found model of this identity, or the embedded one. Raises SettingsError."""
     found = [OFFLINE, *(proposal.endpoint for proposal in await discover(os.environ))]
     endpoint = next((item for item in found if item.identity == identity), None)
     if endpoint is None:
@@ -35,12 +30,4 @@ async def adopt_model(folder: Path, settings: ProjectSettings, identity: str) ->
             _("{model} was not found here.").format(model=identity),
             _("Found: {names}").format(names=", ".join(item.identity for item in found)),
         )
-    chosen = settings.models.model_copy(update={"user": endpoint, "agent": endpoint})
-    changed = settings.model_copy(update={"models": chosen})
-    try:
-        await asyncio.to_thread(save_project, folder, changed)
-    except OSError as error:
-        raise SettingsError(
-            _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
-        ) from error
-    return changed
+    return endpoint

@@ -50,7 +50,7 @@ class ModelRoles:
 
     def __init__(
         self,
-        settings: ProjectSettings,
+        settings: Callable[[], ProjectSettings],
         store: Store,
         limits: Limits,
         emit: Callable[[Event], None],
@@ -58,12 +58,12 @@ class ModelRoles:
         *,
         pace: float | None = None,
     ) -> None:
-        """`key` returns the key for a call to the endpoint of a table; it raises ModelError(NOT_CONFIRMED) until the
-        user has confirmed.
+        """`settings` returns the current ones; `key` returns the key for a call to the endpoint of a table; it raises
+        ModelError(NOT_CONFIRMED) until the user has confirmed.
 
         `pace` is in seconds a piece of the offline model's text; None: its own.
         """
-        self._settings, self._store, self._limits, self._pace = settings, store, limits, pace
+        self._now, self._store, self._limits, self._pace = settings, store, limits, pace
         self._key = key
         self._models: dict[Endpoint, ModelPort] = {}
         self._paid: dict[Endpoint, PaidOnce] = {}
@@ -80,9 +80,9 @@ class ModelRoles:
         self._windows = await self._store.values.get(WINDOWS) or {}
         self.counter.exact = await self._vocabulary()
 
-    def use(self, settings: ProjectSettings) -> None:
-        """From now on these settings count."""
-        self._settings = settings
+    @property
+    def _settings(self) -> ProjectSettings:
+        return self._now()
 
     async def counter_at(self, generation: Generation, *, remember: bool) -> TokenEstimator:
         """The counter as it was when a run first read this generation: later calibration changes no context."""

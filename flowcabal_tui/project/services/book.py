@@ -100,7 +100,7 @@ class BookService:
 
     @handles(SetGoals)
     async def set_goals(self, command: SetGoals) -> None:
-        """Writes them into the project's file. Raises SettingsError or OSError."""
+        """Writes them into the project's file. Raises SettingsError."""
         await set_goals(self._parts.base, command.goals)
         self._parts.base.emit(BookChanged())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import get_args
 
 from flowcabal_tui.domain.errors import UnknownName
@@ -13,8 +12,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
-from flowcabal_tui.settings.project_file import ChecksSettings, save_project
-from flowcabal_tui.settings.user_file import file_modes
+from flowcabal_tui.settings.project_file import ChecksSettings, ProjectSettings
 
 
 class FindingService:
@@ -54,7 +52,7 @@ class FindingService:
             await self._parts.findings.withdraw(command.rule)
 
     async def _switch(self, rule: str, *, on: bool) -> None:
-        """Writes into the project's file which rules do not check this book. Raises UnknownName or OSError."""
+        """Writes into the project's file which rules do not check this book. Raises UnknownName or SettingsError."""
         parts = self._parts
         if rule not in get_args(RuleName):
             raise UnknownName(
@@ -62,10 +60,13 @@ class FindingService:
                 "",
                 _("It has: {names}").format(names=", ".join(get_args(RuleName))),
             )
-        off = [each for each in parts.base.settings.checks.off if each != rule]
-        checks = ChecksSettings.model_validate({"off": off if on else [*off, rule]})
-        parts.base.settings = parts.base.settings.model_copy(update={"checks": checks})
-        await asyncio.to_thread(save_project, parts.base.folder, parts.base.settings, file_modes())
+
+        def switch(settings: ProjectSettings) -> ProjectSettings:
+            off = [each for each in settings.checks.off if each != rule]
+            checks = ChecksSettings.model_validate({"off": off if on else [*off, rule]})
+            return settings.model_copy(update={"checks": checks})
+
+        await parts.base.changes.change(switch)
 
     @handles(CheckChapters)
     async def check(self, command: CheckChapters) -> str:

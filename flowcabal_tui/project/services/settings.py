@@ -1,0 +1,60 @@
+"""Settings of an open project: what its file says, changes of it, and changes that another program makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flowcabal_tui.project.commands import handles
+from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.settings import with_model, with_values
+from flowcabal_tui.project.trust import asked
+from flowcabal_tui.project.trust.collect import model_items
+from flowcabal_tui.protocol.models import ChangeSettings, SetModel, SettingsChanged
+from flowcabal_tui.settings.project_file import ProjectSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsView:
+    """The settings as the project's file has them. `later`: what is in force when the book is opened again;
+    `problem` says why the file cannot be read: then these are the last good settings."""
+
+    settings: ProjectSettings
+    later: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class SettingsService:
+    """Lives on the engine's loop."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._base = parts.base
+
+    async def view(self) -> SettingsView:
+        """What the file says."""
+        changes = self._base.changes
+        return SettingsView(changes.written, changes.later, changes.problem)
+
+    async def look(self) -> None:
+        """Reads a file that another program has written; says so by an event. What it asks for newly is held back."""
+        seen = await self._base.changes.look()
+        if seen is not None:
+            await self._base.trust.view()
+            self._base.trust.tell()
+            self._base.emit(SettingsChanged(seen.tables, self._base.changes.later, seen.problem))
+
+    @handles(SetModel)
+    async def set_model(self, command: SetModel) -> None:
+        """Raises SettingsError, and then nothing was changed."""
+        await self._base.changes.change(lambda settings: with_model(settings, command.table, command.endpoint))
+        if command.endpoint is not None:
+            await self._base.trust.renew(model_items(self._base.settings.models, (command.table,)))
+
+    @handles(ChangeSettings)
+    async def change(self, command: ChangeSettings) -> None:
+        """Raises SettingsError, and then nothing was changed."""
+        await self._base.changes.change(lambda settings: with_values(settings, command.table, command.values))
+        knowledge = self._base.changes.written.knowledge
+        if command.table == "knowledge" and knowledge.enabled and knowledge.url:
+            key = knowledge.api_key_env
+            items = [asked.knowledge_item(knowledge.url, key)]
+            await self._base.trust.renew([*items, *([asked.key_item(key, knowledge.url)] if key else [])])
