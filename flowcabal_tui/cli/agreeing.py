@@ -1,4 +1,4 @@
-"""The question before something is paid for."""
+"""The question before something is paid for, fetched or deleted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.locale import _
 
 
-async def agreed() -> bool:
-    """The answer of the person at the terminal. Raises RunError where there is none."""
+async def agreed(nothing: str = "") -> bool:
+    """The answer of the person at the terminal. Raises RunError where there is none, which says what did not happen."""
     if not sys.stdin.isatty():
-        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes."))
+        raise RunError(_("There is nobody to confirm it."), nothing or _("Nothing was sent."), _("Give --yes."))
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")

@@ -34,6 +34,7 @@ COMMANDS = [
     "schema",
     "export",
     "doctor",
+    "knowledge",
     "models",
     "trust",
     "outline",

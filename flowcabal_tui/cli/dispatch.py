@@ -158,6 +158,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import bench
 
         return bench.measure
+    if command == "knowledge":
+        from flowcabal_tui.cli.knowledge_install import knowledge
+
+        return knowledge
     if command == "trust":
         from flowcabal_tui.cli.trusting import trust
 

@@ -13,6 +13,7 @@ from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_a
 from flowcabal_tui.cli.candidate_arguments import candidate_arguments
 from flowcabal_tui.cli.commands import TRUSTING
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
+from flowcabal_tui.cli.knowledge_arguments import knowledge_arguments
 from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_arguments, passes_arguments, revise_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.screen_arguments import add_demo, add_open, top_parser
@@ -287,6 +288,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
             host="openaipublic.blob.core.windows.net"
         ),
     )
+    knowledge_arguments(partial(_add, commands))
     config = _add(commands, "config", _("where settings are stored"))
     config.add_argument("what", choices=("path", "keys"))
     completion = _add(commands, "completion", _("print a script that completes commands in a shell"))

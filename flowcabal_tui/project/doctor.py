@@ -90,14 +90,14 @@ def _secrets() -> Finding:
 
 def _knowledge() -> Finding:
     server = find_server()
-    if server is None:
+    if not server:
         return Finding(
             _("knowledge server"),
             "note",
             _("openviking-server is not installed; everything works without semantic search"),
-            _("pip install 'flowcabal-tui[knowledge]'"),
+            _("`flowcabal-tui knowledge install` installs it."),
         )
-    return Finding(_("knowledge server"), "ok", server.name)
+    return Finding(_("knowledge server"), "ok", server[0])
 
 
 def _room(name: str, path: Path) -> Finding:

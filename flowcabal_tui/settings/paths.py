@@ -30,7 +30,7 @@ def cache_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """Where the demo's project is made."""
+    """Where the demo's project is made, vocabularies are kept and the knowledge server is installed."""
     return Path(os.environ.get("FLOWCABAL_DATA_DIR") or _DIRS.user_data_dir)
 
 

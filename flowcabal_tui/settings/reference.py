@@ -25,7 +25,7 @@ _ENVIRONMENT: Final = (
     ("FLOWCABAL_CONFIG_DIR", "Folder of config.toml and secrets.toml."),
     ("FLOWCABAL_STATE_DIR", "Folder of the list of recent projects and of crash reports."),
     ("FLOWCABAL_CACHE_DIR", "Folder of what can be made again: the knowledge server's workspaces."),
-    ("FLOWCABAL_DATA_DIR", "Folder in which the demo is made."),
+    ("FLOWCABAL_DATA_DIR", "Folder in which the demo is made and the knowledge server is installed."),
     (
         "FLOWCABAL_OPENVIKING_SERVER",
         "openviking-server where it is not beside the program: an absolute path, or a name on PATH.",

@@ -4,8 +4,9 @@ Run as a file, with the standard library only: `python -I -S guard.py LOG MARK G
 input is a pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of
 ours may still hold the pipe) stops the server: SIGTERM, and after GRACE seconds SIGKILL to its group.
 The first line on standard output is the server's process id; the end of output is our end. What the
-server prints goes to LOG without the values of `*_KEY` variables. MARK exists while the server runs and
-stays behind when it ended unasked, so the next start knows to look for missing vectors.
+server prints goes to LOG (`-`: to standard output) without the values of `*_KEY` variables. MARK exists
+while the server runs and stays behind when it ended unasked, so the next start knows to look for missing
+vectors.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ GRACE = 10.0
 NICENESS = 5
 """It works beside a screen, which comes first."""
 LOG_LIMIT = 1_000_000
+TO_US = "-"
+"""As LOG: what the server prints follows its process id on standard output."""
 CANNOT_START = 127
 
 
@@ -35,6 +38,8 @@ def _signal_group(pid: int, number: int) -> None:
 def _open(path: Path) -> IO[bytes]:
     """The log, or nowhere when it cannot be written: the server's output must flow in any case."""
     try:
+        if str(path) == TO_US:
+            return os.fdopen(os.dup(1), "wb", buffering=0)
         if path.exists() and path.stat().st_size > LOG_LIMIT:
             path.replace(path.with_suffix(".old.log"))
         return path.open("ab", buffering=0)

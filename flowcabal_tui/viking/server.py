@@ -8,9 +8,7 @@ import json
 import os
 import secrets
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +20,9 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.processes import find_program, minimal_environment
 from flowcabal_tui.viking import guard
+from flowcabal_tui.viking.child import GuardedChild
 from flowcabal_tui.viking.client import Address, KnowledgeClient
+from flowcabal_tui.viking.installed import installed, used_by
 from flowcabal_tui.viking.layout import RESOURCES
 from flowcabal_tui.viking.status import Absent, Failed, KnowledgeStatus, Ready, Restarting, Starting, Stopped
 
@@ -35,6 +35,8 @@ _POLL_SECONDS: Final = 0.1
 _STEADY_SECONDS: Final = 60.0
 _LONGEST_WAIT: Final = 60.0
 _STOP_SECONDS: Final = guard.GRACE + 5.0
+_LOG: Final = "server.log"
+_MARK: Final = "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +49,19 @@ class EmbeddingEndpoint:
     model: str = "flowcabal-embedding"
 
 
-def find_server() -> Path | None:
-    """The openviking-server to run: named by the environment, beside our Python, or on PATH.
+def find_server() -> tuple[str, ...]:
+    """The command of the openviking-server to run: named by the environment, beside our Python, on PATH, or the one
+    that was installed by `knowledge install`; () where there is none.
 
     Never one of the current folder; see `find_program`.
     """
     named = os.environ.get(COMMAND_VARIABLE)
     places = [named] if named else [str(Path(sys.executable).parent / _COMMAND), _COMMAND]
-    return next((Path(found) for place in places if (found := find_program(place))), None)
+    found = next((program for place in places if (program := find_program(place))), None)
+    if found or named:
+        return (found,) if found else ()
+    own = installed()
+    return own.command if own and own.can_start else ()
 
 
 def free_port() -> int:
@@ -139,7 +146,7 @@ class OpenVikingServer:
         self._key = secrets.token_urlsafe(32)
         self._status: KnowledgeStatus = Stopped()
         self._supervision: asyncio.Task[None] | None = None
-        self._guard: _Guard | None = None
+        self._guard: GuardedChild | None = None
         self._address: Address | None = None
 
     @property
@@ -165,7 +172,7 @@ class OpenVikingServer:
         """Starts it in the background, unless it is absent or runs already."""
         if self._supervision is not None and not self._supervision.done():
             return
-        command = self._command or [str(found) for found in [find_server()] if found]
+        command = self._command or find_server()
         if not command:
             self._tell(Absent())
             return
@@ -207,16 +214,20 @@ class OpenVikingServer:
         """One life of the server; returns why it ended."""
         port = self._port()
         self._tell(Starting())
-        log = self._folder / _Guard.LOG
+        log = self._folder / _LOG
         try:
             repair = self._prepare()
             logged = log.stat().st_size if log.exists() else 0
-            running = _Guard(
-                [*command, "--config", str(self._folder / "ov.conf"), "--port", str(port)],
-                self._folder,
-                self._environment(),
-                self._grace,
-            )
+            with used_by(command) as held:
+                running = GuardedChild(
+                    [*command, "--config", str(self._folder / "ov.conf"), "--port", str(port)],
+                    self._folder,
+                    self._environment(),
+                    mark=self._folder / _MARK,
+                    grace=self._grace,
+                    log=log,
+                    held=held,
+                )
         except OSError as error:
             return _("The folder of the knowledge server cannot be used: {error}").format(error=error)
         self._guard = running
@@ -245,7 +256,7 @@ class OpenVikingServer:
             )
         return _reason(code, log_tail(log, logged, (self._key, self._endpoint.key)))
 
-    async def _lost_its_files(self, running: _Guard) -> bool:
+    async def _lost_its_files(self, running: GuardedChild) -> bool:
         """Waits for the end of the server, or of its files: it goes on answering from memory without them."""
         had = self._folders()
         while not running.over:
@@ -262,7 +273,7 @@ class OpenVikingServer:
             found |= {(entry.name, entry.inode()) for entry in os.scandir(self.workspace) if entry.is_dir()}
         return found
 
-    async def _becomes_ready(self, running: _Guard, address: Address, seconds: float) -> bool:
+    async def _becomes_ready(self, running: GuardedChild, address: Address, seconds: float) -> bool:
         """Polls until it answers *us*: /health alone could be another server on that port."""
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -286,7 +297,7 @@ class OpenVikingServer:
         path = self._folder / "ov.conf"
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             file.write(configuration(self._endpoint))
-        return (self._folder / _Guard.MARK).exists()
+        return (self._folder / _MARK).exists()
 
     def _environment(self) -> dict[str, str]:
         """What the child sees: nothing of the user's but the places of programs and the locale."""
@@ -325,73 +336,3 @@ def log_tail(path: Path, start: int, hidden: Sequence[str], size: int = 4000) ->
     for secret in hidden:
         text = text.replace(secret, "***")
     return clean(text)
-
-
-class _Guard:
-    """The guard process and, behind it, the server; see guard.py.
-
-    Not asyncio's subprocess: its transport kills the child when the loop closes, and a guard that is
-    killed guards nothing.
-    """
-
-    LOG: Final = "server.log"
-    MARK: Final = "running"
-
-    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str], grace: float) -> None:
-        files = [str(folder / self.LOG), str(folder / self.MARK)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__, *files, str(grace), "--", *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
-        self._transport: asyncio.ReadTransport | None = None
-        self._watching: asyncio.Task[None] | None = None
-
-    async def watch(self) -> None:
-        """Begins to read its output, whose end is its end."""
-        reader = asyncio.StreamReader()
-        loop = asyncio.get_running_loop()
-        self._transport, _protocol = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), self._process.stdout
-        )
-        self._watching = asyncio.create_task(self._await_end(reader))
-
-    async def _await_end(self, reader: asyncio.StreamReader) -> None:
-        server = (await reader.readline()).strip()
-        await reader.read()
-        code = self._process.wait()
-        if code < 0 and server:  # the guard itself was killed
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(int(server), signal.SIGKILL)
-
-    @property
-    def over(self) -> bool:
-        return self._watching is not None and self._watching.done()
-
-    @property
-    def code(self) -> int:
-        """The server's exit code (128 + signal), once `over`."""
-        return self._process.returncode
-
-    async def ended(self, seconds: float | None) -> None:
-        """Waits for the end, at most `seconds`."""
-        if self._watching is not None:
-            await asyncio.wait([self._watching], timeout=seconds)
-
-    def stop(self) -> None:
-        """Closes the pipe that the guard reads."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-
-    def release(self) -> None:
-        """Lets go of the pipes on this side."""
-        self.stop()
-        if self._watching is not None:
-            self._watching.cancel()
-        if self._transport is not None:
-            self._transport.close()

@@ -66,6 +66,8 @@ UNKNOWN = [
     ("render {book} none", "chapter@1"),
     ("render {book} chapter --format bmp", "svg"),
     ("schema none", "prompt"),
+    ("knowledge none", "install"),
+    ("knowledge install --with none", "pip"),
     ("models {book} --use 99", "were found"),
     ("trust {nowhere}", "There is no FlowCabal project"),
     ("proof {nowhere}", "There is no FlowCabal project"),

@@ -137,10 +137,10 @@ class Running:
     folder: Path
 
 
-def server_command() -> Path:
+def server_command() -> tuple[str, ...]:
     """The installed server; skips the test when there is none."""
     found = find_server()
-    if found is None:
+    if not found:
         pytest.skip("no openviking-server: set FLOWCABAL_OPENVIKING_SERVER or install flowcabal-tui[knowledge]")
     return found
 

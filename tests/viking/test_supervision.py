@@ -121,13 +121,13 @@ def test_the_server_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv(COMMAND_VARIABLE, str(places[0]))
     monkeypatch.setattr(sys, "executable", str(places[1].with_name("python")))
     monkeypatch.setenv("PATH", str(places[2].parent))
-    assert find_server() == places[0]
+    assert find_server() == (str(places[0]),)
     monkeypatch.delenv(COMMAND_VARIABLE)
-    assert find_server() == places[1]
+    assert find_server() == (str(places[1]),)
     places[1].unlink()
-    assert find_server() == places[2]
+    assert find_server() == (str(places[2]),)
     places[2].unlink()
-    assert find_server() is None
+    assert find_server() == ()
 
 
 @pytest.mark.parametrize("entry", [".", "", "bin", "{here}"])
@@ -141,9 +141,9 @@ def test_a_server_in_the_current_folder_is_not_found(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "elsewhere" / "python"))
     monkeypatch.setenv("PATH", f"/nowhere:{entry.format(here=tmp_path)}")
-    assert find_server() is None
+    assert find_server() == ()
     monkeypatch.setenv(COMMAND_VARIABLE, "./openviking-server")
-    assert find_server() is None
+    assert find_server() == ()
 
 
 async def test_the_server_starts_in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ async def test_a_stop_that_need_not_wait_never_asks_for_the_end(
     async with supervised(tmp_path) as (server, statuses):
         await statuses.wait_for(lambda status: isinstance(status, Ready))
         with monkeypatch.context() as patched:
-            patched.setattr("flowcabal_tui.viking.server._Guard.ended", ended)
+            patched.setattr("flowcabal_tui.viking.server.GuardedChild.ended", ended)
             await server.stop(wait=False)
         assert asked == []
         await gone(tmp_path)

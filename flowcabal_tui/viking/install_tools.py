@@ -1,0 +1,141 @@
+"""The programs that make an environment and fetch packages into it, by the user's own settings: pip, or uv."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.text import clean_line, without_login
+from flowcabal_tui.locale import _
+from flowcabal_tui.system.processes import find_program, minimal_environment
+from flowcabal_tui.viking.installed import VERSION, python_in
+
+ToolName = Literal["pip", "uv"]
+CONSTRAINTS: Final = Path(__file__).with_name("constraints.txt")
+_WANTED: Final = f"openviking=={VERSION}"
+_NETWORK: Final = re.compile(
+    r"PIP_(?:(?:EXTRA_)?INDEX_URL|FIND_LINKS|NO_INDEX|TRUSTED_HOST|PROXY|(?:CLIENT_)?CERT|(?:DEFAULT_)?TIMEOUT|RETRIES"
+    r"|CONFIG_FILE|KEYRING_PROVIDER)"
+    r"|UV_(?:DEFAULT_INDEX|INDEX|(?:EXTRA_)?INDEX_URL|FIND_LINKS|NO_INDEX|INDEX_STRATEGY|INDEX_\w+_(?:USERNAME|PASSWORD)"
+    r"|OFFLINE|INSECURE_HOST|SYSTEM_CERTS|NATIVE_TLS|HTTP_TIMEOUT|HTTP_RETRIES|CONFIG_FILE|NO_CONFIG|KEYRING_PROVIDER)"
+    r"|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|NETRC|(?i:https?|all|no)_proxy"
+)
+"""Where packages come from and how they are reached; nothing that says where they go."""
+_PIP_SOURCES: Final = """
+import json, sys
+from pip._internal.commands import create_command
+options, _ = create_command("install").parse_args(["x"])
+indexes = [] if options.no_index else [options.index_url, *options.extra_index_urls]
+json.dump([*indexes, *options.find_links], sys.stdout)
+"""
+_UV_HOST: Final = re.compile(r'(?:Domain\(|path: )\s*"([^"]+)"')
+_UV_DEFAULT: Final = re.compile(r"default: <?(https?://[^\s>\]]+)")
+
+
+def network_environment(temporary: Path) -> dict[str, str]:
+    """What the tools see: places of programs, the user's index settings and proxies, and a `temporary` folder."""
+    network = {name: value for name, value in os.environ.items() if _NETWORK.fullmatch(name)}
+    return minimal_environment() | network | {"TMPDIR": str(temporary)}
+
+
+class Tool(Protocol):
+    """Command lines of a program that makes an environment and installs into it, by the user's own settings."""
+
+    @property
+    def name(self) -> ToolName: ...
+
+    def make(self, environment: Path) -> list[str]: ...
+
+    def ask(self, environment: Path) -> list[str]:
+        """Prints what `sources` reads; fetches nothing."""
+
+    def sources(self, output: str) -> tuple[str, ...]:
+        """Hosts and folders that packages would come from; () where it cannot be known."""
+
+    def install(self, environment: Path, cache: Path) -> list[str]:
+        """Keeps what it fetches in `cache`. Only wheels: no build script of a package runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pip:
+    """`python -m venv` and the pip that it brings."""
+
+    python: str = sys.executable
+    name: ToolName = "pip"
+
+    def make(self, environment: Path) -> list[str]:
+        return [self.python, "-I", "-m", "venv", str(environment)]
+
+    def ask(self, environment: Path) -> list[str]:
+        return [str(python_in(environment)), "-I", "-c", _PIP_SOURCES]
+
+    def sources(self, output: str) -> tuple[str, ...]:
+        try:
+            return _places(json.loads(output.splitlines()[-1]))
+        except (ValueError, TypeError, IndexError):
+            return ()
+
+    def install(self, environment: Path, cache: Path) -> list[str]:
+        options = ["--no-input", "--no-user", "--no-compile", "--disable-pip-version-check", "--progress-bar", "off"]
+        places = ["--cache-dir", str(cache), "-c", str(CONSTRAINTS)]
+        pip = [str(python_in(environment)), "-I", "-m", "pip"]
+        return [*pip, "install", *options, "--only-binary", ":all:", *places, _WANTED]
+
+
+@dataclass(frozen=True, slots=True)
+class Uv:
+    """uv, which reads its own settings and not those of pip."""
+
+    program: str
+    name: ToolName = "uv"
+
+    def make(self, environment: Path) -> list[str]:
+        options = ["--no-project", "--no-python-downloads", "--python", sys.executable]
+        return [self.program, "venv", *options, str(environment)]
+
+    def ask(self, environment: Path) -> list[str]:
+        script = f'"{self.program}" pip install --show-settings x; "{self.program}" help pip install'
+        return ["/bin/sh", "-c", script]
+
+    def sources(self, output: str) -> tuple[str, ...]:
+        settings = output.partition("index_locations:")[2].partition("\n        },")[0]
+        found = _UV_HOST.findall(settings)
+        if not found and "no_index: true" not in settings:
+            found = _UV_DEFAULT.findall(output)[:1]
+        return _places(found)
+
+    def install(self, environment: Path, cache: Path) -> list[str]:
+        places = ["--cache-dir", str(cache), "-c", str(CONSTRAINTS), "--python", str(python_in(environment))]
+        return [self.program, "pip", "install", "--no-progress", "--only-binary", ":all:", *places, _WANTED]
+
+
+def _places(addresses: Iterable[object]) -> tuple[str, ...]:
+    """Hosts of web addresses, folders as they are; each once, without logins and control characters."""
+    found = (str(address) for address in addresses if address)
+    return tuple(dict.fromkeys(host_of(text) or clean_line(without_login(text)) for text in found))
+
+
+def find_tool(wanted: ToolName | None = None) -> Tool:
+    """pip, as its settings are those that most people have; uv where it is `wanted`, or this Python makes no
+    environments. Raises KnowledgeError where there is neither."""
+    uv = find_program("uv")
+    if wanted != "uv" and importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"):
+        return Pip()
+    if wanted != "pip" and uv:
+        return Uv(uv)
+    if wanted == "uv":
+        raise KnowledgeError(_("uv is not installed, or not on PATH."), "", _("Leave out --with, or install uv."))
+    raise KnowledgeError(
+        _("This Python cannot make an environment."),
+        _("It has no venv and ensurepip, and uv is not on PATH."),
+        _("Install your system's package for them (often python3-venv), or uv, and try again."),
+    )

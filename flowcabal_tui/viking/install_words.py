@@ -1,0 +1,40 @@
+"""What an installation would do and how far it is, in words, for the command line and the screen."""
+
+from __future__ import annotations
+
+from flowcabal_tui.locale import _
+from flowcabal_tui.viking.installed import LICENCE, VERSION
+from flowcabal_tui.viking.installer import FETCHED_MEGABYTES, INSTALLED_MEGABYTES, PACKAGES, Plan, Progress
+
+
+def plan_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """Names and words of what is to be known before anything is fetched."""
+    size = _("about {fetched} MB in {n} packages; about {installed:,} MB on the disk, {free:,} MB are free")
+    sources = ", ".join(plan.sources) or _("not known; as {tool} is set up").format(tool=plan.tool)
+    return (
+        (_("program"), f"openviking {VERSION}"),
+        (
+            _("licence"),
+            _("{licence}: a program of its own, which is spoken to over HTTP only").format(licence=LICENCE),
+        ),
+        (
+            _("size"),
+            size.format(fetched=FETCHED_MEGABYTES, n=PACKAGES, installed=INSTALLED_MEGABYTES, free=plan.free_megabytes),
+        ),
+        (_("from"), _("{sources}, by {tool} with your own settings").format(sources=sources, tool=plan.tool)),
+        (_("to"), str(plan.folder)),
+        *([(_("note"), _("what an earlier try has fetched is used"))] if plan.continues else []),
+    )
+
+
+def progress_words(progress: Progress) -> str:
+    """One line."""
+    words = {
+        "environment": _("making the environment"),
+        "fetching": _("fetching"),
+        "installing": _("installing"),
+        "proving": _("starting it once"),
+    }[progress.step]
+    if not progress.total:
+        return words
+    return _("{step}: {done} of {total} packages").format(step=words, done=progress.done, total=progress.total)
