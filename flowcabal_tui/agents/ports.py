@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from flowcabal_tui.domain.context import Scene
@@ -74,6 +74,16 @@ class MemoryView(Protocol):
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
         """The entities named in each passage before the target, in story order."""
+        ...
+
+    async def passages_naming(self, entities: Collection[EntityId]) -> Mapping[EntityId, Sequence[int]]:
+        """For each entity the passages before the target that name it, by their indexes in the postings, ascending."""
+        ...
+
+    async def offsets_of(
+        self, entities: Collection[EntityId], chapters: Collection[ChapterId]
+    ) -> Mapping[ChapterId, Sequence[tuple[int, EntityId]]]:
+        """Where chapters before the target name these entities, in the order of the text."""
         ...
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Literal, NewType
@@ -206,7 +207,7 @@ class Postings:
     """Passages in story order, and for each requested term the indexes (in `passages`) of those that contain it."""
 
     passages: tuple[PassagePlace, ...]
-    found: tuple[tuple[int, ...], ...]
+    found: tuple[Sequence[int], ...]
 
 
 ReferenceId = NewType("ReferenceId", str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -155,6 +155,18 @@ class FakeView:
             for passage in await self.passages(chapter.id):
                 found.append(frozenset(each.entity for each in mentions if passage.start <= each.start < passage.end))
         return found
+
+    async def passages_naming(self, entities: Collection[EntityId]) -> Mapping[EntityId, Sequence[int]]:
+        named = await self.named_by_passage()
+        return {entity: [at for at, each in enumerate(named) if entity in each] for entity in entities}
+
+    async def offsets_of(
+        self, entities: Collection[EntityId], chapters: Collection[ChapterId]
+    ) -> Mapping[ChapterId, Sequence[tuple[int, EntityId]]]:
+        return {
+            chapter: [(each.start, each.entity) for each in await self.mentions_in(chapter) if each.entity in entities]
+            for chapter in chapters
+        }
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         counts = Counter(each.entity for each in self.book.mentions if each.position < self.before)

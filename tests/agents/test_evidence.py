@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from flowcabal_tui.agents.checking.checker import material_of, sources_at_most
+from flowcabal_tui.agents.checking.evidence.ranking import largest
 from flowcabal_tui.agents.checking.evidence.reading import Reader, stem
 from flowcabal_tui.agents.checking.evidence.search import evidence_for, read_statements
 from flowcabal_tui.agents.checking.judged import Draft
@@ -164,6 +166,14 @@ async def test_where_the_search_fails_nothing_was_checked() -> None:
     assert "The helper process ended." in checks[0].detail
 
 
+def test_the_largest_scores_are_those_of_a_whole_order_ties_too() -> None:
+    chance = random.Random(7)
+    for count in (1, 5, 40):
+        scores = {place: chance.choice((0.5, 1.0, 1.5)) for place in chance.sample(range(100), 40)}
+        whole = sorted(scores, key=lambda place: (scores[place], place), reverse=True)
+        assert set(largest(scores, count)) == set(whole[:count])
+
+
 _SEEDED = """
 import asyncio
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
@@ -171,7 +181,7 @@ from flowcabal_tui.agents.context.gather import read_book
 from tests.agents.test_evidence import LAMP, SCAR, book
 async def main():
     seen = await read_book(book((3, SCAR), (5, LAMP)).before(11))
-    print([(each.position, each.start, each.draft) for each in await evidence_for(seen, SCAR + LAMP)])
+    print([(each.position, each.start, each.draft, each.score) for each in await evidence_for(seen, SCAR + LAMP)])
 asyncio.run(main())
 """
 

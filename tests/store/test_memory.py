@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import ImportedChapter, Passage
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence, Mention
-from flowcabal_tui.store.rows.tokens import term, tokens
+from flowcabal_tui.store.rows.tokens import match, term, tokens
 
 DAI = Entity(EntityId("dai"), "character", "林黛玉", ("黛玉", "颦儿"), "多愁", "discovered")
 FENG = Entity(EntityId("feng"), "character", "王熙凤", (), "", "discovered")
@@ -282,8 +283,8 @@ async def test_what_is_read_at_once_is_what_is_read_one_by_one(store):
 async def test_postings_of_an_earlier_chapter_are_the_beginning_of_those_of_a_later_one(store):
     one, two, three = await novel(store, "黛玉来了|晴", "晴天|黛玉走了", "黛玉")
     late, early = await store.memory.view(three), await store.memory.view(two)
-    assert (await late.postings(["黛玉", "晴", "无"])).found == ((0, 3), (1, 2), ())
-    assert (await early.postings(["黛玉", "晴"])).found == ((0,), (1,))
+    assert [list(at) for at in (await late.postings(["黛玉", "晴", "无"])).found] == [[0, 3], [1, 2], []]
+    assert [list(at) for at in (await early.postings(["黛玉", "晴"])).found] == [[0], [1]]
     assert [place.chapter for place in (await late.postings([])).passages] == [one, one, two, two]
 
 
@@ -294,3 +295,37 @@ async def test_who_is_named_in_each_passage_before_the_target(store):
     late, early = await store.memory.view(three), await store.memory.view(two)
     assert await late.named_by_passage() == (set(), {DAI.id}, {FENG.id})
     assert await early.named_by_passage() == (set(), {DAI.id})
+
+
+async def test_where_somebody_is_named_is_asked_for_a_few_as_for_all(store):
+    one, two, three = await novel(store, "晴|黛玉来了，林黛玉", "王熙凤走了|黛玉", "黛玉")
+    await store.memory.put_entity(DAI)
+    await store.memory.put_entity(FENG)
+    for chapter in (three, two):
+        view = await store.memory.view(chapter)
+        by_passage = await view.named_by_passage()
+        places = await view.passages_naming([DAI.id, FENG.id])
+        for who, at in places.items():
+            assert list(at) == [number for number, named in enumerate(by_passage) if who in named]
+    view = await store.memory.view(three)
+    said = await view.offsets_of([DAI.id], [one, two, three])
+    assert said == {
+        each: [(mention.start, DAI.id) for mention in await view.mentions_in(each) if mention.entity == DAI.id]
+        for each in (one, two)
+    }, "the target itself is not seen"
+
+
+async def test_postings_of_a_real_chapter_are_those_of_a_question_for_each_word(store):
+    file = Path(__file__).parents[3] / "shared" / "bench" / "context" / "novels" / "hongloumeng" / "003.txt"
+    if not file.exists():
+        pytest.skip("the novels of the laboratory are not here")
+    text = file.read_text(encoding="utf-8")
+    await novel(store, text.replace("\n", "|"), text[::-1].replace("\n", "|"), "完")
+    words = sorted({text[at : at + n] for at in range(0, len(text), 7) for n in (1, 2, 3)})
+    found = (await (await store.memory.view(None)).postings(words)).found
+    numbers = {row: at for at, (row,) in enumerate(await store._database.rows("SELECT id FROM passage ORDER BY id"))}
+    for word, at in zip(words, found, strict=True):
+        question = "SELECT rowid FROM passage_words WHERE passage_words MATCH ?"
+        rows = await store._database.rows(question, (match(word),)) if match(word) else []
+        assert list(at) == sorted(numbers[row] for (row,) in rows), word
+    assert sum(map(len, found)) > 5_000

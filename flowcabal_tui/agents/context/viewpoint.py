@@ -117,7 +117,8 @@ class VeiledView:
         self.mentions, self.mention_counts = view.mentions, view.mention_counts
         self.mentions_in, self.chapters_with = view.mentions_in, view.chapters_with
         self.postings, self.waived = view.postings, view.waived
-        self.named_by_passage = view.named_by_passage
+        self.named_by_passage, self.passages_naming = view.named_by_passage, view.passages_naming
+        self.offsets_of = view.offsets_of
 
     async def outline(self) -> BookOutline:
         """The outline with secrets veiled in prompts; the text itself is the writer's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nlargest
 from pathlib import Path
 from typing import Final
@@ -63,6 +63,14 @@ class _NamelessView:
 
     async def named_by_passage(self) -> Sequence[frozenset[EntityId]]:
         return ()
+
+    async def passages_naming(self, entities: Collection[EntityId]) -> Mapping[EntityId, Sequence[int]]:
+        return dict.fromkeys(entities, ())
+
+    async def offsets_of(
+        self, entities: Collection[EntityId], chapters: Collection[ChapterId]
+    ) -> Mapping[ChapterId, Sequence[tuple[int, EntityId]]]:
+        return dict.fromkeys(chapters, ())
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         return ()

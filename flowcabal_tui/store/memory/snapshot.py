@@ -7,7 +7,7 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -37,23 +37,38 @@ _CHANGED: Final = """SELECT coalesce(max(at), 0) FROM (
     UNION ALL SELECT max(died) FROM passage WHERE died<=:as_of
     UNION ALL SELECT max(born) FROM mention WHERE born<=:as_of
     UNION ALL SELECT max(died) FROM mention WHERE died<=:as_of)"""
+_OF_ENTITIES: Final = "entity IN (SELECT value FROM json_each(:entities))"
+_IN_CHAPTERS: Final = "chapter IN (SELECT value FROM json_each(:chapters))"
+_HAVING: Final = """SELECT wanted.key, (SELECT json_group_array(rowid) FROM passage_words
+    WHERE passage_words MATCH wanted.value) FROM json_each(?) AS wanted"""
+"""Of each search term the rows of the passages that have it, as one text: a row of its own for each costs more."""
 _AT_ONCE: Final = 200
-"""Terms per query: SQLite joins at most 500."""
+"""Terms per query."""
 _TERMS_KEPT: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class PassageIndex:
-    """All passages in story order. `positions` are those of their chapters, `numbers` their indexes by row."""
+    """All passages in story order. `positions` are those of their chapters, `starts` their offsets in these, `numbers`
+    their indexes by row."""
 
     passages: tuple[IndexedPassage, ...]
     positions: Sequence[int]
+    starts: Sequence[int]
     numbers: Mapping[int, int]
     of_chapter: Mapping[ChapterId, tuple[int, int]]
 
     def before(self, position: int) -> int:
         """The number of passages before a chapter position."""
         return bisect_left(self.positions, position)
+
+    def holding(self, chapter: ChapterId, offsets: Iterable[int]) -> Iterator[int]:
+        """The passages of a chapter that hold these offsets; those between two passages have none."""
+        first, last = self.of_chapter.get(chapter, (0, 0))
+        for offset in offsets:
+            at = bisect_right(self.starts, offset, first, last) - 1
+            if at >= first and offset < self.passages[at].end:
+                yield at
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +100,7 @@ class Snapshot:
         self._named: dict[EntityId, Named] | None = None
         self._by_passage: tuple[frozenset[EntityId], ...] | None = None
         self._mentions: dict[ChapterId, tuple[Mention, ...]] = {}
+        self._naming: dict[EntityId, array[int]] = {}
         self._terms: OrderedDict[str, array[int]] = OrderedDict()
 
     @classmethod
@@ -137,6 +153,7 @@ class Snapshot:
             self._passages = PassageIndex(
                 tuple(found),
                 array("l", (passage.position for passage in found)),
+                array("l", (passage.start for passage in found)),
                 {passage.id: at for at, passage in enumerate(found)},
                 ranges,
             )
@@ -186,6 +203,38 @@ class Snapshot:
             self._by_passage = await asyncio.to_thread(_by_passage, index, held)
         return self._by_passage
 
+    async def passages_naming(self, entities: Collection[EntityId]) -> dict[EntityId, array[int]]:
+        """The passages that name each entity, by their indexes in story order, ascending."""
+        index = await self.passages()
+        if missing := sorted(set(entities) - self._naming.keys()):
+            found: dict[EntityId, set[int]] = {entity: set() for entity in missing}
+            for entity, chapter, offsets in await self._offsets(_OF_ENTITIES, entities=json.dumps(missing)):
+                found[entity].update(index.holding(chapter, offsets))
+            self._naming.update({entity: array("I", sorted(at)) for entity, at in found.items()})
+        return {entity: self._naming[entity] for entity in entities}
+
+    async def offsets_of(
+        self, entities: Collection[EntityId], chapters: Collection[ChapterId]
+    ) -> dict[ChapterId, list[tuple[int, EntityId]]]:
+        """The offsets at which chapters name these entities, in the order of the text."""
+        found: dict[ChapterId, list[tuple[int, EntityId]]] = {chapter: [] for chapter in chapters}
+        which = f"{_OF_ENTITIES} AND {_IN_CHAPTERS}"
+        wanted = {"entities": json.dumps(sorted(entities)), "chapters": json.dumps(sorted(chapters))}
+        for entity, chapter, offsets in await self._offsets(which, **wanted):
+            found[chapter] += [(offset, entity) for offset in offsets]
+        return {chapter: sorted(each) for chapter, each in found.items()}
+
+    async def _offsets(self, which: str, **wanted: str) -> list[tuple[EntityId, ChapterId, list[int]]]:
+        rows = await self._database.rows(
+            f"SELECT entity, chapter, version, spans FROM mention WHERE {which} AND {HOLDS}",
+            {**wanted, "as_of": self.generation},
+        )
+        return [
+            (entity, chapter, [start for start, _end in json.loads(spans)])
+            for entity, chapter, version, spans in rows
+            if self._holds(chapter, version)
+        ]
+
     async def postings(self, terms: Iterable[str]) -> dict[str, array[int]]:
         """For each term the passages that contain it, by their indexes in story order, ascending."""
         wanted = {text: query for text in dict.fromkeys(terms) if (query := match(text)) is not None}
@@ -193,14 +242,8 @@ class Snapshot:
         numbers = (await self.passages()).numbers
         for start in range(0, len(missing), _AT_ONCE):
             part = missing[start : start + _AT_ONCE]
-            question = " UNION ALL ".join(
-                f"SELECT {at}, rowid FROM passage_words WHERE passage_words MATCH ?" for at in range(len(part))
-            )
-            found: list[list[int]] = [[] for _text in part]
-            for at, row in await self._database.rows(question, [wanted[text] for text in part]):
-                if (number := numbers.get(row)) is not None:
-                    found[at].append(number)
-            self._terms.update({text: array("l", sorted(each)) for text, each in zip(part, found, strict=True)})
+            rows = await self._database.rows(_HAVING, (json.dumps([wanted[text] for text in part]),))
+            self._terms.update({part[at]: _numbered(having, numbers) for at, having in rows})
         for text in wanted:
             self._terms.move_to_end(text)
         answer = {text: self._terms[text] for text in wanted}
@@ -214,6 +257,12 @@ class Snapshot:
         return known is not None and known.digest is not None and known.version == version
 
 
+def _numbered(having: str, numbers: Mapping[int, int]) -> array[int]:
+    """The indexes of the passages in these rows (a JSON list), ascending; rows of former texts are left out."""
+    found = [number for number in map(numbers.get, json.loads(having)) if number is not None]
+    return array("I", sorted(found))
+
+
 def _by_passage(
     index: PassageIndex, rows: Iterable[tuple[EntityId, ChapterId, int, str]]
 ) -> tuple[frozenset[EntityId], ...]:
@@ -221,11 +270,8 @@ def _by_passage(
     there."""
     named: list[set[EntityId]] = [set() for _passage in index.passages]
     for entity, chapter, _version, spans in rows:
-        first, last = index.of_chapter[chapter]
-        for start, _end in json.loads(spans):
-            at = bisect_right(index.passages, start, first, last, key=lambda passage: passage.start) - 1
-            if at >= first and start < index.passages[at].end:
-                named[at].add(entity)
+        for at in index.holding(chapter, (start for start, _end in json.loads(spans))):
+            named[at].add(entity)
     return tuple(map(frozenset, named))
 
 

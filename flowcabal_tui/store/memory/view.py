@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
@@ -25,6 +27,7 @@ from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, book_outline
 from flowcabal_tui.store.rows.texts import EMPTY
 from flowcabal_tui.store.rows.tokens import term
 
+_NONE: Final = array("I")
 Companion = tuple[EntityId, int, ChapterId]
 """Another entity, the number of common passages, and the last common chapter."""
 
@@ -142,6 +145,18 @@ class View:
         end = (await self._snapshot.passages()).before(self._before)
         return (await self._snapshot.named_by_passage())[:end]
 
+    async def passages_naming(self, entities: Collection[EntityId]) -> Mapping[EntityId, Sequence[int]]:
+        """The passages before the target that name each entity, by their indexes in the postings, ascending."""
+        end = (await self._snapshot.passages()).before(self._before)
+        found = await self._snapshot.passages_naming(entities)
+        return {entity: at[: bisect_left(at, end)] for entity, at in found.items()}
+
+    async def offsets_of(
+        self, entities: Collection[EntityId], chapters: Collection[ChapterId]
+    ) -> Mapping[ChapterId, Sequence[tuple[int, EntityId]]]:
+        """The offsets at which chapters name these entities, in the order of the text."""
+        return await self._snapshot.offsets_of(entities, [each for each in chapters if each in self._seen])
+
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:
         """Entities with their numbers of mentions, most first, then by id."""
         named = (await self._snapshot.named()).items()
@@ -251,7 +266,7 @@ class View:
         end, found = index.before(self._before), await self._snapshot.postings(terms)
         return Postings(
             index.passages[:end],
-            tuple(tuple(at[: bisect_left(at, end)]) for at in (found.get(text, ()) for text in terms)),
+            tuple(at[: bisect_left(at, end)] for at in (found.get(text, _NONE) for text in terms)),
         )
 
     async def waived(self) -> frozenset[tuple[str, str]]:

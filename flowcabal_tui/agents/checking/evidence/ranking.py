@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
@@ -120,6 +120,7 @@ class Sentence:
 class _Unit:
     """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` who the passage names."""
 
+    place: PassagePlace
     start: int
     end: int
     words: frozenset[str]
@@ -127,15 +128,17 @@ class _Unit:
     subjects: frozenset[EntityId]
     near: frozenset[EntityId]
     said: Said
+    kinds: frozenset[str]
     length: float
 
 
 def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
     """The passages of the book that may concern the statements."""
+    most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * index.total))
     places = _Places(
-        {each: frozenset(at) for each, at in index.subjects.items()},
-        {each: frozenset(chain(*forms)) for each, forms in index.words.items()},
-        {each: frozenset(chain(*words)) for each, words in index.kinds.items()},
+        {each: _places([at], most) for each, at in index.subjects.items()},
+        {each: _places(forms, most) for each, forms in index.words.items()},
+        {each: _places(words, most) for each, words in index.kinds.items()},
     )
     weights = Weights(
         {each: _NAME * _rarity(len(at), index.total) for each, at in places.subjects.items()},
@@ -143,7 +146,7 @@ def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
         {each: _KIND * _rarity(len(at), index.total) for each, at in places.kinds.items()},
         _rarity(1, max(2, index.total)) ** _POWER,
     )
-    lookup = _Lookup(places, weights, index.total)
+    lookup = _Lookup(places, weights, most)
     count = max(_PASSAGES, _PAIRS // (2 * max(1, len(statements))))
     pairs = [
         (score / (1 + rank) ** _DECAY, -number, place)
@@ -156,21 +159,26 @@ def shortlisted(statements: Sequence[Statement], index: Index) -> Shortlist:
     return Shortlist(dict(chosen), weights)
 
 
+def _places(each: Sequence[array[int]], most: float) -> Collection[int]:
+    """The passages that any of them lists, each once: as a set where they are more than `most`."""
+    one: Collection[int] = each[0] if len(each) == 1 else frozenset(chain(*each))
+    return frozenset(one) if len(one) > most else one
+
+
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """The passages of each subject, word and kind."""
+    """The passages of each subject, word and kind; sets of those that are common."""
 
-    subjects: Mapping[EntityId, frozenset[int]]
-    words: Mapping[str, frozenset[int]]
-    kinds: Mapping[str, frozenset[int]]
+    subjects: Mapping[EntityId, Collection[int]]
+    words: Mapping[str, Collection[int]]
+    kinds: Mapping[str, Collection[int]]
 
 
 class _Lookup:
     """Finds passages with a rare word or subject of a statement, or with a common subject and a kind of it."""
 
-    def __init__(self, places: _Places, weights: Weights, total: int) -> None:
-        self._places, self._weights = places, weights
-        self._most = min(_MOST_RARE, max(_LEAST_COMMON, _EVERYWHERE * total))
+    def __init__(self, places: _Places, weights: Weights, most: float) -> None:
+        self._places, self._weights, self._most = places, weights, most
         self._of_both: dict[tuple[EntityId, str], tuple[int, ...]] = {}
 
     def best(self, statement: Statement, count: int) -> list[tuple[float, int]]:
@@ -181,29 +189,29 @@ class _Lookup:
             if len(at) <= self._most:
                 for place in at:
                     rare[place] += weight
-        hopeful = dict(rare)
+        hopeful = rare.copy()
         for subject, part in sorted(statement.subjects.items()):
             if part == 1 and len(self._places.subjects[subject]) > self._most:
                 for kind in sorted(statement.kinds & self._places.kinds.keys()):
                     weight = self._weights.kinds[kind] + self._weights.subjects[subject]
                     for place in self._both(subject, kind):
-                        hopeful[place] = hopeful.get(place, 0.0) + weight
-        scores = {at: rare[at] for _score, at in nlargest(_HOPEFUL, ((score, at) for at, score in hopeful.items()))}
+                        hopeful[place] += weight
+        scores = {at: rare.get(at, 0.0) for at in largest(hopeful, _HOPEFUL)}
         candidates = frozenset(scores)
         for at, weight in held:
             if len(at) > self._most:
-                for place in candidates & at:
+                for place in candidates.intersection(at):
                     scores[place] += weight
-        return nlargest(count, ((score, place) for place, score in scores.items()))
+        return nlargest(count, zip(scores.values(), scores, strict=True))
 
-    def _words(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
+    def _words(self, statement: Statement) -> Iterator[tuple[Collection[int], float]]:
         return ((self._places.words[each], self._weights.words[each]) for each in sorted(statement.words))
 
-    def _kinds(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
+    def _kinds(self, statement: Statement) -> Iterator[tuple[Collection[int], float]]:
         known = sorted(statement.kinds & self._places.kinds.keys())
         return ((self._places.kinds[each], self._weights.kinds[each]) for each in known)
 
-    def _subjects(self, statement: Statement) -> Iterator[tuple[frozenset[int], float]]:
+    def _subjects(self, statement: Statement) -> Iterator[tuple[Collection[int], float]]:
         for each, part in sorted(statement.subjects.items()):
             yield self._places.subjects[each], part * self._weights.subjects[each]
 
@@ -211,10 +219,20 @@ class _Lookup:
         """Passages with a subject and a kind: of very many the oldest and the newest."""
         key = (subject, kind)
         if key not in self._of_both:
-            found = sorted(self._places.subjects[subject] & self._places.kinds[kind])
+            found = sorted(frozenset(self._places.subjects[subject]).intersection(self._places.kinds[kind]))
             half = _MOST_OF_BOTH // 2
             self._of_both[key] = tuple(found if len(found) <= _MOST_OF_BOTH else (*found[:half], *found[-half:]))
         return self._of_both[key]
+
+
+def largest(scores: Mapping[int, float], count: int) -> Collection[int]:
+    """The places of the `count` largest scores; of equal ones the last places."""
+    if len(scores) <= count:
+        return scores.keys()
+    least = sorted(scores.values(), reverse=True)[count - 1]
+    above = [place for place, score in scores.items() if score > least]
+    equal = sorted((place for place, score in scores.items() if score == least), reverse=True)
+    return above + equal[: count - len(above)]
 
 
 def ranked(
@@ -226,22 +244,21 @@ def ranked(
     found: list[Sentence] = []
     for number, places in sorted(shortlist.passages.items()):
         statement = statements[number]
-        scored = ((_fit(statement, unit, shortlist.weights), at, unit) for at in places for unit in units[at])
-        best = nlargest(2 * len(places), scored, key=lambda each: (each[0], each[1], each[2].start))
-        found += [
-            _sentence(statement, passages[at].place, unit, score, shortlist.weights.rarest) for score, at, unit in best
-        ]
+        looked_at = [unit for at in sorted(places) for unit in units[at]]
+        scores = _fits(statement, looked_at, shortlist.weights)
+        best = nlargest(2 * len(places), zip(scores, range(len(scores)), strict=True))  # of equal ones the last
+        found += [_sentence(statement, looked_at[at], score, shortlist.weights.rarest) for score, at in best]
     return sorted(found, key=lambda each: (-each.score, each.position, each.start, each.draft))
 
 
-def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: float, rarest: float) -> Sentence:
+def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) -> Sentence:
     only_near = sorted(statement.subjects.keys() & (unit.near - unit.subjects))
     about = sorted(only_near, key=lambda each: -statement.subjects[each])
     compared, strength = statement.said.compared(unit.said), score / rarest
     apart = compared == "none" and strength < _NEAR_BY_WORDS
     return Sentence(
-        place.chapter,
-        place.position,
+        unit.place.chapter,
+        unit.place.position,
         unit.start,
         unit.end,
         statement.start,
@@ -253,22 +270,27 @@ def _sentence(statement: Statement, place: PassagePlace, unit: _Unit, score: flo
     )
 
 
-def _fit(statement: Statement, unit: _Unit, weights: Weights) -> float:
-    """How likely a sentence of the book speaks of what a statement says."""
-    own = _sum(weights.words, statement.words & unit.words)
-    beside = _sum(weights.words, (statement.words & unit.beside) - unit.words)
-    beside += _sum(weights.words, statement.beside & unit.words)
-    of = 0.0
-    for subject, part in statement.subjects.items():
-        if subject in unit.near:
-            of += part * weights.subjects[subject] * (1 if subject in unit.subjects else _NEAR_NAME)
-    kind = sum(weights.kinds.get(each, _COUNTED) for each in sorted(statement.kinds & unit.said.kinds))
-    return (own + _BESIDE * beside + of + kind + _BOTH * min(of, _MOST_OF) * kind) / unit.length
+def _fits(statement: Statement, units: Sequence[_Unit], weights: Weights) -> list[float]:
+    """How likely each sentence of the book speaks of what a statement says."""
+    words, beside_it, kinds = statement.words, statement.beside, statement.kinds
+    subjects = [(each, part * weights.subjects[each]) for each, part in sorted(statement.subjects.items())]
+    fits = []
+    for unit in units:
+        own = _sum(weights.words, words & unit.words)
+        beside = _sum(weights.words, words & unit.beside)
+        beside += _sum(weights.words, beside_it & unit.words)
+        of = 0.0
+        for subject, weight in subjects:
+            if subject in unit.near:
+                of += weight * (1 if subject in unit.subjects else _NEAR_NAME)
+        kind = sum([weights.kinds.get(each, _COUNTED) for each in sorted(kinds & unit.kinds)])
+        fits.append((own + _BESIDE * beside + of + kind + _BOTH * min(of, _MOST_OF) * kind) / unit.length)
+    return fits
 
 
 def _sum(weights: Mapping[str, float], words: frozenset[str]) -> float:
     """The same in whatever order a set gives its words."""
-    return math.fsum(weights[word] for word in words)
+    return math.fsum(map(weights.__getitem__, words)) if words else 0.0
 
 
 def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) -> Iterator[_Unit]:
@@ -278,13 +300,15 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) ->
     for number, (span, said) in enumerate(spans):
         start, end = passage.place.start + span.start, passage.place.start + span.end
         yield _Unit(
+            passage.place,
             start,
             end,
             words[number],
             around(words, number) - words[number],
-            frozenset(subject for at, subject in passage.named if start <= at < end),
+            frozenset([subject for at, subject in passage.named if start <= at < end]) if near else near,
             near,
             said,
+            said.kinds,
             (1 + (end - start) / reader.usual) ** _LENGTH,
         )
 

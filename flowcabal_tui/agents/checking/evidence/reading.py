@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import concat
 from typing import Final, Literal
 
 import ahocorasick
@@ -94,7 +95,7 @@ class Reader:
     def words_among(self, text: str, known: frozenset[str]) -> frozenset[str]:
         """The known words that a text contains."""
         if self.language == "zh":
-            return known.intersection([text[at : at + 2] for at in range(len(text) - 1)])
+            return known.intersection(map(concat, text, text[1:]))
         return known.intersection([stem(word) for word in _words_en(text)])
 
     def forms(self, text: str) -> dict[str, frozenset[str]]:
@@ -156,6 +157,9 @@ def _pairs(text: str) -> Iterator[str]:
 
 
 def _clauses(text: str, span: Span, longest: int) -> Iterator[Span]:
+    if span.end - span.start < longest:
+        yield span
+        return
     start = span.start
     ends = [match.end() for match in _CLAUSE.finditer(text, span.start, span.end)]
     for end in (*ends, span.end):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Protocol, TypeVar, TypeVarTuple
@@ -71,17 +72,18 @@ async def _index(
     of_kind = {kind: reader.groups[kind] for kind in sorted(kinds) if kind in reader.groups}
     terms = sorted({*chain(*forms.values()), *chain(*of_kind.values())})
     postings = await book.view.postings(terms)
-    places = {term: array("I", at) for term, at in zip(terms, postings.found, strict=True)}
-    subjects = {subject: array("I") for each in statements for subject in each.subjects}
-    for at, named in enumerate(await book.view.named_by_passage()):
-        for subject in named & subjects.keys():
-            subjects[subject].append(at)
+    places = {term: _array(at) for term, at in zip(terms, postings.found, strict=True)}
+    named = await book.view.passages_naming({subject for each in statements for subject in each.subjects})
     return Index(
         len(postings.passages),
-        subjects,
+        {subject: _array(at) for subject, at in named.items()},
         {word: [places[form] for form in sorted(each)] for word, each in forms.items()},
         {kind: [places[word] for word in words] for kind, words in of_kind.items()},
     ), postings.passages
+
+
+def _array(numbers: Sequence[int]) -> array[int]:
+    return numbers if isinstance(numbers, array) else array("I", numbers)
 
 
 async def _read(
@@ -89,16 +91,19 @@ async def _read(
 ) -> dict[int, NamedPassage]:
     """The shortlisted passages, with the subjects that they name."""
     wanted = {at: places[at] for each in shortlist.passages.values() for at in each}
-    texts = await book.view.chapter_texts(tuple(dict.fromkeys(place.chapter for place in wanted.values())))
-    named = {
-        chapter: [(each.start, each.entity) for each in await book.view.mentions_in(chapter) if each.entity in subjects]
-        for chapter in texts
-    }
+    chapters = tuple(dict.fromkeys(place.chapter for place in wanted.values()))
+    texts = await book.view.chapter_texts(chapters)
+    named = await book.view.offsets_of(subjects, chapters)
     return {
-        at: NamedPassage(
-            place,
-            texts[place.chapter][place.start : place.end],
-            tuple(each for each in named[place.chapter] if place.start <= each[0] < place.end),
-        )
+        at: NamedPassage(place, texts[place.chapter][place.start : place.end], _within(place, named[place.chapter]))
         for at, place in wanted.items()
     }
+
+
+def _within(place: PassagePlace, named: Sequence[tuple[int, EntityId]]) -> tuple[tuple[int, EntityId], ...]:
+    first = bisect_left(named, place.start, key=_offset)
+    return tuple(named[first : bisect_left(named, place.end, first, key=_offset)])
+
+
+def _offset(named: tuple[int, EntityId]) -> int:
+    return named[0]
