@@ -18,6 +18,7 @@ from flowcabal_tui.project.memory.parts import MemoryParts
 from flowcabal_tui.project.memory.purging import PurgeTools, Purging
 from flowcabal_tui.project.models.found import found_model
 from flowcabal_tui.project.runs.parts import RunParts
+from flowcabal_tui.project.story.cards import NameCards
 from flowcabal_tui.project.story.edits import ProposedEdits
 from flowcabal_tui.project.story.findings import Findings
 from flowcabal_tui.project.story.impact import ImpactReviews
@@ -40,6 +41,7 @@ class Parts:
         self.memory = MemoryParts(base, self.agents, files)
         self.book = BookParts(base, files, self.memory.updates)
         self.story = StoryRecords(base.store, base.emit)
+        self.cards = NameCards(base.store, base.kinds)
         self.findings = Findings(
             base.store,
             self.story,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
+from flowcabal_tui.domain.name_card import CardPlace, CardRelation, NameCard
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story, StoryRecord
 from flowcabal_tui.project.views import Seen
 from tests.tui.fake_books import Words, chapter_id
@@ -89,12 +90,33 @@ def seen() -> tuple[Seen, ...]:
 
 def mentions(entity: EntityId, words: Words) -> tuple[Mention, ...]:
     """The places of the texts where the name stands."""
-    name = next(each.name for each in people(words) if each.id == entity)
+    name = next((each.name for each in people(words) if each.id == entity), str(entity))
     return tuple(
         Mention(entity, chapter_id(number), number, text.index(name), text.index(name) + len(name))
         for number, text in enumerate(words.texts, 1)
         if name in text
     )
+
+
+def card(entity: Entity, position: int, words: Words) -> NameCard:
+    """As the texts have it, whose first lines are the sentences; the ferryman ferries the hero from chapter 2 on."""
+    places = [
+        CardPlace(
+            each.chapter, each.position, words.titles[each.position - 1], each.start, each.end,
+            words.texts[each.position - 1].split("\n")[0],
+        )
+        for each in mentions(entity.id, words)
+    ]  # fmt: skip
+    seen = [each for each in places if each.position < position]
+    other = {HERO: FERRYMAN, FERRYMAN: HERO}.get(entity.id) if position > 1 else None
+    related = [
+        CardRelation(each.id, each.name, "ferries", entity.id == FERRYMAN)
+        for each in people(words)
+        if each.id == other
+    ]
+    about = ("profiles/characters/hero", words.abstract) if entity.id == HERO else ("", "")
+    first = places[0] if places else None
+    return NameCard(entity, len(places), seen[-1] if seen else None, first, tuple(related), *about)
 
 
 def with_record(now: Story, record: StoryRecord) -> Story:

@@ -27,6 +27,7 @@ from flowcabal_tui.domain.memory import (
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
+from flowcabal_tui.domain.name_card import NameCard
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
 from flowcabal_tui.domain.run import (
     ANY_RUN,
@@ -209,6 +210,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self._events: list[Event] = []
         self.told: dict[RunId, tuple[Event, ...]] = {}
         self.people = list(fake_story.people(self.words))
+        self.cards_asked: list[tuple[EntityId, ChapterId | None]] = []
         self.records = fake_story.story(self.words)
         self.proposal_list, self.impacts = FakeProposals(self.words), FakeImpact(self.words)
         self.versions_of: dict[NodeId, list[NodeVersion]] = {}
@@ -505,6 +507,11 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def seen(self) -> tuple[Seen, ...]:
         return fake_story.seen()
+
+    async def name_card(self, entity: EntityId, chapter: ChapterId | None = None) -> NameCard:
+        self.cards_asked.append((entity, chapter))
+        position = next((each.position for each in self.chapter_rows if each.id == chapter), len(self.chapter_rows) + 1)
+        return fake_story.card(next(each for each in self.people if each.id == entity), position, self.words)
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         return fake_story.mentions(entity, self.words)

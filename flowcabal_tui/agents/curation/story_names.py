@@ -8,10 +8,11 @@ from typing import Final
 
 from flowcabal_tui.agents.curation.story_goal import MAKER, StoryGoal
 from flowcabal_tui.agents.names.evidence_zh import is_part_of_a_word
-from flowcabal_tui.agents.names.names import NameHit, NameIndex, entity_id
+from flowcabal_tui.agents.names.names import NameIndex, entity_id
 from flowcabal_tui.agents.sentences import sentence_at
 from flowcabal_tui.agents.shapes.story import NamedThing
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.known_names import NameHit
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (

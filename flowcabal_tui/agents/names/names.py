@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import ahocorasick
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
+from flowcabal_tui.domain.known_names import NameHit, name_owners, stands_alone
 from flowcabal_tui.domain.memory import Entity, EntityKind, Mention
 from flowcabal_tui.domain.text import digest
-
-
-@dataclass(frozen=True, slots=True)
-class NameHit:
-    """A name of an entity, by character offsets."""
-
-    entity: EntityId
-    start: int
-    end: int
 
 
 def entity_id(kind: EntityKind, name: str) -> EntityId:
@@ -50,15 +41,9 @@ class NameIndex:
     """Finds the names of entities in one pass. The longest name wins; a name of two entities is the first one's."""
 
     def __init__(self, entities: Iterable[Entity]) -> None:
-        owners: dict[str, EntityId] = {}
-        for entity in sorted(entities, key=lambda each: (each.by != "hand", each.by != "agent", each.kind, each.id)):
-            for name in entity.names:
-                if len(name) > 1 or entity.by == "hand":
-                    owners.setdefault(name, entity.id)
         self._automaton = ahocorasick.Automaton()
-        for name, owner in owners.items():
-            if name:
-                self._automaton.add_word(name, (len(name), owner))
+        for name, owner in name_owners(entities).items():
+            self._automaton.add_word(name, (len(name), owner))
         self._empty = not len(self._automaton)
         if not self._empty:
             self._automaton.make_automaton()
@@ -86,14 +71,3 @@ class NameIndex:
 def mentions(text: str, entities: Iterable[Entity]) -> tuple[NameHit, ...]:
     """The names of `entities` in `text`; for many texts make a `NameIndex` once."""
     return NameIndex(entities).find(text)
-
-
-def stands_alone(text: str, start: int, end: int) -> bool:
-    """A name in letters stands at word boundaries; a Chinese one stands anywhere."""
-    before = start > 0 and _in_word(text[start]) and _in_word(text[start - 1])
-    after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])
-    return not before and not after
-
-
-def _in_word(char: str) -> bool:
-    return char.isalnum() and ord(char) < 0x2E80

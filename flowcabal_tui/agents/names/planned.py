@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from flowcabal_tui.agents.names.names import NameIndex, stands_alone
+from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.beats import Beat, BeatName
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.known_names import stands_alone
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Mention
+from flowcabal_tui.domain.name_card import NameCard
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalPage, ProposalWish
 from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.story import Story
@@ -47,6 +48,10 @@ class StoryService:
     async def seen(self) -> tuple[Seen, ...]:
         """The mentions of each entity: their number, and the first and last chapter."""
         return await self._parts.story.seen()
+
+    async def name_card(self, entity: EntityId, chapter: ChapterId | None = None) -> NameCard:
+        """What is known of an entity as of a chapter (None: of the end of the book). Raises Gone."""
+        return await self._parts.cards.card(entity, chapter)
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """Every place of the present texts that names an entity, in story order."""

@@ -45,6 +45,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen, ReplacedScreen, UnsavedScreen
 from flowcabal_tui.tui.shared.form import Choice, FormScreen
 from flowcabal_tui.tui.shared.lists import PickList, PickTree
+from flowcabal_tui.tui.shared.name_card import NameCardPanel
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
@@ -87,6 +88,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Workflow as rails"), RailGraph),
     (mark("Manuscript"), ManuscriptPane),
     (mark("Text editor"), ProseArea),
+    (mark("Card of a name"), NameCardPanel),
     (mark("Output"), OutputPane),
     (mark("Prompt"), BlockEditor),
     (mark("Parameters of a node"), NodeForm),

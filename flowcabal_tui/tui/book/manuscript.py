@@ -20,13 +20,13 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript_words import (
-    FACES,
     KEYS,
     Face,
     Proposal,
     ProposalAccepted,
     ProposalRefused,
     head_words,
+    is_possible,
     paragraph_at,
     paragraph_with,
     told_locked,
@@ -316,7 +316,7 @@ class ManuscriptPane(Vertical):
             return self.face == "edit" or (self.face == "read" and self.is_unsaved)
         if action == "outside" and not self.is_changed_outside:
             return False
-        return self.face in FACES.get(action, (self.face,))
+        return is_possible(self, self.face, action)
 
     @on(ProseArea.Edited)
     def _note_edit(self, message: ProseArea.Edited) -> None:

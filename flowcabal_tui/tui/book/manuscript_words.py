@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.open_text import OpenText
+from flowcabal_tui.tui.shared.name_card import NameCardPanel
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import length_words, one_line
 
@@ -46,6 +47,13 @@ FACES: Final[dict[str, tuple[Face, ...]]] = {
     "rewrite": ("read", "edit"),
 }
 """In which faces an action makes sense; one that is not here: in all."""
+
+
+def is_possible(pane: Widget, face: Face, action: str) -> bool:
+    """Does the action make sense in this face? Esc in the card beside the text does not leave the editor."""
+    focused = pane.screen.focused if action == "leave" else None
+    is_in_card = focused is not None and any(isinstance(node, NameCardPanel) for node in focused.ancestors)
+    return face in FACES.get(action, (face,)) and not is_in_card
 
 
 @dataclass(frozen=True, slots=True)

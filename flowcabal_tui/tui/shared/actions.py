@@ -135,6 +135,13 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", wins=True),
     Action("manuscript.scene", "ctrl+right_square_bracket", mark("Scene break"),
            mark("Break the scene at the cursor of the editor; on a break, take it away."), "workspace", wins=True),
+    Action("manuscript.card", "at,ctrl+j", mark("Card of a name"),
+           mark("Who the name at the cursor is, beside the text: last seen, first words, relations; again: closes it."),
+           "workspace"),
+    Action("manuscript.next-name", "full_stop", mark("Next name"),
+           mark("Go to the next name in the text, with its card."), "workspace"),
+    Action("manuscript.previous-name", "comma", mark("Previous name"),
+           mark("Go to the name before in the text, with its card."), "workspace"),
     Action("book.search", "f11,F", mark("Search"), mark("Find words anywhere in the project; replace them."),
            "workspace", show=True),
     Action("book.proof", "plus", mark("Proof"),
@@ -195,7 +202,7 @@ def bindings(where: Where) -> list[BindingType]:
 _SIGNS: Final[dict[str, str]] = {
     "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
     "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
-    "exclamation_mark": "!",
+    "exclamation_mark": "!", "full_stop": ".", "comma": ",",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 

@@ -85,9 +85,13 @@ class StoryController:
     @on_key("story.rename", group="looking")
     async def rename(self) -> None:
         """Asks for a name and its new form, and shows every place."""
-        old = await self._typed(_("Rename everywhere: which name?"))
-        new = await self._typed(_("Rename {name} everywhere to").format(name=one_line(old, 40)), old) if old else ""
-        if old and new and new != old:
+        if old := await self._typed(_("Rename everywhere: which name?")):
+            await self.rename_name(old)
+
+    async def rename_name(self, old: str) -> None:
+        """Asks for the new form of a name, and shows every place."""
+        new = await self._typed(_("Rename {name} everywhere to").format(name=one_line(old, 40)), old)
+        if new and new != old:
             self._open_impact(Rename(old, new))
 
     @on_key("story.impact", group="looking")

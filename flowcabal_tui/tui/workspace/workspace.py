@@ -55,6 +55,7 @@ from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.library import LibraryController
 from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
+from flowcabal_tui.tui.workspace.name_card import NameCardController
 from flowcabal_tui.tui.workspace.navigation import Navigation
 from flowcabal_tui.tui.workspace.notices import EngineNotices
 from flowcabal_tui.tui.workspace.summary import SummaryKeeper
@@ -129,6 +130,9 @@ class WorkspaceScreen(Screen[None]):
         )
         self.proof = ProofController(self, workbench, self.book, self.navigation.open_at)
         self.story = StoryController(self, workbench, view, self.navigation.open_at, now)
+        self.card = NameCardController(
+            self, workbench, view, self.story, self.navigation.open_at, self.memory.show_profile
+        )
         self.revision = RevisionController(self, workbench, view, self.navigation.open_at, self.book.drafts.write, now)
         self.comment_marks = CommentMarks(self, workbench, view)
         self.talk = ConversationController(
@@ -142,7 +146,7 @@ class WorkspaceScreen(Screen[None]):
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
             self.book, self.book.drafts, self.book.reading, self.writing, self.proof, self.browser, self.search,
             self.upkeep, self.navigation, self.memory, self.background, self.models, self.story, self.revision,
-            self.comment_marks, self.talk, self.builds, self.library, EngineNotices(self),
+            self.comment_marks, self.card, self.talk, self.builds, self.library, EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.checking.evidence.reading import Reader, Said
-from flowcabal_tui.agents.names.names import NameHit
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.known_names import NameHit
 
 T = TypeVar("T")
 _CARRIED: Final = 0.6

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from flowcabal_tui.agents.checking.rules.speech import BLANK, without_speech
-from flowcabal_tui.agents.names.names import NameHit, NameIndex
+from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.known_names import NameHit
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import Quotation

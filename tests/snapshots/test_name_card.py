@@ -1,0 +1,23 @@
+"""Pictures of the card of a name beside and below a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.locale import use_language
+from tests.snapshots.test_graph import BOTH, EVERY_SIZE
+from tests.snapshots.test_shell import app, pressed
+
+
+@pytest.fixture(autouse=True)
+def english():
+    """English again afterwards."""
+    yield
+    use_language("en")
+
+
+@EVERY_SIZE
+@BOTH
+def test_the_card(snap_compare, size, language):
+    keys = pressed("1", "g", "j", "enter", "full_stop", "tab")
+    assert snap_compare(app(language, opened=True), terminal_size=size, run_before=keys)
