@@ -110,9 +110,7 @@ def card(entity: Entity, position: int, words: Words) -> NameCard:
     seen = [each for each in places if each.position < position]
     other = {HERO: FERRYMAN, FERRYMAN: HERO}.get(entity.id) if position > 1 else None
     related = [
-        CardRelation(each.id, each.name, "ferries", entity.id == FERRYMAN)
-        for each in people(words)
-        if each.id == other
+        CardRelation(each.id, each.name, "ferries", entity.id == FERRYMAN) for each in people(words) if each.id == other
     ]
     about = ("profiles/characters/hero", words.abstract) if entity.id == HERO else ("", "")
     first = places[0] if places else None
