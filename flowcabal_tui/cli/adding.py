@@ -1,4 +1,4 @@
-"""What `--add` brings into a project: an empty chapter, or a workflow, as a document or an example that came along."""
+"""`--add`: adds an empty chapter, or a workflow from a document or an example, to a project."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ from flowcabal_tui.settings.project_file import load_project
 
 
 async def add_workflow(arguments: Namespace, wanted: str) -> None:
-    """Stores the workflows of a document, a folder or an example, and names what they bring that sends, spends or runs.
+    """Stores the workflows of a document, a folder or an example, and names their parts that send, spend or run.
 
-    Raises WorkflowError, and then nothing was stored.
-
-    What could not be carried over from another system is told on standard error.
+    Raises WorkflowError, and then nothing was stored. Parts that could not be converted from another system are listed
+    on standard error.
     """
     name = wanted.replace("-", "_")
     if name in NAMES and not Path(wanted).exists():

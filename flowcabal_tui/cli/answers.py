@@ -50,9 +50,9 @@ def parse_answer(words: str) -> Decision:
 
 
 def answer_to(question: Question, words: str) -> Decision:
-    """What a person types: also the number or the name of a choice, and a text where one is asked for.
+    """The decision for typed words: also the number or the name of a choice, and a text if one is expected.
 
-    Raises BadArgument for words that are no answer to this question.
+    Raises BadArgument for words that do not answer this question.
     """
     words = words.strip()
     if question.kind == "choice":
@@ -116,11 +116,11 @@ class Answers:
         return None if question.required else self.given(question)
 
     def given(self, question: Question) -> Decision | None:
-        """The answer that was given for the node by its path, else by its id, wherever it stands."""
+        """The answer given for the node by its path, else by its id, at any depth."""
         return next((self.by_node[name] for name in _names(question) if name in self.by_node), None)
 
     def unused(self, asked: Iterable[Question]) -> Iterable[str]:
-        """What is to be said of answers that found no question among those that were asked."""
+        """Messages about answers that matched no question."""
         questions = list(asked)
         for node in self.by_node:
             of_node = [question for question in questions if node in _names(question)]

@@ -1,4 +1,4 @@
-"""The words that argparse says of its own accord, in the user's language."""
+"""argparse's own messages, in the user's language."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def use_catalogue() -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """Prints help and errors, which repeat what was typed, like every command."""
+    """Prints help and errors, which repeat the typed words, safely like every command."""
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if message:

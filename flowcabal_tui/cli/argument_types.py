@@ -1,4 +1,4 @@
-"""What arguments may be: a whole number, an amount of money, a file or folder."""
+"""Types of arguments: a whole number, an amount of money, a file or folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `ask` takes; read whenever the command line is, so it imports no project."""
+"""The arguments of `ask`; read on every start, so it imports no project."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flowcabal_tui.locale import _
 
 
 def ask_arguments(command: ArgumentParser) -> None:
-    """The question, what is sent with it, and the conversation that it goes on with."""
+    """The question, the texts sent with it, and the conversation that it continues."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     command.add_argument("question", metavar=_("QUESTION"), help=_("about the book, in your words"))
     chapter = _("send the text of this chapter with it; may be given again")

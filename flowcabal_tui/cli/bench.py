@@ -1,4 +1,4 @@
-"""The commands that measure: contexts, of queries or of a novel that knows the truth about itself, and checks."""
+"""The commands that measure: contexts, of queries or of a novel with known facts, and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench check`: what a checker is shown for rows of planted contradictions, and what it finds."""
+"""`bench check`: the input and the findings of a checker for rows of planted contradictions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flowcabal_tui.project.trust.own_models import own_endpoint, own_model
 
 
 async def check(arguments: Namespace) -> int:
-    """Writes one line a row to `--out`; prints sizes and times, or with a judge the table of what it found."""
+    """Writes one line for each row to `--out`; prints sizes and times, or with a judge the table of its findings."""
     if arguments.own is not None:
         return await own_check(arguments)
     if not (arguments.novels and arguments.rows and arguments.out):

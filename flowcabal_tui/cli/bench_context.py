@@ -54,7 +54,8 @@ async def context(arguments: Namespace) -> int:
 
 
 def settings_of(arguments: Namespace) -> BenchSettings:
-    """With an address of an embedder its vectors are used, unless the names alone are wanted."""
+    """The settings of the benchmark. With the address of an embedder its vectors are used, unless only names are
+    requested."""
     url = arguments.embedding
     endpoint = Endpoint(model=arguments.embedding_model, base_url=url, dimensions=arguments.dimensions) if url else None
     usual: Only = "vectors" if endpoint else "structural"

@@ -18,7 +18,7 @@ from flowcabal_tui.project.trust.own_models import own_endpoint, own_model
 
 
 async def own_check(arguments: Namespace) -> int:
-    """Prints for each kind what was planted, shown and found, and the alarms of untouched chapters.
+    """Prints for each kind the planted, shown and found contradictions, and the false alarms of untouched chapters.
 
     `--out` gets a line for each planted row with its draft.
     """
@@ -66,7 +66,7 @@ def _lines(book: OwnBook, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> l
 
 
 def say_price(rows: int, tokens: int, model: str) -> None:
-    """What asking the model would send; nothing was asked yet."""
+    """Prints the tokens that asking the model would send; nothing was asked yet."""
     words = _("{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.")
     say(words.format(n=rows, tokens=tokens, model=model))
 

@@ -1,4 +1,4 @@
-"""What the commands of the Builder take."""
+"""The arguments of the Builder's commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.protocol.builds import BuildWords
 
 
 def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
-    """Briefs, and who answers them."""
+    """The briefs, and the model or form that answers them."""
     command.add_argument(
         "--briefs", type=path, required=True, metavar=_("FILE"), help=_("briefs, one JSON object per line")
     )
@@ -25,7 +25,7 @@ def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
-    """A wish, and what may be used for it."""
+    """The wish, and the workflows and files that it may use."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     if updates:
         named = _("the workflow to change: its id, or a file")
@@ -46,7 +46,7 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
 
 
 def builds_arguments(command: argparse.ArgumentParser) -> None:
-    """Which builds."""
+    """The builds to show."""
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     command.add_argument("build", nargs="?", default="", metavar=_("BUILD"), help=_("only this one, with its rounds"))
     command.add_argument("--state", choices=get_args(BuildState), help=_("only those in this state"))

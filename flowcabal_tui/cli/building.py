@@ -131,7 +131,7 @@ async def _built(project: Project, command: RequestBuild) -> BuildRecord:
 
 
 async def agreed(price: BuildPrice) -> bool:
-    """Is the price agreed to at the terminal?"""
+    """True when the user agrees to the price at the terminal."""
     say(price_words(price), file=sys.stderr)
     if not sys.stdin.isatty():
         raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes or --offline."))

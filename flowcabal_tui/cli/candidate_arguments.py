@@ -9,7 +9,7 @@ from flowcabal_tui.locale import _
 
 
 def candidate_arguments(compared: argparse.ArgumentParser) -> None:
-    """Which candidates are compared, and the writer's word on them."""
+    """The candidates to compare, and the writer's decision."""
     words = _("a comparison or a waiting question; without one, what can be compared is listed")
     compared.add_argument("comparison", nargs="?", metavar=_("COMPARISON"), help=words)
     compared.add_argument("--workflow", metavar=_("WORKFLOW"), help=_("with --node: the outputs of a step"))

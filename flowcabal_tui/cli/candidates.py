@@ -49,7 +49,7 @@ _PLACE: Final = re.compile(r"([A-Pa-p])(\d{0,4})")
 
 
 async def candidates(arguments: Namespace) -> int:
-    """Lists or shows comparisons after what the options decide; 1 when there is none, or a price was refused."""
+    """Lists or shows comparisons after applying the options; 1 when there is none, or a price was refused."""
     _require_sense(arguments)
     pays = bool(arguments.more or arguments.seams or (arguments.sift and arguments.model))
     decides = bool(arguments.choose or arguments.tie or arguments.none or arguments.take or arguments.compose)

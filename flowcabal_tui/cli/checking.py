@@ -1,4 +1,4 @@
-"""`validate`: everything that is wrong with a workflow, and carrying out the safe suggestions."""
+"""`validate`: all errors of a workflow, and the safe suggestions applied."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def document_text(workflow: Workflow) -> str:
 
 
 def difference(before: Workflow, after: Workflow) -> str:
-    """What changed, as a unified diff of the documents."""
+    """The unified diff of the documents."""
     lines = difflib.unified_diff(
         document_text(before).splitlines(keepends=True),
         document_text(after).splitlines(keepends=True),

@@ -1,4 +1,4 @@
-"""`comments`: what is noted at passages of the chapters."""
+"""`comments`: the comments on passages of the chapters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DONE, NONE = 0, 1
 
 
 async def comments(arguments: Namespace) -> int:
-    """The comments in a line each, after what the options change; exit code 1 when none fits."""
+    """Prints the comments, one on each line, after applying the options; exit code 1 when none matches."""
     require_beside("--add", arguments.add is not None, on=arguments.on)
     require_beside("--edit", arguments.edit is not None, to=arguments.to)
     if arguments.add is None and arguments.edit is None:

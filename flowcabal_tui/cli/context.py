@@ -1,6 +1,6 @@
-"""`context`: what a node would be given at a chapter, spending nothing, and how that differs from another receipt.
+"""`context`: the context of a node at a chapter, spending nothing, and its difference from another receipt.
 
-It also keeps who is in the scene of the chapter, where, when, and which kind of scene it is.
+It also sets the people, place, time and kind of the chapter's scene.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BETWEEN_NAMES: Final = re.compile(r"[,;，、；]")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two receipts do not share: what is new and gone, what has another level (before, now), tokens by class."""
+    """The differences of two receipts: new and missing sources, changed levels (before, now), tokens by class."""
 
     new: tuple[ContextSource, ...]
     gone: tuple[ContextSource, ...]
@@ -132,7 +132,7 @@ def _place(source: ContextSource) -> tuple[str, int]:
 
 
 def print_receipt(receipt: Receipt) -> None:
-    """Sources with level, tokens and reason; then what was dropped and why."""
+    """Sources with level, tokens and reason; then the omitted ones with the reason."""
     say(_("{used} of {budget} tokens").format(used=receipt.used, budget=receipt.budget))
     say(counting_words(receipt.counted_by))
     words = scene_words(receipt.intent)

@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 
 def context_arguments(context: argparse.ArgumentParser) -> None:
-    """What a node would be given at a chapter, and what is set for the scene of that chapter."""
+    """The node and chapter of the context, and the scene of that chapter."""
     context.add_argument("--chapter", type=whole, metavar="N", help=_("for the chapter at this place in the story"))
     context.add_argument("--workflow", default="chapter", metavar=_("WORKFLOW"), help=_("id or id@version"))
     context.add_argument("--node", metavar=_("NODE"), help=_("default: the first that writes with a model"))

@@ -1,4 +1,4 @@
-"""`convert`, `render` and `schema`: a workflow in another form, as a picture, and what may stand in one."""
+"""`convert`, `render` and `schema`: a workflow in another form, as a picture, and the reference of the language."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENDINGS: Final = {"jpg": "jpeg", "mmd": "mermaid", "txt": "rails"}
 
 
 async def convert(arguments: Namespace) -> int:
-    """Writes the document in another form; what was changed or lost goes to standard error."""
+    """Writes the document in another form; changes and losses go to standard error."""
     document = read_document(arguments.document)
     conversion = conversion_of(arguments.document, document)
     notes = [*conversion.notes]

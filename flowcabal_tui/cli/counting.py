@@ -1,4 +1,4 @@
-"""`words`: what was written on which day, by hand and by a model, and how it stands to the goals."""
+"""`words`: words written by day, by the writer and by a model, compared with the goals."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from flowcabal_tui.settings.paths import PROJECT_FILE
 from flowcabal_tui.settings.project_file import load_project
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
-"""What the name of a document ends in."""
+"""File endings of documents."""
 _MOST_BYTES = 3 * MAX_JSON
 _MARKS: Final = {"changed": "~", "lost": "!", "info": "·"}
 
@@ -72,7 +72,7 @@ def findings_in(path: Path, document: Document, actions: Actions | None) -> tupl
 
 
 def require_no_errors_in(path: Path, findings: Iterable[Finding]) -> None:
-    """Raises WorkflowError that lists what `validate` finds in a document, when that cannot run."""
+    """Raises WorkflowError with the errors of `validate` for a document that cannot run."""
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
         raise WorkflowError(
@@ -102,7 +102,7 @@ def _line(text: str) -> str:
 
 
 def note_line(note: ConversionNote) -> str:
-    """`~` said otherwise, `!` could not be carried over, `·` worth knowing; then the place and what was done."""
+    """`~` converted differently, `!` lost, `·` a remark; then the place and the message."""
     said = _("{place}: {problem}").format(place=note.place, problem=note.message) if note.place else note.message
     return clean(f"{_MARKS[note.level]} {said}").replace("\n", " ")
 

@@ -12,7 +12,7 @@ from flowcabal_tui.protocol.models import AnswerEmbeddings
 
 
 async def settle_embeddings(project: Project, arguments: Namespace) -> None:
-    """Passes on the flag. Raises EmbeddingsNotAgreed when the server is wanted and nobody has answered."""
+    """Passes on the flag. Raises EmbeddingsNotAgreed when the server is used and the user has not answered."""
     if arguments.embeddings is not None:
         await project.carry_out(AnswerEmbeddings(arguments.embeddings == "yes"))
     elif arguments.knowledge and (asked := await project.models.embedding_question()) is not None:

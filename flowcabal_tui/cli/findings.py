@@ -1,4 +1,4 @@
-"""`findings` and `check`: what checks found, the writer's word on it, and chapters checked on demand."""
+"""`findings` and `check`: findings of checks, the writer's decisions, and checks of chapters on demand."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MOST: Final = 10_000
 
 
 async def findings(arguments: Namespace) -> int:
-    """The findings in a line each, after what the options decide; exit code 1 when none fits."""
+    """Prints the findings, one on each line, after applying the options; exit code 1 when none matches."""
     require_beside("--intended", bool(arguments.intended), reason=arguments.reason)
     require_beside("--changed", bool(arguments.changed), set=arguments.set)
     words = list(_words(arguments))
@@ -68,7 +68,7 @@ async def findings(arguments: Namespace) -> int:
 
 
 async def check(arguments: Namespace) -> int:
-    """Checks kept chapters and prints what waits in them; exit code 1 when something does."""
+    """Checks kept chapters and prints their open findings; exit code 1 when there are any."""
     first, last = arguments.chapter or (None, None)
     project = await opened(arguments, uses_models=arguments.model, knowledge=False)
     try:

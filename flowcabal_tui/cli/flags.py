@@ -1,4 +1,4 @@
-"""From the flags of `run` and `simulate` to what a run is asked for."""
+"""Converts the flags of `run` and `simulate` into a run request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of flows: documents that may call each other, each with what was found in it."""
+"""A folder of workflows: documents that may call each other, each with its findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDINGS: Final = (".json", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class FlowFile:
-    """One document of the folder; `refused` says why it could not be read."""
+    """One document of the folder; `refused` is the reason why it could not be read."""
 
     path: Path
     document: Document | None = None
@@ -39,10 +39,10 @@ class FlowFolder:
     path: Path
     files: tuple[FlowFile, ...]
     library: Mapping[str, Workflow] = field(default_factory=dict)
-    """What could be read, by id and by `id@version`."""
+    """The readable documents, by id and by `id@version`."""
 
     def findings(self, file: FlowFile, actions: Actions | None) -> tuple[Finding, ...]:
-        """What is wrong with one of them, knowing the others. A document that cannot be read is one finding."""
+        """The errors of one document, checked together with the others. An unreadable document is one finding."""
         if file.document is None:
             error = file.refused
             said = f"{error.title} {error.detail}".strip() if error else ""
@@ -74,7 +74,7 @@ class FlowFolder:
 
 
 def is_flow_folder(path: Path) -> bool:
-    """Is it a folder, and not that of a project?"""
+    """True for a folder that is no project folder."""
     return path.is_dir() and not (path / PROJECT_FILE).exists()
 
 

@@ -1,4 +1,4 @@
-"""`runs` and `replay`: what ran, what it has cost, and its events once more."""
+"""`runs` and `replay`: past runs, their costs, and their events."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ async def _offered(project: Project) -> str:
 
 
 async def bootstrap(arguments: Namespace) -> int:
-    """Quotes, asks, reads. Ends with 3 when the reading paused: give the command again to go on."""
+    """Quotes, asks, reads. Returns 3 when the reading paused: the same command continues it."""
     project = await opened(arguments, uses_models=not arguments.drop, knowledge=False)
     try:
         if arguments.drop:
@@ -182,7 +182,7 @@ async def _followed(project: Project) -> int:
 
 
 async def references(arguments: Namespace) -> int:
-    """Lists the reference books, a book's parts, a part's text, or what was found; 1 when nothing was found."""
+    """Lists the reference books, a book's parts, a part's text, or the search results; 1 when there are none."""
     project = await Project.open(arguments.project, read_only=not arguments.remove, knowledge=False)
     try:
         book = await _the_book(project, arguments.book) if arguments.book else None

@@ -1,4 +1,4 @@
-"""The knowledge server on the command line: it is waited for, or what goes on without it says so first."""
+"""The knowledge server on the command line: waits for it, or prints that the command runs without it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def _is_due(task: BackgroundTask) -> bool:
 
 
 async def tell_what_the_server_lacks(project: Project) -> None:
-    """Waits for the server and until it has the texts; says that the run does without it, or how many it lacks."""
+    """Waits until the server has the texts; else prints that the run does without it, or the number of missing
+    texts."""
     absent = await knowledge_decided(project)
     owed = 0 if absent else await texts_taken(project)
     if absent:

@@ -1,4 +1,4 @@
-"""What words on the command line name: a chapter, workflow, node or run; else an error with those that are there."""
+"""Resolves names on the command line: a chapter, workflow, node or run; else an error with the existing ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def the_workflow(project: Project, reference: str) -> Workflow:
 
 
 def the_node(workflow: Workflow, path: str) -> NodeId:
-    """A node of the workflow; what stands inside a container is known only when it runs. Raises UnknownName."""
+    """A node of the workflow; nodes inside a container are known only when it runs. Raises UnknownName."""
     nodes = [node.id for node in workflow.nodes]
     if path.split("/")[0] not in nodes:
         raise UnknownName(

@@ -18,13 +18,13 @@ def _note(text: str) -> None:
 
 
 async def note_unsaved(project: Project, words: str) -> None:
-    """Names the chapters with unsaved text, and says what that means here."""
+    """Prints the chapters with unsaved text, and its consequence for this command."""
     if names := unsaved_words([chapter for chapter, _draft in await project.drafts.all()]):
         _note(f"{names} {words}")
 
 
 async def note_replaced(project: Project, before: Mapping[ChapterId, Chapter]) -> None:
-    """Names the chapters whose text a hand had written and whose newest version is another now."""
+    """Prints the chapters whose newest version has replaced a text of the writer."""
     for chapter in await project.book.chapters():
         known = before.get(chapter.id)
         if known and known.digest and known.author != "model" and known.version != chapter.version:

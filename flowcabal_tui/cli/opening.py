@@ -14,10 +14,10 @@ from flowcabal_tui.project.trust.service import not_confirmed
 
 
 async def opened(arguments: Namespace, *, uses_models: bool = False, **how: Any) -> Project:
-    """The project; `--trust` says yes for this process. A restricted one is open for edits, and a note says so.
+    """The project; `--trust` confirms it for this process. A restricted one is open for edits, and a note is printed.
 
-    With `uses_models` it must be confirmed. Raises ProjectNotConfirmed, which lists all that the project asks for, and
-    what `Project.open` raises; then nothing is open.
+    With `uses_models` it must be confirmed. Raises ProjectNotConfirmed, with all requests of the project, and the
+    errors of `Project.open`; then nothing is open.
     """
     folder: Path = arguments.project
     project = await Project.open(folder, trust=getattr(arguments, "trust", False), **how)

@@ -27,7 +27,7 @@ _KINDS: Final = {"book": mark("book"), "volume": mark("volume"), "chapter": mark
 
 
 async def outline(arguments: Namespace) -> int:
-    """A line for each part, or the words of one, after what the options change; exit code 1 where there are none."""
+    """A line for each part, or the words of one, after applying the options; exit code 1 if there are none."""
     if arguments.progress:
         return await progress(arguments)
     changes = arguments.write is not None or arguments.assign is not None

@@ -1,4 +1,4 @@
-"""What can be typed."""
+"""The command line's commands and arguments."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from flowcabal_tui.protocol.runs import (
 
 
 class Printer(Protocol):
-    """Where a run's events go."""
+    """Receives a run's events and prints them."""
 
     def event(self, event: Event) -> None: ...
 
@@ -65,23 +65,23 @@ class JsonPrinter:
         self._line({"type": "run:quote"} | to_plain(quote))
 
     def asks(self, question: Question, text: str) -> None:
-        """The event `node:needs-human` has told it."""
+        """Prints nothing: the event `node:needs-human` is printed already."""
 
     def pauses(self) -> None:
-        """The event `run:state` has told it."""
+        """Prints nothing: the event `run:state` is printed already."""
 
     def waits(self, questions: tuple[Question, ...]) -> None:
         self._line({"type": "run:waits", "questions": [to_plain(question) for question in questions]})
 
     def interrupted(self, run: RunId) -> None:
-        """Nobody may be there to read a last line."""
+        """Prints nothing: the reader may be gone."""
 
     def error(self, error: FlowCabalError) -> None:
         self._line({"type": "error", "title": error.title, "detail": error.detail, "advice": error.advice})
 
 
 class PlainPrinter:
-    """Words: what began, the text as it comes, what was found, what was kept."""
+    """Prints words: started nodes, the text as it streams, findings, and kept texts."""
 
     def __init__(self, *, moving: bool, out: TextIO | None = None) -> None:
         self._out, self._moving = out or sys.stdout, moving
@@ -156,7 +156,7 @@ class PlainPrinter:
         self._say(words.format(n=len(quote.would_run), total=total, names=", ".join(quote.would_run)))
 
     def asks(self, question: Question, text: str) -> None:
-        """`text` is what the question is about: said, unless it has just been streamed."""
+        """`text` is the subject of the question: printed, unless it has just been streamed."""
         if text and not {(question.node, number) for number in question.attempts[-1:]} & self._shown:
             self._say(text)
         self._say(_("{node} waits for you: {reason}").format(node=question.node, reason=question.reason))
@@ -183,7 +183,7 @@ class PlainPrinter:
         )
 
     def heading(self, words: str) -> None:
-        """A line of its own, above what follows."""
+        """A line of its own, above the text that follows."""
         self._say(f"— {words}")
 
     def error(self, error: FlowCabalError) -> None:
@@ -191,12 +191,12 @@ class PlainPrinter:
 
 
 def findings(evaluation: Evaluation) -> str:
-    """What the Monitor says, with both quotations of each finding."""
+    """The verdict of the Monitor, with both quotations of each finding."""
     return "\n".join([_("Check: {reason}").format(reason=evaluation.reason), *_check_lines(evaluation.checks)])
 
 
 def advice(checked: OutputChecked) -> str:
-    """What is said of kept text, which is kept whatever is said."""
+    """The advice on a kept text, which stays kept in any case."""
     known = [_("Advice on kept version {n}:").format(n=checked.version), *_check_lines(checked.checks)]
     return "\n".join([*known, *(f"  {words}" for words in checked.advice)])
 
@@ -215,7 +215,7 @@ def _check_lines(checks: Iterable[AngleCheck]) -> list[str]:
 
 
 def receipt_line(receipt: Receipt) -> str:
-    """One line about what a node was given."""
+    """A receipt in one line."""
     return _("Context: {n} sources, {used} of {budget} tokens, {dropped} left out.").format(
         n=len(receipt.sources), used=receipt.used, budget=receipt.budget, dropped=len(receipt.dropped)
     )

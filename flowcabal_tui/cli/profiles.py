@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.memory import PinProfile, RegenerateProfile, TakePro
 
 
 async def profile(arguments: Namespace) -> int:
-    """All profiles in a line each; of one, what stands, its history, a diff, or what the options change."""
+    """All profiles, one on each line; of one, its current state, history or diff, after applying the options."""
     commands = _commands(arguments)
     project = await opened(arguments, read_only=not commands, knowledge=False)
     try:

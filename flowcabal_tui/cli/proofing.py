@@ -26,7 +26,7 @@ _SHOWN: Final = 60
 
 
 async def proof(arguments: Namespace) -> int:
-    """Prints what rules mark; 1 when they mark something."""
+    """Prints the marks of the rules; 1 when there are any."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         first, last = arguments.chapter or (None, None)

@@ -1,4 +1,4 @@
-"""Proposals: what agents and rules say of the book, listed; confirmed, corrected, dropped, taken back."""
+"""Proposals of agents and rules: listed, confirmed, corrected, dropped, undone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STATES = {"open": OPEN_STATES, "waiting": ("waiting",), "decided": DECIDED, "al
 
 
 async def proposals(arguments: Namespace) -> int:
-    """The rows in a line each, after what the options decide; exit code 1 when none fits."""
+    """Prints the rows, one on each line, after applying the options; exit code 1 when none matches."""
     changes = bool(arguments.confirm or arguments.drop or arguments.correct or arguments.undo)
     project = await opened(arguments, read_only=not changes, knowledge=False)
     try:

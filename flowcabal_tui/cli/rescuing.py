@@ -1,4 +1,4 @@
-"""`rescue`: what is whole in a damaged project."""
+"""`rescue`: recovers the contents of a damaged project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.project.rescue_out import PROJECT, REPORT, described, take_ou
 
 
 async def rescue(arguments: Namespace) -> int:
-    """Lists what is whole; with `--to` writes it into a new folder. Returns 1 when nothing was found."""
+    """Lists the recoverable contents; with `--to` writes them into a new folder. Returns 1 when nothing was found."""
     folder = arguments.project.expanduser()
     with await asyncio.to_thread(Rescue, folder) as found:
         for line in described(found):

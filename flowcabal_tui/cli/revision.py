@@ -51,7 +51,7 @@ async def lock(arguments: Namespace) -> int:
 
 
 async def passes(arguments: Namespace) -> int:
-    """The passes with their progress, or the chapters of one, after what the options change."""
+    """The passes with their progress, or the chapters of one, after applying the options."""
     ticks = arguments.tick or arguments.untick
     require_beside("--tick", bool(ticks), item=arguments.item)
     changes = _changes(arguments)

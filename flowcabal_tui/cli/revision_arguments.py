@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 
 def comments_arguments(listed: argparse.ArgumentParser) -> None:
-    """Which comments are listed, and what is done with some."""
+    """The comments to list, and the changes of some."""
     words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
     listed.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
     states = ("open", "resolved", "lost", "all")
@@ -32,7 +32,7 @@ def comments_arguments(listed: argparse.ArgumentParser) -> None:
 
 
 def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
-    """Which chapters; `lock` without any lists them."""
+    """The chapters to lock; `lock` without any lists the locked ones."""
     words = _("the chapters at these places: 7, 7..9, 7.. or ..9; without any, the locked ones are listed")
     needed = _("the chapters at these places: 7, 7..9, 7.. or ..9")
     command.add_argument(
@@ -42,7 +42,7 @@ def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
 
 
 def passes_arguments(command: argparse.ArgumentParser) -> None:
-    """Which pass is shown, and what is changed or ticked first."""
+    """The pass to show, and the changes or ticks before."""
     command.add_argument("name", nargs="?", metavar=_("PASS"), help=_("one of them, by its id: its chapters"))
     chapters = _("the chapters at these places: 7, 7..9, 7.. or ..9")
     command.add_argument(
@@ -65,7 +65,7 @@ def passes_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def revise_arguments(command: argparse.ArgumentParser) -> None:
-    """What is rewritten, or what is decided."""
+    """The text to rewrite, or the rewrite to decide on."""
     command.add_argument("--chapter", type=whole, metavar="N", help=_("the chapter at this place"))
     words = _("only these of its paragraphs: 7, 7..9, 7.. or ..9")
     command.add_argument("--paragraphs", type=chapters_between, metavar="N..M", help=words)

@@ -1,4 +1,4 @@
-"""What `run` takes, and `execute`, which is the same."""
+"""The arguments of `run`, and of its alias `execute`."""
 
 from __future__ import annotations
 

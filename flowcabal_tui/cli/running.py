@@ -54,7 +54,7 @@ ENDED = ("done", "failed", "cancelled", "interrupted")
 
 
 async def run(arguments: Namespace) -> int:
-    """Runs a workflow; exit codes stand in the package's docstring."""
+    """Runs a workflow; the package's docstring lists the exit codes."""
     require_sense(arguments)
     answers = Answers.from_flags(arguments.decide)
     printer: Printer = JsonPrinter() if arguments.json else PlainPrinter(moving=not arguments.plain)
@@ -123,7 +123,7 @@ async def _request_of(project: Project, command: RunWorkflow | ResumeRun) -> Run
 
 
 async def decide(arguments: Namespace) -> int:
-    """Answers a waiting question; the run goes on in this process. A suggestion is decided in the same words."""
+    """Answers a waiting question; the run continues in this process. A suggestion is decided with the same command."""
     if arguments.question.startswith("build-"):
         from flowcabal_tui.cli import building
 
@@ -144,7 +144,7 @@ async def decide(arguments: Namespace) -> int:
 
 
 async def follow_run(project: Project, run: RunId) -> int:
-    """Prints what a run goes on with; returns its exit code."""
+    """Prints the further events of a run; returns its exit code."""
     return await _Session(project, PlainPrinter(moving=False), Answers({}), reads_commands=False).follow(run, None)
 
 

@@ -140,7 +140,7 @@ def _save(language: str, theme: str, **others: Any) -> None:
 
 
 async def demo_project(folder: Path | None, language: str | None, *, fresh: bool) -> Path:
-    """The demo's folder, made if it is not there; with `fresh` made anew. Raises FlowCabalError."""
+    """The demo's folder, made if it is missing; with `fresh` made again. Raises FlowCabalError."""
     from flowcabal_tui.project import create_demo
 
     code = "zh" if (language or use_language(None)).startswith("zh") else "en"

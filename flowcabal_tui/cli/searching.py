@@ -39,7 +39,8 @@ async def search(arguments: Namespace) -> int:
 
 
 async def actions(arguments: Namespace) -> int:
-    """The actions that a project may use, with `--search` those that fit by words and by meaning: 1 when none does."""
+    """The actions that a project may use, with `--search` those that match by words and by meaning: 1 when none
+    does."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         rows = await project.workflows.actions(arguments.search)

@@ -40,7 +40,7 @@ async def doctor(arguments: Namespace) -> int:
 
 
 async def models(arguments: Namespace) -> int:
-    """Shows the models of a project and what is found here; `--use N` takes one, which confirms its use."""
+    """Shows the models of a project and those found on this machine; `--use N` selects one, which confirms its use."""
     settings = load_project(arguments.project)
     found = await discover(os.environ)
     if arguments.offline or arguments.use is not None:
@@ -84,7 +84,7 @@ def _with_models(settings: ProjectSettings, models: Mapping[str, Any]) -> Projec
 
 
 async def config(arguments: Namespace) -> int:
-    """Where files live, or the keys of the screen."""
+    """Prints paths, or the keys of the screen."""
     if arguments.what == "path":
         for name, path in locations():
             say(f"{name}\t{path}")

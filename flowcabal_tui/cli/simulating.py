@@ -36,7 +36,7 @@ from flowcabal_tui.settings.project_file import load_project
 
 
 async def simulate(arguments: Namespace) -> int:
-    """Prints the events, or in plain words what each node gave; exit codes as for `run`."""
+    """Prints the events, or in plain words the output of each node; exit codes as for `run`."""
     workflow, library = await _workflows(arguments)
     world = Simulated(_templates(arguments), _registry(arguments), library)
     answers = Answers.from_flags(arguments.decide)

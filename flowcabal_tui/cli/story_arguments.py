@@ -12,7 +12,7 @@ from flowcabal_tui.locale import _
 
 
 def proposals_arguments(listed: argparse.ArgumentParser) -> None:
-    """Which rows are listed, and the writer's word on some."""
+    """The rows to list, and the writer's decisions on some."""
     listed.add_argument("--chapter", type=whole, metavar="N", help=_("only of the chapter at this place"))
     listed.add_argument("--state", choices=("open", "waiting", "decided", "all"), default="open", help=_("which ones"))
     listed.add_argument("--kind", action="append", default=[], choices=tuple(SHAPES), help=_("only of this kind"))
@@ -33,7 +33,7 @@ def proposals_arguments(listed: argparse.ArgumentParser) -> None:
 
 
 def findings_arguments(found: argparse.ArgumentParser) -> None:
-    """Which findings are listed, and the writer's word on some."""
+    """The findings to list, and the writer's decisions on some."""
     _chapters(found)
     states = ("new", "later", "decided", "resolved", "all")
     found.add_argument("--state", choices=states, default="new", help=_("which ones"))
@@ -61,7 +61,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
 
 
 def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
-    """Which chapters are checked, and by whom."""
+    """The chapters to check, by rule or also by a model."""
     _chapters(check)
     check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
     check.add_argument("--yes", action="store_true", help=_("start without asking"))
@@ -69,7 +69,7 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
 
 
 def impact_arguments(impact: argparse.ArgumentParser) -> None:
-    """Which change is looked at, and whether it is applied."""
+    """The change to examine, and whether it is applied."""
     one = impact.add_mutually_exclusive_group(required=True)
     one.add_argument("--name", metavar=_("OLD"), help=_("this name becomes another: --to"))
     one.add_argument("--chapter", type=whole, metavar="N", help=_("the edited chapter at this place"))
@@ -154,7 +154,7 @@ def _chapters(command: argparse.ArgumentParser) -> None:
 
 
 def outline_arguments(outline: argparse.ArgumentParser) -> None:
-    """Which part or chapter is shown or written, and which part is assigned to which chapter."""
+    """The part or chapter to show or write, and the assignment of parts to chapters."""
     one = outline.add_mutually_exclusive_group()
     one.add_argument("--chapter", type=whole, metavar="N", help=_("the text for the chapter at this place"))
     one.add_argument("--part", metavar=_("PART"), help=_("the text of this part: its number in the list, or its title"))

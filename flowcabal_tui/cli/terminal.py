@@ -1,7 +1,7 @@
-"""The only place of the command line that writes: what it is given loses the power to command the terminal.
+"""All output of the command line: removes control sequences, so that no text can command the terminal.
 
-Titles, settings, rows and model text may be a stranger's. `domain.text.clean` takes control sequences, bidirectional
-overrides and invisible marks out of words; in JSON they are escaped, so that nothing is lost.
+Titles, settings, rows and model text may be a stranger's. `domain.text.clean` removes control sequences, bidirectional
+overrides and invisible marks; in JSON they are escaped, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def say(*words: object, sep: str = " ", end: str = "\n", file: TextIO | None = N
 
 
 def say_row(cells: Iterable[object], file: TextIO | None = None) -> None:
-    """Prints one line of a table: cells between tabs, each on one line whatever it holds."""
+    """Prints one line of a table: cells between tabs, each on one line."""
     say("\t".join(clean_line(str(cell)) for cell in cells), file=file)
 
 
@@ -48,10 +48,10 @@ def say_over(words: str, file: TextIO | None = None) -> None:
 
 
 def give_bytes(content: bytes) -> None:
-    """Writes what is no text to standard output, which must not be a terminal."""
+    """Writes binary content to standard output, which must not be a terminal."""
     sys.stdout.buffer.write(content)
 
 
 def say_trace(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What `sys.excepthook` does, cleaned: the message of an error may hold a stranger's words."""
+    """Replaces `sys.excepthook`, with cleaned text: the message of an error may contain a stranger's words."""
     say("".join(traceback.format_exception(kind, error, trace)), end="", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`trust`: what a project may send, spend and run, and the user's answer; and what a command brings into one."""
+"""`trust`: what a project may send, spend and run, and the user's answer; and the requests of imported documents."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ STATES = {
 
 
 async def trust(arguments: Namespace) -> int:
-    """Shows what the project asks for; with `--yes` confirms it, with `--revoke` forgets every answer.
+    """Shows the requests of the project; with `--yes` confirms them, with `--revoke` deletes every answer.
 
-    Returns the code of ProjectNotConfirmed while something waits for an answer.
+    Returns the code of ProjectNotConfirmed while an item waits for an answer.
     """
     if arguments.revoke:
         return _revoked(arguments)
@@ -81,7 +81,7 @@ def _lines(request: TrustRequest) -> None:
 
 
 def print_brought(items: Iterable[TrustItem]) -> None:
-    """Names on standard error what a document or backup brings that sends, spends or runs; nothing if there is none."""
+    """Lists on standard error the parts of a document or backup that send, spend or run; nothing if there are none."""
     request = TrustRequest.of(items)
     if request.items:
         say(_("It contains:"), file=sys.stderr)

@@ -30,7 +30,7 @@ PURGE_SECONDS = 10.0
 
 
 async def rebuild(arguments: Namespace) -> int:
-    """Makes what is derived again and waits until it is there; 1 when a step failed or the server did not come."""
+    """Makes derived texts again and waits for them; 1 when a step failed or the server did not start."""
     project = await opened(
         arguments,
         read_only=arguments.dry_run,
@@ -244,7 +244,7 @@ async def backup(arguments: Namespace) -> int:
 
 
 async def restore_command(arguments: Namespace) -> int:
-    """Makes a project from a backup, when all of it is as its manifest says."""
+    """Makes a project from a backup, if its files match its manifest."""
     manifest = await restore(arguments.source, arguments.project)
     remember_project(arguments.project.expanduser())
     say(

@@ -35,7 +35,7 @@ async def new(arguments: Namespace) -> int:
 
 
 async def export(arguments: Namespace) -> int:
-    """Writes the book; the file's ending tells the form."""
+    """Writes the book; the file's ending determines the format."""
     project = await Project.open(arguments.project, read_only=True)
     try:
         if arguments.platform:
@@ -85,7 +85,7 @@ async def _list_kept(arguments: Namespace) -> int:
 
 
 async def keep(arguments: Namespace) -> int:
-    """Keeps an output in the memory of the book; without a run lists what is kept, with the ids."""
+    """Keeps an output in the memory of the book; without a run lists the kept ones, with their ids."""
     if not arguments.run:
         return await _list_kept(arguments)
     if not arguments.node:

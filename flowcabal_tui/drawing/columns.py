@@ -1,4 +1,4 @@
-"""The second half of a layered drawing: who stands beside whom, and at which x."""
+"""The second half of a layered drawing: the order of nodes within a layer, and their x."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 Pair = tuple[int, int]
 Shifts = tuple[float, float]
-"""Where an edge is attached, right of the centre of its source and of its target."""
+"""The offsets of an edge's ends, right of the centre of its source and of its target."""
 _SWEEPS = 14
 _STRAIGHT = 5000.0
 
@@ -41,7 +41,7 @@ def ordered(layers: Sequence[Sequence[int]], edges: Mapping[Pair, Shifts]) -> li
 
 
 def crossings(layers: Sequence[Sequence[int]], below: Mapping[int, Sequence[int]]) -> int:
-    """How many pairs of edges between neighbouring layers cross."""
+    """The number of pairs of edges between neighbouring layers that cross."""
     found = 0
     for upper, lower in pairwise(layers):
         place = {node: at for at, node in enumerate(lower)}
@@ -62,8 +62,8 @@ def placed(
 ) -> dict[int, float]:
     """The x of every node's centre, left to right as given, neighbours at least `apart[layer][place]` apart.
 
-    Every node wants to stand where its neighbours are, and `lanes` want to be straight; the least squares are found
-    layer by layer.
+    Every node is drawn towards its neighbours, and `lanes` towards straight lines; the least squares are found layer by
+    layer.
     """
     pulls: dict[int, list[tuple[int, float, float]]] = {}
     rises: dict[int, list[tuple[int, float, float]]] = {}

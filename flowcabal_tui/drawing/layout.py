@@ -1,4 +1,4 @@
-"""Where everything in a drawing stands: each frame is laid out on its own, then stands in its surroundings as a box."""
+"""The coordinates of a drawing: each frame is laid out on its own, then placed in its surroundings as a box."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def lay_out(drawing: Drawing) -> Layout:
 
 
 Door = tuple[str, str, int]
-"""Where the arrows of a node pass the edge of a frame: the frame, the node, and -1 at the top or 1 at the bottom."""
+"""The crossing of a node's arrows and the edge of a frame: the frame, the node, and -1 at the top or 1 at the
+bottom."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One level of a drawing: boxes without what is in them, in layers from top to bottom, with the arrows between."""
+"""One level of a drawing: boxes without their contents, in layers from top to bottom, with the arrows between."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Final
 
 MAX_LANES: Final = 24
 NODE_SIGN: Final = "*"
-"""Stands in `RailRow.cells` where the node's state is shown."""
+"""The character of `RailRow.cells` at which the node's state is shown."""
 PLAIN_RAILS: Final = str.maketrans("│─├┤└┘┼┴…", "|-++`'++~")
 
 
@@ -78,7 +78,8 @@ class _Lanes:
 
 
 def rail_rows(order: Sequence[str], deps: Mapping[str, Sequence[str]]) -> list[RailRow]:
-    """One row a node, in the order given; of `deps` (node to those it needs) those are drawn that stand before it."""
+    """One row for each node, in the order given; edges of `deps` (node to those it needs) are drawn to earlier
+    nodes."""
     seen: set[str] = set()
     parents_of: list[list[str]] = []
     children: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""A drawing as lines of text: rails at the left, names at the right; what is in a frame follows it, indented."""
+"""A drawing as lines of text: rails at the left, names at the right; the contents of a frame follow it, indented."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rails_text(drawing: Drawing, *, plain: bool = False) -> str:
 
 
 def reading_order(drawing: Drawing) -> list[str]:
-    """All nodes, sources before targets where no circle forbids it, each frame right before what is in it."""
+    """All nodes, sources before targets unless a cycle prevents it, each frame right before its contents."""
     around = drawing.paths()
     inside: dict[str | None, list[str]] = {None: []}
     for member in drawing.nodes:

@@ -57,7 +57,7 @@ def topological(count: int, pairs: Sequence[Pair]) -> list[int]:
 def ranks(pins: Sequence[int], pairs: Sequence[Pair], spans: Sequence[int], limit: int) -> list[int]:
     """The layer of each node: after its sources by at least the pair's span, at most `limit` nodes in one layer.
 
-    `pins`: -1 stands in the first layer and 1 in the last, alone with others of its sort; 0 anywhere between.
+    `pins`: -1 puts a node in the first layer and 1 in the last, alone with others of its sort; 0 anywhere between.
     """
     count = len(pins)
     order = topological(count, pairs)

@@ -32,7 +32,7 @@ class PictureError(FlowCabalError):
 
 @dataclass(frozen=True, slots=True)
 class Fonts:
-    """Where glyphs come from: the system's fonts, and font files in folders beside them."""
+    """The sources of glyphs: the system's fonts, and font files in further folders."""
 
     folders: tuple[str, ...] = ()
     system: bool = True
@@ -54,8 +54,8 @@ def picture(
 ) -> Picture:
     """The drawing in pixels, `scale` pixels for one of the SVG, less if the picture would be beyond 40 megapixels.
 
-    Raises PictureError if the packages for it are not installed, or if no font has the letters (Chinese, say) that
-    the drawing needs. Symbols without a glyph are replaced and told.
+    Raises PictureError if the packages for it are not installed, or if no font has the letters (Chinese, say) that the
+    drawing needs. Symbols without a glyph are replaced and reported.
     """
     _packages()
     fonts = fonts or Fonts()

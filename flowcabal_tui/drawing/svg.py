@@ -30,7 +30,7 @@ FONTS: Final = (
     "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "SimHei", "Heiti SC", "Arial", "Helvetica",
     "DejaVu Sans", "Liberation Sans", "sans-serif",
 )  # fmt: skip
-"""Those with Chinese come first: a renderer that falls back by run, not by character, then has both scripts."""
+"""Fonts with Chinese come first: a renderer that falls back by run, not by character, then has both scripts."""
 
 
 @dataclass(frozen=True, slots=True)

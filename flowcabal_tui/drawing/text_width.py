@@ -1,4 +1,4 @@
-"""How wide a text will be: an upper estimate for the usual sans-serif fonts, exact for Chinese."""
+"""The width of a text: an upper estimate for the usual sans-serif fonts, exact for Chinese."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _XML_FORBIDDEN: Final = str.maketrans("", "", "\ufffe\uffff")
 
 
 def one_line(text: str) -> str:
-    """`text` without control characters, on one line, free of what XML cannot hold."""
+    """`text` without control characters, on one line, free of characters that XML cannot contain."""
     return " ".join(clean(text).translate(_XML_FORBIDDEN).split())
 
 
@@ -23,7 +23,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def crop(text: str, size: float, width: float) -> str:
-    """As much of `text` as fits into `width` pixels, `…` at the end where something was left out."""
+    """The part of `text` that fits into `width` pixels, with `…` at the end if something was left out."""
     if text_width(text, size) <= width:
         return text
     room = width / size - _ems("…")

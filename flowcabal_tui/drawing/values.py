@@ -1,4 +1,4 @@
-"""What is drawn, and where it stands."""
+"""The content of a drawing, and its layout."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A box. `group` is the id of the node in whose frame it stands; a node that is a group is drawn as a frame.
+    """A box. `group` is the id of the node whose frame contains it; a node that is a group is drawn as a frame.
 
-    A `missing` one is named somewhere but is not there.
+    A `missing` one is referred to but does not exist.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where a node stands, in pixels; a frame has the height of its header beside its own."""
+    """The place of a node, in pixels; a frame has the height of its header beside its own."""
 
     node: DrawnNode
     x: float
@@ -94,7 +94,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How an arrow runs: between points with the same x straight, else in a curve that starts and ends upright."""
+    """The path of an arrow: straight between points with the same x, else a curve that starts and ends upright."""
 
     edge: DrawnEdge
     points: tuple[Point, ...]

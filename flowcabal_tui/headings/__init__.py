@@ -1,1 +1,1 @@
-"""Headings of novels and outlines: the same rules for what is imported and for what is planned."""
+"""Headings of novels and outlines: the same rules for imported and planned text."""

@@ -1,4 +1,4 @@
-"""Which chapter each part of an outline belongs to: by the writer's word, by the same title, by the same number."""
+"""Assigns each part of an outline to a chapter: by the writer's choice, by the same title, by the same number."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _with_parts_as_chapters(outline: Outline, chapters: Sequence[Chapter]) -> Ou
 
 
 def links_of(book: BookOutline) -> tuple[OutlineLink, ...]:
-    """What is assigned by now, so that it stays when chapters move."""
+    """The present assignments as links, so that they stay when chapters move."""
     return tuple(
         link_to(book, each.part, chapter, each.by)
         for each in book.placed

@@ -1,4 +1,4 @@
-"""Changes of an outline's text: other words below a heading, a heading for what has none. All else stays as it is."""
+"""Edits an outline's text: replaces the words below a heading, adds a missing heading. The rest is unchanged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def with_volume_words(book: BookOutline, part: OutlinePart, body: str) -> str | 
 
 
 def volume_label(number: int, name: str, language: str) -> str:
-    """`Volume 2: Wind` or `第2卷 风`; the name alone where it says which volume it is."""
+    """`Volume 2: Wind` or `第2卷 风`; the name alone if it contains the number of the volume."""
     name = " ".join(name.split())
     said = heading_of(name)
     if said is not None and said.kind == "volume" and said.number is not None:

@@ -1,4 +1,4 @@
-"""The heading lines of a whole text: what Markdown levels, units and counts say together."""
+"""The heading lines of a whole text, from Markdown levels, units and counts together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARTS_OF_CHAPTERS: Final = ("节", "節", "幕", "折")
 
 
 def heading_lines(text: str, *, bare: bool) -> list[Line]:
-    """Every line of a novel with its Markdown level (0: none) and what it says as a heading."""
+    """Every line of a novel with its Markdown level (0: none) and its heading."""
     possible = frozenset(possible_headings(text))
     lines: list[Line] = []
     after = 0
@@ -30,10 +30,10 @@ def heading_lines(text: str, *, bare: bool) -> list[Line]:
 
 
 def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[Line]:
-    """The same of an outline; lines that cannot be headings are one `Line` as far as they follow each other.
+    """Like `heading_lines` for an outline; consecutive lines that cannot be headings are one `Line`.
 
-    `places` are those of `possible_headings`. A heading that says that it is a volume is one, even where there is
-    hardly a chapter; a novel may call its chapters Part One and Part Two.
+    `places` are those of `possible_headings`. A heading named as a volume is one, even if there is hardly a chapter; a
+    novel may call its chapters Part One and Part Two.
     """
     lines: list[Line] = []
     after = 0

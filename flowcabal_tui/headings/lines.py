@@ -1,4 +1,4 @@
-"""The lines of a novel with what they may say as headings, and what the book as a whole tells of them."""
+"""The lines of a novel with their possible headings, and properties of the book as a whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEAST_COUNTED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with its Markdown level (0: none) and what it says as a heading; `at` is where it begins in the text."""
+    """A line with its Markdown level (0: none) and its heading; `at` is its start in the text."""
 
     text: str
     level: int
@@ -24,8 +24,8 @@ class Line:
 def bare_numbers(lines: Sequence[Line]) -> frozenset[int]:
     """The places of lines that are chapters by a number alone (12, 一、雪, III. The Ferry).
 
-    Only a book without other numbered chapters counts by them, one after the other from 1 (or 0), three at least;
-    a count may begin anew, as after a table of contents.
+    Only for a book without other numbered chapters: one after the other from 1 (or 0), three at least; a count may
+    restart, as after a table of contents.
     """
     if any(
         line.heading and line.heading.kind == "chapter" and line.heading.number is not None

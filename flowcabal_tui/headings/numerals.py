@@ -73,7 +73,7 @@ def english_number(text: str) -> int | None:
 
 
 def leading_number(text: str) -> tuple[int | None, str]:
-    """The English numeral that a text begins with, and what follows it; (None, text) when it begins with none."""
+    """The English numeral at the beginning of a text, and the rest; (None, text) if there is none."""
     if plain := _PLAIN_NUMBER.match(text):
         return int(plain[0]), text[plain.end() :]
     head, *rest = re.split(r"(?=[.:,—–])", text, maxsplit=1)

@@ -1,4 +1,4 @@
-"""Reads an outline: where its headings are, and what stands below each. The text itself is never changed."""
+"""Reads an outline: its headings, and the text below each. The text itself is never changed."""
 
 from __future__ import annotations
 

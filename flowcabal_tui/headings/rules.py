@@ -1,4 +1,4 @@
-"""Which line of a novel is a heading, and what it says: chapter or volume, number, title."""
+"""Recognises the heading lines of a novel: chapter or volume, number, title."""
 
 from __future__ import annotations
 
@@ -75,10 +75,11 @@ LONGEST: Final = 100
 class Heading:
     """A heading line.
 
-    `unit` is the word that tells what is counted: 章, 节, "chapter", "part" ("": none).
-    `trust`: "sure"; "habit", when only the numeral tells it from running text, so that it must be how this book
-    writes headings; "next", when it reads like running text (第四回中…), so that it must be the next in number;
-    "bare", when it is a number with or without a title, so that the book must count from one by such lines alone.
+    `unit` is the word that is counted: 章, 节, "chapter", "part" ("": none).
+
+    `trust`: "sure"; "habit", when only the numeral distinguishes it from running text, so that it must be how this book
+    writes headings; "next", when it reads like running text (第四回中…), so that it must be the next in number; "bare",
+    when it is a number with or without a title, so that the book must count from one by such lines alone.
     """
 
     kind: HeadingKind
@@ -90,7 +91,7 @@ class Heading:
 
 
 def heading_of(line: str) -> Heading | None:
-    """What a line of its own says as a heading; None for running text. Markdown marks are not its business."""
+    """The heading in a single line; None for running text. Markdown marks are not handled."""
     return _heading_of(line) if len(line) > LONGEST else _known_heading_of(line)
 
 
@@ -108,12 +109,12 @@ _known_heading_of = lru_cache(maxsize=16_384)(_heading_of)
 
 
 def possible_headings(text: str) -> tuple[int, ...]:
-    """Where the lines begin that `heading_of` may take for headings."""
+    """The starts of the lines that `heading_of` may take for headings."""
     return tuple(match.start() for match in _POSSIBLE.finditer(f"\n{text}"))
 
 
 def is_untitled(title: str) -> bool:
-    """Does the title of a chapter or volume only count (第一回, 卷二, CHAPTER XII., 12)?"""
+    """True when the title of a chapter or volume is only a number (第一回, 卷二, CHAPTER XII., 12)."""
     return _after_number(title) == ""
 
 
@@ -136,7 +137,7 @@ def _after_number(title: str) -> str | None:
 
 
 def is_apart(title: str) -> bool:
-    """Is it a prologue, an epilogue or the like, which is not counted?"""
+    """True for a prologue, an epilogue or the like, which is not counted."""
     said = heading_of(title)
     return said is not None and said.kind == "chapter" and said.number is None and said.trust == "sure"
 

@@ -1,4 +1,4 @@
-"""Finds the scenes of a chapter and edits their breaks. Words never change, only what stands between scenes.
+"""Finds the scenes of a chapter and edits their breaks. Words never change, only the breaks between scenes.
 
 A break is a line of ornaments (***, * * *, ---, ※, a lone #). Between two equal ornaments it holds the title of the
 scene that it begins: `*** The lamp ***`. That is plain text, so titles survive every file format.
@@ -46,7 +46,7 @@ def break_line(line: str) -> tuple[str, str] | None:
 
 
 def scene_title(words: str) -> str:
-    """A title as it can stand in a break."""
+    """A title in the form that a break allows."""
     return clean_line(words)[:_LONGEST_TITLE].strip(_ENDS)
 
 
@@ -166,9 +166,9 @@ def scene_at(found: Sequence[ChapterScene], at: int) -> ChapterScene:
 
 
 def cut(text: str, at: int) -> tuple[str, str, str]:
-    """The text before a place, what parts it from the rest, and the rest: put together they are the text.
+    """The text before a place, the separator, and the rest: joined they are the text.
 
-    A break at the place parts the two, and belongs to neither; one with a title begins the rest.
+    A break at the place is the separator, and belongs to neither; one with a title begins the rest.
     """
     for scene in scenes(text)[1:]:
         if scene.opening.start <= at <= scene.opening.end:
@@ -181,7 +181,7 @@ def cut(text: str, at: int) -> tuple[str, str, str]:
 
 
 def parting(before: str, after: str) -> str:
-    """What is put between two chapters that become one: a break as they use it, unless the second begins with one."""
+    """The separator for two chapters that are merged: a break in their own style, unless the second begins with one."""
     gap = usual_gap(before)
     first = break_line(after.lstrip("\n").partition("\n")[0])
     return gap if first else f"{gap}{usual_mark(before, after)}{gap}"

@@ -1,4 +1,4 @@
-"""What a kind of node is, and what it may do while it runs."""
+"""The interface of a kind of node, and the services available to it while it runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
 
 Schema = Mapping[str, Any]
-"""A JSON Schema of what a node yields; for static checks of paths."""
+"""The JSON Schema of a node's output; for static checks of paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """The output of a node that makes no attempts: a JSON value, and what it changes in the state."""
+    """The output of a node that makes no attempts: a JSON value, and its changes of the state."""
 
     value: Any
     effect: StateEffect | None = None
@@ -41,7 +41,7 @@ class TextSink(Protocol):
         ...
 
     def end(self) -> None:
-        """Tells and keeps what is left."""
+        """Emits and stores the rest."""
         ...
 
 
@@ -53,24 +53,24 @@ class NodeContext(Protocol):
 
     @property
     def path(self) -> NodeId:
-        """Where it stands in the run: its id, after those of the nodes that it stands in."""
+        """Its path in the run: the ids of the containers around it, then its own."""
         ...
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """What bindings can name: `result_of`, `input`, `state`, `loop`, aliases, `chapter`, `project`."""
+        """The names available to bindings: `result_of`, `input`, `state`, `loop`, aliases, `chapter`, `project`."""
         ...
 
     def names_at(self, moment: str) -> Mapping[str, Any]:
         """`names`, with the state as this node first saw it at this moment, though it is entered again later.
 
-        For kinds that run others and look at the state between them; `moment` tells their looks apart.
+        For kinds that run others and read the state in between; `moment` identifies each reading.
         """
         ...
 
     @property
     def depth(self) -> int:
-        """How many sub-flows this node stands in."""
+        """The number of sub-flows around this node."""
         ...
 
     @property
@@ -79,7 +79,7 @@ class NodeContext(Protocol):
         ...
 
     def bind(self, value: Any) -> Any:
-        """`value` with every binding in it resolved. Raises BindingError naming what there is."""
+        """`value` with every binding in it resolved. Raises BindingError with the available names."""
         ...
 
     def resolve(self, blocks: Blocks, answers: Sequence[tuple[str, str]] = ()) -> str:
@@ -87,7 +87,7 @@ class NodeContext(Protocol):
         ...
 
     def told(self, prompt: str, injection: Injection) -> Message:
-        """The blocks of a prompt with the Context agent's texts before or after them, as the workflow says."""
+        """The blocks of a prompt with the Context agent's texts before or after them, as set in the workflow."""
         ...
 
     async def body(self, body: Body, part: str, names: Mapping[str, Any] | None = None) -> Mapping[NodeId, Output]:
@@ -104,14 +104,14 @@ class NodeContext(Protocol):
         ...
 
     async def hold(self) -> None:
-        """Takes a place among all that works at the same time, until the output of the node is kept.
+        """Takes one of the places for parallel work, until the output of the node is stored.
 
-        Who has the longest way behind it comes first; a question to a person gives the place back while it waits.
+        The node with the longest path behind it comes first; a question to a person releases the place while it waits.
         """
         ...
 
     def streamed(self, number: int) -> TextSink:
-        """Where a kind that makes its text by itself writes it; `number` is the attempt's."""
+        """The sink for a kind that makes its text by itself; `number` is the attempt's."""
         ...
 
     async def workflow(self, reference: str) -> Workflow:
@@ -120,7 +120,7 @@ class NodeContext(Protocol):
 
     @property
     def acted(self) -> int:
-        """How often an earlier process began to act and did not tell the end."""
+        """The number of times that an earlier process began to act without recording the end."""
         ...
 
     async def acts(self) -> None:
@@ -144,23 +144,23 @@ class NodeContext(Protocol):
         ...
 
     async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
-        """What the Context agent adds; None when it is switched off."""
+        """The context for a prompt; None when it is switched off."""
         ...
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        """The output with which an equal node ended earlier, unless a new sample is wanted."""
+        """The earlier output of an equal node, unless a new sample is requested."""
         ...
 
     async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
-        """Remembers that this attempt stands for the request."""
+        """Records this attempt as the output for the request."""
         ...
 
     def retry(
         self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
     ) -> Retry | None:
-        """What the model is told before it tries again; None when there is nothing to say.
+        """The feedback to the model for another attempt; None when there is none.
 
-        With `mend` it is asked for single paragraphs where that is enough.
+        With `mend` it asks for single paragraphs where that is enough.
         """
         ...
 
@@ -175,17 +175,17 @@ class NodeContext(Protocol):
     ) -> Attempt:
         """Attempt `number` (from 1): from the store when it was paid for, else streamed.
 
-        A retry that asked for single paragraphs and got what cannot be placed becomes one of the whole text.
-        An attempt equal to an earlier one of this run is a new sample. Raises ModelError.
+        If a retry asked for single paragraphs and the answer cannot be placed, the whole text is requested. An attempt
+        equal to an earlier one of this run is a new sample. Raises ModelError.
         """
         ...
 
     async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
-        """What the Monitor says; None when there is nothing to check or it is switched off."""
+        """The verdict of the Monitor; None when there is nothing to check or it is switched off."""
         ...
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
-        """Tells that round `number` of at most `total` begins."""
+        """Emits the beginning of round `number` of at most `total`."""
         ...
 
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
@@ -204,18 +204,18 @@ class NodeContext(Protocol):
         blind: bool = False,
         part: str = "",
     ) -> Decision:
-        """Waits for the human; holds no slot. The same question is asked once; `part` tells several apart."""
+        """Waits for the writer; holds no slot. The same question is asked once; `part` distinguishes several."""
         ...
 
     async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
-        """What a person answered when an equal node asked about the same (JSON), in an earlier run; else asks now.
+        """A person's answer to an equal node's question about the same (JSON) in an earlier run; else asks now.
 
-        Asks also when a new sample is wanted; a rejection is not remembered.
+        Also asks when a new sample is requested; a rejection is not remembered.
         """
         ...
 
     async def edited(self, text: str, number: int) -> Attempt:
-        """Records what the human wrote as an attempt of its own."""
+        """Records the writer's text as an attempt of its own."""
         ...
 
 
@@ -227,7 +227,8 @@ class NodeKind:
     """Enters the content key: raise it when the meaning of the params changes."""
     params: ClassVar[type[BaseModel]]
     reusable: ClassVar[bool] = True
-    """May an equal node's output of another run be taken? False for what acts on the world or asks a person."""
+    """True when an equal node's output of another run may be used. False for kinds that act on the world or ask a
+    person."""
     joins: ClassVar[bool] = False
     """Runs also when some of the nodes that it refers to were skipped."""
 
@@ -252,12 +253,12 @@ class NodeKind:
         return frozenset()
 
     def rounds(self, params: Any) -> int:
-        """How often at most its bodies run; for a quote."""
+        """Most times that its bodies run; for a quote."""
         return 1
 
     def unrolls(self, params: Any) -> bool:
-        """Does it go on whatever its bodies give, to a bound of its own? A quote then follows it, with drafts in their
-        place; else one run of the bodies counts as `rounds`."""
+        """True when it continues to a bound of its own, whatever its bodies yield. A quote then follows it, with drafts
+        in place of outputs; else one run of the bodies is multiplied by `rounds`."""
         return False
 
     def yields(self, params: Any) -> Schema | None:
@@ -265,18 +266,18 @@ class NodeKind:
         return None
 
     def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
-        """What is wrong with the params beyond their types."""
+        """Errors of the params beyond their types."""
         return ()
 
     def fingerprint(self, context: NodeContext, params: Any) -> Any:
-        """What the output depends on beside the params, the inputs and the names, as JSON.
+        """The values, as JSON, that the output depends on beside the params, the inputs and the names.
 
-        None: it can only be said when the node runs; then the kind looks for an earlier outcome itself.
+        None: they are only known when the node runs; then the kind looks for an earlier outcome itself.
         """
         return () if self.reusable else None
 
     async def run(self, context: NodeContext, params: Any) -> Attempt | Produced:
-        """Runs to the output that stands. Raises FlowCabalError, or Rejected."""
+        """Runs to the final output. Raises FlowCabalError, or Rejected."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Which workflows call which through `subflow` nodes, and whether that ends."""
+"""The calls between workflows through `subflow` nodes, and whether they terminate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flowcabal_tui.nodes.graph import kind_and_params
 
 
 class SubflowParams(BaseModel):
-    """The workflow, its inputs, and what is taken from its result."""
+    """The workflow, its inputs, and the outputs to take."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,7 +62,7 @@ def depth_name(depth: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A sub-flow node: who calls (`id@version`), whom, and the input that bounds it."""
+    """A sub-flow node: the caller (`id@version`), the called workflow, and the input that bounds the depth."""
 
     caller: str
     node: Node

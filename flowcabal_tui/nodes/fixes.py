@@ -1,4 +1,4 @@
-"""Carrying out what findings suggest, where it is safe: a name that can mean only one thing, an edge too many."""
+"""Applies the suggestions of findings when it is safe: a name with one possible meaning, a superfluous edge."""
 
 from __future__ import annotations
 

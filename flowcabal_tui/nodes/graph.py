@@ -1,4 +1,4 @@
-"""The graph that references draw: who needs whom."""
+"""The graph of the references between nodes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
 def needs_of(kind: NodeKind, params: BaseModel, known: Collection[NodeId]) -> tuple[tuple[NodeId, ...], bool]:
     """The nodes whose live outputs the parameters need, bodies included, and whether they name the state.
 
-    Order of appearance, without doubles; nodes that are not in `known` stand around the graph, or nowhere.
+    In order of appearance, without duplicates; nodes that are not in `known` belong to a graph around, or do not exist.
     """
     blocks, bound = kind.blocks(params), kind.bound(params)
     found = dict.fromkeys((*references(blocks, known), *bound_references(bound, known)))

@@ -1,4 +1,4 @@
-"""Which outputs an edit makes stale, and what is still to be done for the nodes that the writer wants."""
+"""The outputs that an edit makes out of date, and the nodes to run for the writer's targets."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def stale_after_edit(
 def stale_after_run(
     plan: Plan, node: NodeId, before: Marks | None = None, *, has_output: Callable[[NodeId], bool] = _every
 ) -> dict[NodeId, Stale]:
-    """The marks after `node` gave another output than before: its own is gone, all behind it are propagated.
+    """The marks after the output of `node` changed: its own is removed, all nodes behind it are marked as propagated.
 
-    It is the same when the node is taken out: then `plan` is the one that still holds it.
+    The same applies when the node is deleted: then `plan` is the one that still contains it.
     """
     marks = _behind(plan, node, before, has_output)
     marks.pop(node, None)
@@ -60,11 +60,11 @@ def _behind(
 def todo(
     plan: Plan, targets: Collection[NodeId], has_output: Callable[[NodeId], bool]
 ) -> tuple[tuple[NodeId, ...], ...]:
-    """What a run for the targets does, level by level; the nodes of one level can run side by side.
+    """The nodes that a run for the targets executes, level by level; the nodes of one level can run in parallel.
 
-    These are the targets themselves, and above them what has no output: an output that is there is used, and what
-    stands above it is not looked at. Who must not use stale outputs says that they are not there.
-    Raises WorkflowError when the graph goes in a circle.
+    These are the targets themselves, and above them the nodes without an output: an existing output is used, and the
+    nodes above it are not examined. `has_output` must be False for outputs out of date that may not be used. Raises
+    WorkflowError for a cycle.
     """
     wanted: set[NodeId] = set()
     waiting = list(targets)
@@ -83,9 +83,9 @@ def todo(
 
 
 def stays_as_edited(graph: Plan, node: NodeId) -> bool:
-    """Does what a person wrote for the node stay, whatever its inputs become, until they say otherwise?
+    """True when a person's text for the node stays current, whatever its inputs become, until they decide otherwise.
 
-    So it is with what they always approve before others build on it: a plan.
+    This holds for a text that is always approved before others build on it: a plan.
     """
     step = graph.steps.get(node)
     if step is None or not isinstance(step.params, PromptParams) or step.params.review != "always":

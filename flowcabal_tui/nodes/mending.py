@@ -1,4 +1,4 @@
-"""Which paragraphs of a text a retry has to change, and how an answer that holds only these is put in their place."""
+"""Selects the paragraphs of a text that a retry must change, and inserts an answer that contains only these."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def unmistakable(name: str, meant: str, known: Collection[str] = ()) -> bool:
-    """Can nothing but `meant` be meant? It is very like `name`, and no other of the known names is.
+    """True when only `meant` can be meant: it is very similar to `name`, and no other of the known names is.
 
-    Names with other numbers in them are never the same: `scene-8` is not `scene-9`.
+    Names with different numbers in them are never the same: `scene-8` is not `scene-9`.
     """
     if _NUMBERS.findall(name) != _NUMBERS.findall(meant):
         return False

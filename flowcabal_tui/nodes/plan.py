@@ -1,4 +1,4 @@
-"""A graph made ready to run: kinds, checked parameters, who needs whom, the long ways. Made once, run many times."""
+"""A graph ready to run: kinds, checked parameters, dependencies, longest paths. Made once, run many times."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Plan:
 
     steps: Mapping[NodeId, Step]
     durations: Mapping[NodeId, float] = field(default_factory=dict)
-    """How long nodes took lately, in seconds; for the critical path."""
+    """Recent durations of nodes, in seconds; for the critical path."""
 
     @cached_property
     def dependents(self) -> Mapping[NodeId, tuple[NodeId, ...]]:
@@ -95,7 +95,7 @@ class Plan:
 
     @cached_property
     def levels(self) -> Mapping[NodeId, int]:
-        """How many nodes stand above each node on the longest way to it."""
+        """The number of nodes above each node on the longest path to it."""
         found: dict[NodeId, int] = {}
         for node in self.order:
             found[node] = max((found[source] + 1 for source in self.steps[node].sources), default=0)
@@ -127,9 +127,10 @@ def plan(
     durations: Mapping[NodeId, float] | None = None,
     outside: Callable[[NodeId], bool] = lambda _node: False,
 ) -> Plan:
-    """Makes a graph ready. `outside` says whether a node stands around the graph.
+    """Prepares a graph. `outside` is True for nodes of a graph around.
 
-    Raises WorkflowError for a bad node, a reference to nowhere, or a circle, and for what is too large or too deep.
+    Raises WorkflowError for a bad node, a reference to a missing node, or a cycle, and for a graph that is too large or
+    too deep.
     """
     if len(nodes) > MAX_NODES:
         raise WorkflowError(_("A graph has {n} nodes; {most} can run.").format(n=len(nodes), most=MAX_NODES))

@@ -13,7 +13,8 @@ from flowcabal_tui.nodes.graph import kind_and_params
 def prompt_at(nodes: Sequence[Node], path: NodeId) -> tuple[Node, PromptParams] | None:
     """The node and its parameters; None where the path leads through another workflow, or to no prompt.
 
-    Of a node that stands in the bodies of several rounds, the first round has the first, later ones the last.
+    If a node has bodies for the first and for later rounds, the first round selects the first body, later rounds the
+    last.
     """
     name, *inside = path.split("/", 2)
     found = [node for node in nodes if node.id == name]

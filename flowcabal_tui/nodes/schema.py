@@ -1,4 +1,4 @@
-"""What may stand in a workflow document, as JSON Schema and in words, both made from the kinds themselves."""
+"""The contents of a workflow document, as JSON Schema and in words, both made from the kinds themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a workflow small enough to be looked at? Counted before a single node is read by its kind."""
+"""Limits the size of a workflow. Counted before a single node is read by its kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.locale import _
 
 MAX_NODES: Final = 20_000
-"""Those in bodies too."""
+"""Nodes of a workflow, those in bodies included."""
 MAX_BODIES: Final = 10
 """Graphs inside each other."""
 MAX_VALUES: Final = 4_000_000
@@ -24,7 +24,7 @@ def too_large(workflow: Workflow) -> Finding | None:
 
 
 def too_many(nodes: Sequence[Any]) -> Finding | None:
-    """The same for the nodes of a document as it was parsed."""
+    """A finding when a parsed document has too many nodes, else None."""
     if len(nodes) > MAX_NODES:
         return _many(len(nodes))
     names = (str(node.get("id", ""))[:80] if isinstance(node, Mapping) else "" for node in nodes)

@@ -59,7 +59,7 @@ def _adverbs() -> re.Pattern[str]:
 
 
 def particles(text: str) -> Iterator[ProofMark]:
-    """的 where 地 belongs between an adverb and a verb, or 得 between a verb and what it is like."""
+    """的 in place of 地 between an adverb and a verb, or of 得 between a verb and its complement."""
     for found in _adverbs().finditer(text):
         if re.search(f"(?:{_DE_BEFORE})$", text[max(0, found.start() - 2) : found.start()]):
             yield ProofMark("de", *found.span(), "的", "地")

@@ -63,7 +63,7 @@ def _paragraph(text: str, at: int) -> str:
 
 
 def is_verse(paragraph: str) -> bool:
-    """Are most clauses of a Chinese paragraph as long as lines of verse?"""
+    """True when most clauses of a Chinese paragraph are as long as lines of verse."""
     clauses = [clause.strip("“”‘’「」　") for clause in _CLAUSE.split(paragraph)]
     lengths = Counter(len(clause) for clause in clauses if clause)
     size, count = lengths.most_common(1)[0] if lengths else (0, 0)

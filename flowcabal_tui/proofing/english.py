@@ -25,7 +25,7 @@ def doubled_marks(text: str) -> Iterator[ProofMark]:
 
 
 def doubled_words(text: str) -> Iterator[ProofMark]:
-    """A word that was typed twice; not one that may well be said twice, and no name."""
+    """A word that was typed twice, except names and words that may be doubled."""
     for found in _TWICE.finditer(text):
         if found[1].islower() and found[1] not in _MAY_DOUBLE:
             yield ProofMark("doubled-words", *found.span(), found.group(), found[1])

@@ -1,4 +1,4 @@
-"""All rules in one table, and a text proofed by those that are wanted."""
+"""The table of all rules, and the proofing of a text by selected ones."""
 
 from __future__ import annotations
 

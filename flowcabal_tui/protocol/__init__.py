@@ -1,7 +1,7 @@
-"""Every command into a project and every event out of it (DESIGN 4.10), one module a subject.
+"""Every command into a project and every event out of it (DESIGN 4.10), one module for each subject.
 
-In the process they are frozen values; `to_message` and `from_message` turn them into the JSON objects
-that the command line prints and that a socket could carry: `{"type": "node:started", ...}`.
+In the process they are frozen values; `to_message` and `from_message` convert them into the JSON objects that the
+command line prints and that a socket could carry: `{"type": "node:started", ...}`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all commands and events are, and the events that belong to no subject."""
+"""The bases of all commands and events, and the events of no subject."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from flowcabal_tui.domain.ids import CommandId
 
 T = TypeVar("T")
 Order = Literal["queued", "at once", "beside"]
-"""When a command is carried out: after those sent before it; before all others, because it stops work; or in its turn,
-while those behind it do not wait for its end."""
+"""The order of a command: after those sent before it; before all others, because it stops work; or in its turn, while
+those behind it do not wait for its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Base of what a caller may ask; the engine answers each with events that carry its id."""
+    """Base of the requests of a caller; the engine answers each with events that carry its id."""
 
     type: ClassVar[str] = ""
     order: ClassVar[Order] = "queued"
@@ -23,21 +23,21 @@ class Command:
 
 @dataclass_transform(frozen_default=True)
 def event(kind: type[T]) -> type[T]:
-    """A value that the type checker knows as frozen. At run time it is not: that would make it four times as slow to
-    make, and a run tells two for each node."""
+    """A value that the type checker treats as frozen. At run time it is not: that would make it four times as slow to
+    make, and a run emits two for each node."""
     return dataclass(slots=True, unsafe_hash=True)(kind)
 
 
 @event
 class Event:
-    """Base of what a project tells."""
+    """Base of the events of a project."""
 
     type: ClassVar[str] = ""
 
 
 @event
 class CommandDone(Event):
-    """A command was carried out. `result` is the id of what it made, if it made something."""
+    """A command was carried out. `result` is the id of the object that it made, if any."""
 
     type: ClassVar[str] = "command:done"
     command: CommandId

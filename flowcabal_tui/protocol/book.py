@@ -97,7 +97,7 @@ class ImportManuscript(Command):
     reference: str = ""
     """The title of a reference book, which never becomes a part of the writer's own; "": it is the writer's."""
     again: bool = False
-    """Import what stands in the book already a second time."""
+    """Import chapters that are already in the book a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ class RemoveReference(Command):
 
 @dataclass(frozen=True, slots=True)
 class RewriteSelection(Command):
-    """Asks the user model for another version of a passage, which mends `findings`, does as the instruction says, or
-    both; the answer comes as `rewrite:proposed`. A long passage is rewritten piece by piece; where findings are given,
-    only the pieces that hold some."""
+    """Asks the user's model for another version of a passage, which mends `findings`, follows the instruction, or both;
+    the answer comes as `rewrite:proposed`. A long passage is rewritten piece by piece; if findings are given, only the
+    pieces with some of them."""
 
     type: ClassVar[str] = "rewrite:request"
     order: ClassVar[Order] = "beside"
@@ -159,9 +159,9 @@ class ReplaceText(Command):
 
 @dataclass(frozen=True, slots=True)
 class RevertChange(Command):
-    """Undoes a change of the book that is logged, whole: texts, places and titles become what they were before it.
+    """Undoes a logged change of the book as a whole: texts, places and titles become what they were before it.
 
-    Nothing is undone when something of it was changed since. The result is the generation of the undo.
+    Nothing is undone when any part of it was changed since. The result is the generation of the undo.
     """
 
     type: ClassVar[str] = "text:revert"
@@ -170,7 +170,8 @@ class RevertChange(Command):
 
 @dataclass(frozen=True, slots=True)
 class SplitChapter(Command):
-    """From the character `at` on the text becomes a chapter of its own behind this one, which keeps its id.
+    """Splits a chapter at the character `at`: the rest becomes a chapter of its own behind this one, which keeps its
+    id.
 
     The result is the new chapter's id.
     """
@@ -211,9 +212,9 @@ class AcceptRewrite(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetScene(Command):
-    """Sets who is in the scene of a chapter, where, when, and which kind of scene it is; it wins over rule and model.
+    """Sets the people, place, time and kind of a chapter's scene; it has priority over rule and model.
 
-    What is None in `scene` stays as it is; the fields in `forget` are read by rule and model again.
+    Fields that are None in `scene` are unchanged; the fields in `forget` are read by rule and model again.
     """
 
     type: ClassVar[str] = "scene:set"
@@ -224,9 +225,9 @@ class SetScene(Command):
 
 @dataclass(frozen=True, slots=True)
 class EditScene(Command):
-    """Changes one scene of a chapter, by its number from 1; one of the following, which are None where not wanted.
+    """Changes one scene of a chapter, by its number from 1, in one of these ways; the other fields are None.
 
-    `to`: its new number. `title`: its title, "" takes it away. `join`: the break before it goes. `at`: a break comes
+    `to`: its new number. `title`: its title, "" removes it. `join`: removes the break before it. `at`: inserts a break
     before this character of the chapter. `beats`: the outline's words for it; it must have a title. The result is the
     chapter's version.
     """
@@ -278,7 +279,7 @@ class WriteOutlinePart(Command):
 
 @dataclass(frozen=True, slots=True)
 class AssignOutline(Command):
-    """Assigns a part of the outline to a chapter ("": to none; None: as the rules say)."""
+    """Assigns a part of the outline to a chapter ("": to none; None: by the rules)."""
 
     type: ClassVar[str] = "outline:assign"
     title: str
@@ -288,7 +289,7 @@ class AssignOutline(Command):
 
 @event
 class OutputPersisted(Event):
-    """Text is safe in the store (and `created` tells whether it was new)."""
+    """A text is safe in the store (`created`: it is new)."""
 
     type: ClassVar[str] = "output:persisted"
     output: OutputId
@@ -353,7 +354,7 @@ class OutsideEdit(Event):
 
 @event
 class ImportProgress(Event):
-    """How far an import is."""
+    """The progress of an import."""
 
     type: ClassVar[str] = "manuscript:progress"
     done: int

@@ -13,11 +13,11 @@ BuildWords = Literal["ours", "velvetflow"]
 
 @dataclass(frozen=True, slots=True)
 class RequestBuild(Command):
-    """Makes a workflow of a wish, or changes one (its id). The result is the build's id; nothing is saved.
+    """Makes a workflow from a wish, or changes one (its id). The result is the build's id; no workflow is saved.
 
     `offline`: by a form that a vocabulary fills, not by the agents' model; `form`: by this filled form. `actions`:
-    files of registries besides. `document`: the workflow to change, where the project does not have it. `tools`: those
-    that the model builds with, our own or those of VelvetFlow's planner.
+    further files of registries. `document`: the workflow to change, if the project does not have it. `tools`: the
+    model's tools, our own or those of VelvetFlow's planner.
     """
 
     type: ClassVar[str] = "build:request"
@@ -34,7 +34,7 @@ class RequestBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class AnswerBuild(Command):
-    """Answers what a build asked; it goes on."""
+    """Answers the question of a build, which continues."""
 
     type: ClassVar[str] = "build:answer"
     order: ClassVar[Order] = "beside"
@@ -44,7 +44,7 @@ class AnswerBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class ReviseBuild(Command):
-    """Turns a suggestion down with a reason: the Builder goes on from it. Changes without a tick are named to it.
+    """Rejects a suggestion with a reason: the Builder continues from it. Unticked changes are named to it.
 
     `form`: by this filled form in place of the reason.
     """
@@ -58,7 +58,7 @@ class ReviseBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class ResumeBuild(Command):
-    """Goes on with a build that was stopped or interrupted."""
+    """Continues a build that was stopped or interrupted."""
 
     type: ClassVar[str] = "build:resume"
     order: ClassVar[Order] = "beside"
@@ -67,7 +67,7 @@ class ResumeBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopBuild(Command):
-    """Stops a build at once; what it has made so far is kept to be looked at."""
+    """Stops a build at once; its work so far is kept for viewing."""
 
     type: ClassVar[str] = "build:stop"
     order: ClassVar[Order] = "at once"
@@ -86,7 +86,7 @@ class MarkChanges(Command):
 
 @dataclass(frozen=True, slots=True)
 class EditChange(Command):
-    """Puts another value in the place of what a change would write: a prompt, a parameter, a name, a new node."""
+    """Replaces the value of a change: a prompt, a parameter, a name, a new node."""
 
     type: ClassVar[str] = "build:edit"
     build: str
@@ -117,7 +117,7 @@ class RejectBuild(Command):
 
 @dataclass(frozen=True, slots=True)
 class UndoBuild(Command):
-    """Takes an accepted suggestion back: what the workflow was before becomes its newest version, the result.
+    """Undoes an accepted suggestion: the earlier document becomes the newest version of the workflow, the result.
 
     A workflow that was new is deleted again.
     """

@@ -24,7 +24,7 @@ class DecideComparison(Command):
 
 @dataclass(frozen=True, slots=True)
 class TakeBackChoice(Command):
-    """The comparison is open again, and what stood for the step before the choice stands again."""
+    """Opens the comparison again; the step has its output from before the choice again."""
 
     type: ClassVar[str] = "comparison:undo"
     comparison: ComparisonId
@@ -32,10 +32,10 @@ class TakeBackChoice(Command):
 
 @dataclass(frozen=True, slots=True)
 class WriteCandidates(Command):
-    """So many further candidates, which costs what `quote_candidates` says. Done when they are written, or failed.
+    """Writes further candidates, at the price of `quote_candidates`. Done when they are written, or failed.
 
-    The step keeps the output that it has. For a question the run begins again with more candidates, and asks again:
-    the result is the new run.
+    The step keeps its output. For a question the run begins again with more candidates, and asks again: the result is
+    the new run.
     """
 
     type: ClassVar[str] = "comparison:more"
@@ -48,7 +48,7 @@ class WriteCandidates(Command):
 class SiftCandidates(Command):
     """Checks the facts of each candidate: by rule, with `model` also by the agents' model from every angle, for money.
 
-    What is found marks a candidate; nothing is hidden or decided.
+    Findings mark a candidate; nothing is hidden or decided.
     """
 
     type: ClassVar[str] = "comparison:sift"
@@ -59,9 +59,9 @@ class SiftCandidates(Command):
 
 @dataclass(frozen=True, slots=True)
 class SmoothSeams(Command):
-    """Asks the writing model once for other sentences at the seams of a composed text; `seams` gives the answer.
+    """Asks the writing model once for other sentences at the seams of a composed text; `seams` returns the answer.
 
-    Nothing is changed by it, and the same text is not paid for twice.
+    It changes no text, and the same text is not paid for twice.
     """
 
     type: ClassVar[str] = "comparison:seams"
@@ -81,7 +81,7 @@ class ComparisonChanged(Event):
 
 @event
 class SiftProgress(Event):
-    """So many candidates of a sifting are checked."""
+    """The progress of a sifting, in candidates."""
 
     type: ClassVar[str] = "comparison:progress"
     done: int

@@ -50,7 +50,7 @@ class SendWaiting(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopAnswer(Command):
-    """Stops the answer under way at once; what has come is kept, and questions behind it are not sent."""
+    """Stops the running answer at once; the part received is kept, and later questions are not sent."""
 
     type: ClassVar[str] = "conversation:cancel"
     order: ClassVar[Order] = "at once"
@@ -59,7 +59,8 @@ class StopAnswer(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetLevel(Command):
-    """Sets what a conversation may do from the next question on; "do" needs a scope and ends with the program."""
+    """Sets the permissions of a conversation from the next question on; "do" needs a scope and ends with the
+    program."""
 
     type: ClassVar[str] = "conversation:mode"
     conversation: ConversationId
@@ -69,7 +70,8 @@ class SetLevel(Command):
 
 @dataclass(frozen=True, slots=True)
 class AnswerPermission(Command):
-    """Allows or refuses what a call of a turn asks for: a run or a build. The result is the id of what was started."""
+    """Grants or refuses the permission that a call of a turn requests: a run or a build. The result is the id of what
+    was started."""
 
     type: ClassVar[str] = "conversation:permit"
     order: ClassVar[Order] = "beside"

@@ -1,4 +1,4 @@
-"""Commands and events of findings: chapters checked, and the writer's word on what was found."""
+"""Commands and events of findings: checks of chapters, and the writer's decisions."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class DecideFindings(Command):
 
 @dataclass(frozen=True, slots=True)
 class ChangeFromHere(Command):
-    """The story changes where the finding quotes its chapter: writes `fact` (None: what the chapter says, as it says
-    it) as holding from there on, and ends the facts that the other passage states. The result is the fact's id."""
+    """The story changes where the finding quotes its chapter: writes `fact` (None: the chapter's own statement) as
+    valid from there on, and ends the facts that the other passage states. The result is the fact's id."""
 
     type: ClassVar[str] = "finding:change"
     finding: ProposalId
@@ -37,7 +37,7 @@ class ChangeFromHere(Command):
 
 @dataclass(frozen=True, slots=True)
 class SwitchRule(Command):
-    """Switches a rule off for this book, or on again; what it found and nobody has decided is withdrawn."""
+    """Switches a rule off for this book, or on again; its undecided findings are withdrawn."""
 
     type: ClassVar[str] = "finding:rule"
     rule: str
@@ -74,7 +74,7 @@ class FindingsChanged(Event):
 
 @event
 class CheckProgress(Event):
-    """So many chapters of a check are done."""
+    """The progress of a check, in chapters."""
 
     type: ClassVar[str] = "finding:progress"
     done: int

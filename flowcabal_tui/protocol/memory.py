@@ -13,7 +13,7 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class WriteProfile(Command):
-    """Writes a level of a profile or summary by hand; it stands until the writer takes what was made since.
+    """Stores the writer's text for a level of a profile or summary; it is current until the writer takes a later one.
 
     `uri` is that of the profile browser, such as `profiles/characters/<entity>`, `manuscript/<chapter>`.
     """
@@ -35,7 +35,7 @@ class PinProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class TakeProfile(Command):
-    """Takes what was made since the writer's own words or pin: both count no longer, and stay in the history."""
+    """Takes the states made since the writer's own text or pin, which lose their priority and stay in the history."""
 
     type: ClassVar[str] = "profile:take"
     uri: str
@@ -51,9 +51,9 @@ class RegenerateProfile(Command):
 
 @dataclass(frozen=True, slots=True)
 class StartBootstrap(Command):
-    """Has imported chapters read by the agents' model, for money; goes on with a reading that is paused.
+    """Has the agents' model read imported chapters, for money; resumes a paused reading.
 
-    `first` and `last` are places in the story (None: from the first, to the last); no call begins after `max_cost`.
+    `first` and `last` are positions in the story (None: from the first, to the last); no call begins after `max_cost`.
     The result is the job's id.
     """
 
@@ -92,7 +92,7 @@ class RetryBackground(Command):
 
 @dataclass(frozen=True, slots=True)
 class CancelBackground(Command):
-    """Cancels what the background still has to do (all, or one task); it can be retried."""
+    """Cancels the open background tasks (all, or one); they can be retried."""
 
     type: ClassVar[str] = "background:cancel"
     order: ClassVar[Order] = "at once"
@@ -100,15 +100,15 @@ class CancelBackground(Command):
 
 
 RebuildPart = Literal["index", "summaries", "profiles", "knowledge", "stale", "all"]
-"""stale: only what was made from text that was changed since."""
+"""stale: only texts made from a source that was changed since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuild(Command):
-    """Makes what is derived of the book again from its texts; what hands wrote stays, what was paid is not paid twice.
+    """Makes derived texts again from the book; the writer's texts stay, and no answer is paid twice.
 
-    The index is right when the command is done; the rest follows as background work. The result is how many steps
-    wait. With `uris`, of what is stale only these texts.
+    The index is right when the command is done; the rest follows as background work. The result is the number of
+    waiting steps. With `uris`, of the texts out of date only these.
     """
 
     type: ClassVar[str] = "memory:rebuild"
@@ -138,10 +138,11 @@ class KnowledgeStatus(Event):
 
 @event
 class TextPurged(Event):
-    """A text is out of the project's tables: so many versions, runs, derived texts and answers of agents went with it.
+    """A text is out of the project's tables; the numbers count the versions, runs, derived texts and answers of agents
+    removed with it.
 
-    `pending` says, in the user's language, why its words are still in a file of the project: `PurgeFinished` follows.
-    `left` are files that hold it and are not this program's to change, backups among them.
+    `pending` is the reason, in the user's language, why its words are still in a file of the project: `PurgeFinished`
+    follows. `left` are files that contain it and are not this program's to change, backups among them.
     """
 
     type: ClassVar[str] = "memory:purged"
@@ -156,14 +157,14 @@ class TextPurged(Event):
 
 @event
 class PurgeFinished(Event):
-    """What delayed a purge is over: its words are in no file that the program writes."""
+    """A delayed purge is finished: its words are in no file that the program writes."""
 
     type: ClassVar[str] = "memory:purge-finished"
 
 
 @event
 class RebuildProgress(Event):
-    """So many chapters of the index were looked at; `wrong` tells, at the end, in how many something was put right."""
+    """The progress of the index, in chapters; `wrong` is, at the end, the number of repaired ones."""
 
     type: ClassVar[str] = "memory:progress"
     done: int
@@ -182,9 +183,9 @@ class ProfileUpdated(Event):
 
 @event
 class BackgroundChanged(Event):
-    """How the background work stands: counts by state, and the task that changed.
+    """The state of the background work: counts by state, and the task that changed.
 
-    `owed` counts apart what the knowledge server has still to be told, whether it is there or not.
+    `owed` counts apart the texts that the knowledge server still lacks, whether it is available or not.
     """
 
     type: ClassVar[str] = "background:changed"

@@ -14,7 +14,7 @@ from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 @dataclass(frozen=True, slots=True)
 class AnswerEmbeddings(Command):
-    """Says whether the texts of the book may be sent to the embedding model, from now on."""
+    """Allows or forbids sending the texts of the book to the embedding model, from now on."""
 
     type: ClassVar[str] = "embeddings:answer"
     order: ClassVar[Order] = "beside"
@@ -32,9 +32,9 @@ class ConfirmModels(Command):
 
 @dataclass(frozen=True, slots=True)
 class ConfirmTrust(Command):
-    """Confirms what the project asks for: exactly the items with these digests, which the user has seen.
+    """Confirms exactly the items with these digests, which the user has seen.
 
-    What is held back because of them goes on; a project that this user never confirmed is no longer restricted.
+    The parts held back because of them are started; a project that this user never confirmed is no longer restricted.
     """
 
     type: ClassVar[str] = "trust:confirm"
@@ -78,9 +78,9 @@ class SettingsChanged(Event):
 
 @event
 class TrustChanged(Event):
-    """How the project stands with this user: restricted, changed (`asked` items wait for an answer) or trusted.
+    """The trust state of the project for this user: restricted, changed (`asked` items wait for an answer) or trusted.
 
-    `problem` says why an answer could not be recorded ("": it was).
+    `problem` is the reason why an answer could not be recorded ("": it was).
     """
 
     type: ClassVar[str] = "trust:changed"

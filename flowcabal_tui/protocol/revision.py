@@ -28,7 +28,7 @@ class AddComment(Command):
 
 @dataclass(frozen=True, slots=True)
 class EditComments(Command):
-    """Changes words, kind or state of comments; what is None stays."""
+    """Changes words, kind or state of comments; None leaves a field unchanged."""
 
     type: ClassVar[str] = "comment:edit"
     comments: tuple[CommentId, ...]
@@ -56,7 +56,7 @@ class LockChapters(Command):
 
 @dataclass(frozen=True, slots=True)
 class PutPasses(Command):
-    """The passes of the book, in this order, and no others; what was ticked in those that are gone is forgotten."""
+    """Replaces the passes of the book by these, in this order; ticks of removed ones are deleted."""
 
     type: ClassVar[str] = "revision:passes"
     passes: tuple[RevisionPass, ...]

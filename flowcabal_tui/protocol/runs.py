@@ -22,7 +22,7 @@ class RunWorkflow(Command):
 
 @dataclass(frozen=True, slots=True)
 class ResumeRun(Command):
-    """Goes on with a run that ended early; `continues`: cut-off texts are continued, not written from the start."""
+    """Resumes a run that ended early; `continues`: cut-off texts are continued, not written from the start."""
 
     type: ClassVar[str] = "workflow:resume"
     run: RunId
@@ -71,7 +71,7 @@ class RunStarted(Event):
 
 @event
 class NodeStarted(Event):
-    """An attempt began; what was shown of an earlier attempt is to be cleared."""
+    """An attempt began; the display of an earlier attempt must be cleared."""
 
     type: ClassVar[str] = "node:started"
     run: RunId
@@ -156,7 +156,7 @@ class NodeStateChanged(Event):
 
 @event
 class NodeCompleted(Event):
-    """An output is final. `contextSources` of the design are in the receipt; `errors` tell of single items."""
+    """An output is final. `contextSources` of the design are in the receipt; `errors` are those of single items."""
 
     type: ClassVar[str] = "node:completed"
     run: RunId
@@ -198,7 +198,7 @@ class WorkflowCompleted(Event):
 
 @event
 class WorkflowFailed(Event):
-    """A node failed; what did not depend on it went on."""
+    """A node failed; nodes that do not depend on it continued."""
 
     type: ClassVar[str] = "workflow:error"
     run: RunId
@@ -220,7 +220,7 @@ class RunStateChanged(Event):
 
 @event
 class UsageChanged(Event):
-    """What was spent so far in this project."""
+    """The total spending of this project."""
 
     type: ClassVar[str] = "usage:changed"
     totals: Totals

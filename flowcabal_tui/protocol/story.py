@@ -15,7 +15,7 @@ from flowcabal_tui.protocol.base import Command
 
 @dataclass(frozen=True, slots=True)
 class PutEntity(Command):
-    """Writes an entity by hand; the hand's edit wins."""
+    """Stores the writer's version of an entity, which has priority."""
 
     type: ClassVar[str] = "entity:put"
     entity: Entity
@@ -31,7 +31,8 @@ class RemoveEntity(Command):
 
 @dataclass(frozen=True, slots=True)
 class PutRecord(Command):
-    """Writes a relation, fact, promise or moment by hand; the hand's edit wins. An empty id makes a new one.
+    """Stores the writer's version of a relation, fact, promise or moment, which has priority. An empty id makes a new
+    one.
 
     The result is its id.
     """
@@ -50,8 +51,8 @@ class RemoveRecord(Command):
 
 @dataclass(frozen=True, slots=True)
 class DecideProposals(Command):
-    """Confirms proposals (they are written as a hand's word) or drops them (agents do not say them again), all at
-    once; `UndoDecision` takes it back."""
+    """Confirms proposals (they are written as the writer's) or drops them (agents do not propose them again), all at
+    once; `UndoDecision` undoes it."""
 
     type: ClassVar[str] = "proposal:decide"
     proposals: tuple[ProposalId, ...]
@@ -77,13 +78,12 @@ class UndoDecision(Command):
 
 @dataclass(frozen=True, slots=True)
 class ApplyImpact(Command):
-    """Applies a change of the book at the places that rest on it, all at once; `UndoDecision` takes it back.
+    """Applies a change of the book at the places that depend on it, all at once; `UndoDecision` undoes it.
 
-    `digest` is that of the `Impact` that was looked at; VersionConflict when the book has changed since. `leave` are
-    ids of its rows that were ticked and are left out, `take` of others that are taken: those without a patch become
-    findings. `holds` are right as they are, and are not listed again until they or the value say something else; nor
-    are the findings. `again` are of those that were said of before, and are listed again. The result is the id of the
-    proposal that undoes it.
+    `digest` is that of the `Impact` that was shown; VersionConflict when the book has changed since. `leave` are ids of
+    its ticked rows that are left out, `take` of others that are taken: those without a patch become findings. `holds`
+    are right as they are, and are not listed again until they or the value change; nor are the findings. `again` are
+    settled places to list again. The result is the id of the proposal that undoes it.
     """
 
     type: ClassVar[str] = "impact:apply"
@@ -99,8 +99,8 @@ class ApplyImpact(Command):
 class AskPatches(Command):
     """Asks the user's model for patches of places that depend on a change and that no rule can patch.
 
-    `places` are ids of rows of the `Impact` (none: all such). The answers are kept, and the impact of the same change
-    has them from then on. The result is the number of answers that could not be read.
+    `places` are ids of rows of the `Impact` (none: all such). The answers are stored, and the impact of the same change
+    includes them. The result is the number of answers that could not be read.
     """
 
     type: ClassVar[str] = "impact:patch"

@@ -29,7 +29,7 @@ class DeleteWorkflow(Command):
 
 @dataclass(frozen=True, slots=True)
 class SelectVersion(Command):
-    """From now on this version stands for the node, for this chapter; what depends on it becomes stale.
+    """Makes this version the node's current output, for this chapter; outputs that depend on it become out of date.
 
     `workflow` is an id, with or without a version; `node` a path. The version may be of any of its runs.
     """
@@ -43,7 +43,8 @@ class SelectVersion(Command):
 
 @dataclass(frozen=True, slots=True)
 class EditOutput(Command):
-    """A person's text becomes a version of the node and stands for it. Of a node that gives JSON it must be JSON.
+    """Stores a person's text as a version of the node and its current output. For a node that yields JSON it must be
+    JSON.
 
     `base` is the version that was edited. The result is the new version's digest.
     """
@@ -58,7 +59,7 @@ class EditOutput(Command):
 
 @dataclass(frozen=True, slots=True)
 class FreezeNode(Command):
-    """Every later run for this chapter takes the version (none: the one that stands) and does not run the node."""
+    """Every later run for this chapter takes the version (none: the current one) and does not run the node."""
 
     type: ClassVar[str] = "node:freeze"
     workflow: str
@@ -69,7 +70,7 @@ class FreezeNode(Command):
 
 @dataclass(frozen=True, slots=True)
 class UnfreezeNode(Command):
-    """The node runs again where its inputs have changed; its output stands until then."""
+    """The node runs again if its inputs have changed; its output stays current until then."""
 
     type: ClassVar[str] = "node:unfreeze"
     workflow: str
@@ -81,8 +82,8 @@ class UnfreezeNode(Command):
 class FreezeBlock(Command):
     """Freezes one virtual block of a prompt, or thaws it, as a new version of the document, which is the result.
 
-    `field` names the list of blocks, such as "prompt" or "draft.system"; `block` counts from 0. `text` is what the
-    block holds from now on; none: the output that stands for its node, for this chapter.
+    `field` names the list of blocks, such as "prompt" or "draft.system"; `block` counts from 0. `text` is the frozen
+    content; none: the current output of its node, for this chapter.
     """
 
     type: ClassVar[str] = "block:freeze"
@@ -97,7 +98,7 @@ class FreezeBlock(Command):
 
 @event
 class MarksChanged(Event):
-    """What stands, is frozen or is stale among the nodes of a workflow changed (None: for all chapters): ask again."""
+    """The current, frozen or outdated outputs of a workflow's nodes changed (None: for all chapters): ask again."""
 
     type: ClassVar[str] = "marks:changed"
     workflow: str

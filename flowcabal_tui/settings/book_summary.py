@@ -1,7 +1,8 @@
-"""What the start page shows of a book: one small file a book in the user's state folder, kept while the book is open.
+"""Summaries of books for the start page: one small file for each book in the user's state folder, written while the
+book is open.
 
-The start page never opens a project: it reads these files, and looks at most at whether a folder, its `flowcabal.toml`
-and its lock are there.
+The start page never opens a project: it reads these files, and examines at most whether a folder, its `flowcabal.toml`
+and its lock exist.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class BookSummary:
 
 
 def summary_file(folder: Path) -> Path:
-    """Where the summary of the book in a folder is kept."""
+    """The file with the summary of the book in a folder."""
     return paths.state_folder() / "books" / f"{digest(str(folder.resolve()))}.json"
 
 
@@ -106,7 +107,7 @@ def book_name(folder: Path) -> str:
 
 
 def book_state(folder: Path) -> BookState:
-    """Can the book be opened, as far as is seen from outside? Opens no project and changes nothing."""
+    """The state of a book as seen from outside. Opens no project and changes nothing."""
     try:
         book_name(folder)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Which of the user's keys may be sent to which host: kept in the user's own file, never in a project."""
+"""The hosts to which each of the user's keys may be sent: stored in the user's own file, never in a project."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ class KeyHosts:
     plain: Set[str]
 
     def allows(self, name: str, host: str) -> bool:
-        """May the key of this name be sent to this host?"""
+        """True when the key of this name may be sent to this host."""
         return bool(host) and host in self.hosts.get(name, frozenset())
 
 
 def is_safe_transport(url: str) -> bool:
-    """Is the way to the host encrypted, inside this machine, or accepted by the user's file? Raises SettingsError."""
+    """True when the connection is encrypted, local to this machine, or accepted by the user's file. Raises
+    SettingsError."""
     return is_encrypted(url) or is_loopback(url) or host_of(url) in key_hosts().plain
 
 

@@ -1,4 +1,4 @@
-"""`flowcabal.toml`: what a project sets. It is shared with the novel, so it holds no secret."""
+"""`flowcabal.toml`: the settings of a project. It is shared with the novel, so it holds no secret."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ModelsSettings(_Table):
         return chosen
 
     def role(self, role: Role) -> Role:
-        """The role whose settings count: `user` for an agent without a model of its own."""
+        """The role whose settings apply: `user` for an agent without a model of its own."""
         return "user" if role == "agent" and self.agent is None else role
 
     @property
@@ -59,15 +59,16 @@ class ModelsSettings(_Table):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a node may name: further models by the names of their tables, and the models of the roles."""
+        """The model names that a node may use: further models by the names of their tables, and the models of the
+        roles."""
         roles = [endpoint.model for endpoint in (self.user, self.agent) if endpoint is not None]
         return tuple(dict.fromkeys([*roles, *self.more]))
 
     def called(self, role: Role, name: str | None = None) -> tuple[str, Endpoint | None]:
-        """The table that says where a call goes, and the endpoint there; None: it is not set.
+        """The table that determines the target of a call, and the endpoint there; None: it is not set.
 
         A node's `name` is that of a table of `more`, else the model of the role or of any other table that writes; a
-        name that no table has is another model at the place of the role.
+        name that no table has is another model at the endpoint of the role.
         """
         table, chosen = self.role(role), self.of(role)
         if name is None or (name not in self.more and chosen is not None and chosen.model == name):

@@ -38,7 +38,7 @@ A setting that is not known, or cannot be used, is told with its file and line, 
 
 
 def settings_page() -> str:
-    """The page docs/settings.md, in English: every setting with what it takes, its default and what it does."""
+    """The page docs/settings.md, in English: every setting with its values, its default and its effect."""
     parts = [_HEAD, "## Project: `flowcabal.toml`\n\nIn the project's folder. It holds no keys."]
     for table, field in ProjectSettings.model_fields.items():
         if table != "models":

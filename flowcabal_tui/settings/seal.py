@@ -1,4 +1,4 @@
-"""A secret of this user that no project holds: what is derived from it cannot have been prepared by another."""
+"""A secret of this user that no project contains: values derived from it cannot have been prepared by another."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def read_secrets() -> dict[str, str]:
 
 
 def has_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> bool:
-    """Is there a key under one of the endpoint's names?"""
+    """True when there is a key under one of the endpoint's names."""
     return find_key(endpoint, environ) is not None
 
 

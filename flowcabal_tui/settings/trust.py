@@ -1,6 +1,6 @@
-"""What this user has confirmed of a project folder: one file a project, in the user's state folder.
+"""The user's confirmations of project folders: one file for each project, in the user's state folder.
 
-A record holds for one real path, project id and owner of the folder; a copy or a moved folder has none.
+A record is valid for one real path, project id and owner of the folder; a copy or a moved folder has none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_DIGESTS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class TrustRecord:
-    """Where the answers for one folder are kept. `owner` is the uid of the folder."""
+    """The file with the answers for one folder. `owner` is the uid of the folder."""
 
     path: str
     project: str
@@ -52,8 +52,8 @@ class TrustRecord:
             return None
 
     def add(self, digests: Collection[str], *, create: bool) -> bool:
-        """Confirms these too; what another process confirmed meanwhile stays. False when there is no record and none
-        is to be created. Raises OSError."""
+        """Confirms these too; confirmations of other processes stay. Returns False when there is no record and none may
+        be created. Raises OSError."""
         if not create and self.read() is None:
             return False
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

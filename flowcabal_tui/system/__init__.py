@@ -1,1 +1,1 @@
-"""What meets the operating system with text of strangers: child processes and files."""
+"""Child processes and files, safe for names and text of strangers."""

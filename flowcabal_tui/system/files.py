@@ -1,7 +1,8 @@
 """Files in a folder that may come from a stranger: read, written and removed there, and nowhere else.
 
-The folder itself is what the user named, also by a link. Below it only plain names lead on, folder by folder from open
-descriptors; links, devices, pipes, second names of a file (hard links) and files of other users are refused.
+The folder itself is the one that the user named, also by a link. Below it only plain names are followed, folder by
+folder from open descriptors; links, devices, pipes, second names of a file (hard links) and files of other users are
+refused.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _NO_FILE: Final = (errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EMLINK, errno.
 
 
 class UnsafePath(OSError):
-    """What is there must not be used; `strerror` says why, in the user's language."""
+    """A file that must not be used; `strerror` is the reason, in the user's language."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(errno.EPERM, why, str(path))
 
     @property
     def reason(self) -> str:
-        """For a sentence of its own: the name and what it is."""
+        """The name and the reason, for a sentence of its own."""
         return f"{self.filename}: {self.strerror}"
 
 
@@ -58,9 +59,9 @@ def open_own(path: Path, flags: int, mode: int = PRIVATE.file, *, owner: int | N
 
 
 def write_whole(path: Path, content: bytes, modes: Modes = PRIVATE, *, keep_mode: bool = False) -> None:
-    """Replaces a file that the user named, as `Folder.write` does, and makes the folders that it is in.
+    """Replaces a file that the user named, as `Folder.write` does, and makes its folders.
 
-    It gets the permissions of `modes`; with `keep_mode` one that was there keeps its own. Raises OSError.
+    It gets the permissions of `modes`; with `keep_mode` an existing file keeps its own. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=modes.folder)
     Folder(path.parent, modes).write(content, path.name, keep_mode=keep_mode)
@@ -69,7 +70,7 @@ def write_whole(path: Path, content: bytes, modes: Modes = PRIVATE, *, keep_mode
 class Folder:
     """One folder that the user named. Names are given part by part: `("manuscript", "0001-a.md")`.
 
-    Every method raises UnsafePath for what is refused, otherwise OSError.
+    Every method raises UnsafePath for refused files, otherwise OSError.
     """
 
     def __init__(self, path: Path, modes: Modes = PRIVATE) -> None:
@@ -107,14 +108,14 @@ class Folder:
         return found if _refusal(found, trusted) is None else None
 
     def require(self, *names: str) -> None:
-        """Raises UnsafePath for what is refused, FileNotFoundError for what is not there; opens no file."""
+        """Raises UnsafePath for a refused file, FileNotFoundError for a missing one; opens no file."""
         with self._inside(names[:-1]) as (folder, trusted):
             found = os.stat(_plain(names[-1]), dir_fd=folder, follow_symlinks=False)
         if why := _refusal(found, trusted):
             raise UnsafePath(self._place(names), why)
 
     def is_there(self, *names: str) -> bool:
-        """Does anything have this name, whether it may be used or not?"""
+        """True when anything has this name, whether it may be used or not."""
         try:
             with self._inside(names[:-1]) as (folder, _trusted):
                 os.stat(_plain(names[-1]), dir_fd=folder, follow_symlinks=False)
@@ -180,7 +181,7 @@ class Folder:
                 raise
 
     def remove(self, *names: str) -> None:
-        """Takes a file away, or a link and not what it leads to; what is not there is no error."""
+        """Removes a file, or a link and not its target; a missing one is no error."""
         with suppress(FileNotFoundError), self._inside(names[:-1]) as (folder, _trusted):
             os.unlink(_plain(names[-1]), dir_fd=folder)
 

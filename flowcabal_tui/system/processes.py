@@ -1,4 +1,4 @@
-"""How child processes are started: nothing of the current folder, of Python's environment or of the keys reaches them.
+"""Starts child processes: nothing of the current folder, of Python's environment or of the keys reaches them.
 
 The current folder may be a stranger's project. `python -m` puts it first on the module path, an empty entry of PATH or
 LD_LIBRARY_PATH names it, and tools read their settings from it.
@@ -17,7 +17,7 @@ from typing import Final
 import flowcabal_tui
 
 NEUTRAL_FOLDER: Final = "/"
-"""Where children start: no user and no project can put files there."""
+"""The working folder of children: no user and no project can put files there."""
 _PASSED_ON: Final = re.compile(
     r"PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TERM|COLORTERM|XDG_[A-Z_]+|(?:DY)?LD_LIBRARY_PATH"
 )
@@ -36,7 +36,7 @@ def minimal_environment(environment: Mapping[str, str] = os.environ) -> dict[str
 
 
 def environment_without_secrets(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The user's whole environment for the user's own programs, without what is named as a key or a password."""
+    """The user's whole environment for the user's own programs, without variables named as a key or a password."""
     return _absolute_lists({name: value for name, value in environment.items() if not _SECRET.search(name)})
 
 
@@ -71,8 +71,8 @@ def find_program(name: str, environment: Mapping[str, str] = os.environ) -> str 
 def own_python(module: str) -> list[str]:
     """The command line of a Python process of this program that calls `serve()` of `module`.
 
-    Isolated (`-I`): the current folder, PYTHON* variables and the user's site folder add no module. What our own
-    module path leads to is found all the same, wherever this program is installed, after the standard library.
+    Isolated (`-I`): the current folder, PYTHON* variables and the user's site folder add no module. The entries of our
+    own module path are added after the standard library, wherever this program is installed.
     """
     bytecode = ["-B"] if sys.dont_write_bytecode else []
     return [sys.executable, "-I", *bytecode, "-c", _BOOT, module, *_trusted_module_path()]

@@ -35,7 +35,7 @@ class KnowledgeBusy(KnowledgeError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens and who we are to it. The key is never shown."""
+    """The URL of a server and our credentials. The key is never shown."""
 
     url: str
     key: str = field(default="", repr=False)
@@ -48,7 +48,7 @@ class Address:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What `trusted` mode asks for: the root key, an account, a user and a role."""
+        """The headers of `trusted` mode: the root key, an account, a user and a role."""
         who = {"Account": self.account, "User": self.user, "Role": "admin"}
         key = {"X-API-Key": self.key} if self.key else {}
         return key | {f"X-OpenViking-{name}": value for name, value in who.items()}
@@ -56,7 +56,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What /health says; it needs no key."""
+    """The answer of /health; it needs no key."""
 
     ok: bool
     version: str = ""
@@ -89,7 +89,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """Work that the server has accepted but not finished, and what failed since it started."""
+    """Work that the server has accepted but not finished, and the number of failures since it started."""
 
     waiting: int
     errors: int
@@ -131,7 +131,7 @@ class KnowledgeClient:
             self._http = None
 
     async def health(self) -> Health:
-        """Is it there at all? Needs no key."""
+        """The state of the server. Needs no key."""
         answer = await self._send("GET", "/health")
         return Health(answer.get("status") == "ok", str(answer.get("version", "")))
 
@@ -171,7 +171,7 @@ class KnowledgeClient:
         return str(await self._call("GET", "content/overview", params={"uri": uri}))
 
     async def ls(self, uri: str) -> tuple[Entry, ...]:
-        """What is in a directory, hidden files too."""
+        """The entries of a directory, hidden files too."""
         params = {"uri": uri, "show_all_hidden": True, "node_limit": _FILES_LISTED}
         return _entries(await self._call("GET", "fs/ls", params=params))
 
@@ -206,7 +206,7 @@ class KnowledgeClient:
         return True
 
     async def mv(self, uri: str, to: str) -> None:
-        """Moves a directory with its tags and vectors to a place where nothing is: what is there would be lost."""
+        """Moves a directory with its tags and vectors to an unused place: existing files there would be lost."""
         await self._call("POST", "fs/mv", {"from_uri": uri, "to_uri": to}, seconds=self._work_seconds)
 
     async def queue(self) -> QueueState:
@@ -215,7 +215,7 @@ class KnowledgeClient:
         return _queue_state(answer)
 
     async def vectors(self) -> int:
-        """How many vectors the server has, over all its trees."""
+        """The number of vectors in the server, over all its trees."""
         answer = _mapping(await self._call("GET", "observer/vikingdb", params={"format": "json"}))
         return int(_mapping(answer.get("status")).get("vector_count", 0))
 
@@ -227,7 +227,7 @@ class KnowledgeClient:
         return Consistency(bool(answer.get("ok")), expected, missing)
 
     async def set_tags(self, uri: str, tags: Sequence[str]) -> None:
-        """Gives a file, or a directory with all in it, these tags in place of what it has."""
+        """Replaces the tags of a file, or of a directory and everything in it."""
         await self._call("POST", "content/set_tags", {"uri": uri, "tags": list(tags), "recursive": True})
 
     async def export_pack(self, uri: str) -> bytes:
@@ -239,7 +239,7 @@ class KnowledgeClient:
         return content
 
     async def import_pack(self, pack: bytes, parent: str) -> None:
-        """Lays what an ovpack holds under `parent`, over what is there; vectors that it lacks are made."""
+        """Puts the content of an ovpack under `parent`, over existing files; missing vectors are made."""
         files = {"file": ("book.ovpack", pack)}
         path = "/api/v1/resources/temp_upload"
         status, content = await self._request("POST", path, files=files, seconds=self._work_seconds)

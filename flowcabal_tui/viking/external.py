@@ -43,7 +43,7 @@ class ExternalKnowledge:
         return self._status
 
     def address(self) -> Address:
-        """Where it is; raises KnowledgeError when the URL or the key's variable cannot be used."""
+        """The address; raises KnowledgeError when the URL or the key's variable cannot be used."""
         if not host_of(self._url) or urlsplit(self._url.strip()).scheme not in {"http", "https"}:
             raise KnowledgeError(
                 _("The address of the knowledge server is not a web address."),
@@ -65,7 +65,7 @@ class ExternalKnowledge:
             self._polling = asyncio.create_task(self._poll())
 
     async def stop(self, *, wait: bool) -> None:
-        """Stops asking; the server itself goes on, so there is nothing to `wait` for."""
+        """Stops polling; the server itself continues, so there is nothing to `wait` for."""
         if self._polling is not None:
             self._polling.cancel()
             if wait:

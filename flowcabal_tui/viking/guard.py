@@ -23,7 +23,7 @@ from typing import IO
 
 GRACE = 10.0
 NICENESS = 5
-"""It works beside a screen, which comes first."""
+"""Runs the server at a lower priority than the screen."""
 LOG_LIMIT = 1_000_000
 TO_US = "-"
 """As LOG: what the server prints follows its process id on standard output."""

@@ -1,4 +1,4 @@
-"""Where everything of a book stands in OpenViking's tree, and how a chapter is cut into scenes. Pure."""
+"""Places of a book's texts in OpenViking's tree, and the division of a chapter into scenes. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ L1_FILE: Final = ".overview.md"
 L1_PLAIN_FILE: Final = "overview.md"
 
 VERSION: Final = 2
-"""Of the tree's form: what was written by another one is written anew."""
+"""The version of the tree's form: trees of another version are written again."""
 
 _SCENE_SIZES: Final = {"zh": (800, 1_500), "en": (3_000, 5_000)}
 _ATOM: Final = re.compile(r"\n+|[^\n]+?(?:[。！？…!?.]+[”’」』》）)\"']*[ \t\u3000]*|(?=\n)|\Z)")
@@ -39,7 +39,7 @@ def chapter_path(chapter: Chapter) -> str:
 
 
 def chapter_subject(chapter: ChapterId) -> str:
-    """What a chapter is called, wherever it stands."""
+    """The subject of a chapter, independent of its place."""
     return f"manuscript/{chapter}"
 
 
@@ -50,9 +50,9 @@ def resource_path(uri: str, name: str) -> str:
 
 
 def tags(path: str, subject: str, language: str) -> tuple[str, ...]:
-    """What all files of a directory carry, `key=value`, so that a search can be kept to a part of the book.
+    """The tags of all files of a directory, as `key=value`, by which a search can be limited to a part of the book.
 
-    They follow from the place alone, so that they can be given again to a tree that has lost them.
+    They depend on the place alone, so that they can be restored for a tree that has lost them.
     """
     scope, *folders = path.split("/")[:-1]
     within = (f"folder={'/'.join(folders)}",) if folders else ()

@@ -1,4 +1,4 @@
-"""What the knowledge server has been given, so that nothing is written twice."""
+"""A record of the texts sent to the knowledge server, so that nothing is written twice."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MANIFEST: Final = "manifest.jsonl"
 class Record:
     """One directory of the tree. `files` maps each file's name to the digest of its text.
 
-    `subject` names what it is of, wherever it stands (`manuscript/<chapter id>`, the uri of a resource);
-    `source` is the digest of the wish that it fulfils; `position` is the chapter position that the text is from;
-    `scenes` are the offsets of `scene-001.md` and so on.
+    `subject` identifies its subject, whatever its place (`manuscript/<chapter id>`, the uri of a resource); `source` is
+    the digest of the request that it fulfils; `position` is the chapter position that the text is from; `scenes` are
+    the offsets of `scene-001.md` and so on.
     """
 
     subject: str
@@ -35,21 +35,21 @@ class Record:
 
     @property
     def chapter(self) -> ChapterId | None:
-        """The chapter whose text it is; None for everything else."""
+        """The chapter with this text; None for everything else."""
         root, _slash, rest = self.subject.partition("/")
         return ChapterId(rest) if root == "manuscript" else None
 
     @property
     def place(self) -> ChapterId | None:
-        """The chapter whose place in story order is that of the text: its own, or what begins in it."""
+        """The chapter with the text's place in story order: its own, or the one in which the records begin."""
         root, _slash, rest = self.subject.partition("/")
         return ChapterId(rest) if root in ("manuscript", "story") else None
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What all records of a manifest hold for: the tree's root and form, the book's language, and the embedder,
-    since vectors of two cannot be compared."""
+    """The properties shared by all records of a manifest: the tree's root and form, the book's language, and the
+    embedder, since vectors of two embedders cannot be compared."""
 
     root: str
     language: str
@@ -136,7 +136,8 @@ class Manifest:
 
 
 def empty_if_other(workspace: Path, head: Head) -> str:
-    """Empties a local server's workspace that was filled for another head; tells why, for the user ("": it was not).
+    """Empties a local server's workspace that was filled for another head; returns the reason for the user ("": nothing
+    was emptied).
 
     The server itself cannot change the length of its vectors, and would compare those of two models.
     """

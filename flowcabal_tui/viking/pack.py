@@ -1,4 +1,4 @@
-"""The server's tree in one file: OpenViking's own pack, and beside it what we know of the tree."""
+"""The server's tree in one file: OpenViking's own pack, with our manifest of the tree."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read(path: Path) -> Pack:
 
 
 def unfit(why: str) -> KnowledgeError:
-    """What is told of a pack that cannot be used."""
+    """The error for a pack that cannot be used."""
     return KnowledgeError(
         _("The data package of the knowledge server does not belong to this book."),
         why,

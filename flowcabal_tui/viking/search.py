@@ -1,4 +1,4 @@
-"""Search in the book's tree: all levels at once, then down into what a summary points to, merged by us."""
+"""Search in the book's tree: all levels at once, then down into the directories of matching summaries, merged by us."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEVEL_OF_FILE: Final[Mapping[str, Level]] = {
     layout.L1_PLAIN_FILE: "L1",
 }
 MOST_TARGETS: Final = 100
-"""Each costs the server time: where there are more, everything is asked for more, and what is not allowed left out."""
+"""Each target costs the server time: with more targets, more results are requested without any and filtered here."""
 _OPENED: Final = 4
 """Directories whose texts are searched because their L0 or L1 is near."""
 _FROM_EACH: Final = 2
@@ -29,11 +29,11 @@ _FROM_EACH: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeHit:
-    """Something near in meaning. `uri` is that of the tree: a directory (L0, L1) or one of its files (L2).
+    """A text near in meaning. `uri` is that of the tree: a directory (L0, L1) or one of its files (L2).
 
     `start` and `end` are character offsets in the text that was put (L2; else -1); `digest` is that of the hit's own
-    text, so that it is seen when the book has another one by now. `position` is the chapter position that the text
-    is from (0: from none). `score` is 0..1, unrelated texts are about 0.5.
+    text, which shows whether the book has another one by now. `position` is the chapter position that the text is from
+    (0: from none). `score` is 0..1, unrelated texts are about 0.5.
     """
 
     uri: str

@@ -1,4 +1,4 @@
-"""What is known about the knowledge server, as the status line shows it."""
+"""The states of the knowledge server, as the status line shows them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """No openviking-server is installed; everything goes on without it."""
+    """No openviking-server is installed; everything else works without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Restarting:
-    """It died for the `tries`-th time in a row and is started again in `seconds`."""
+    """It exited for the `tries`-th time in a row and will be started again in `seconds`."""
 
     tries: int
     seconds: float
@@ -48,7 +48,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """A server elsewhere; `reason` says why it does not answer ("" when it does)."""
+    """An external server; `reason` is its fault ("" when it answers)."""
 
     url: str
     reason: str = ""

@@ -1,4 +1,4 @@
-"""Keeps OpenViking's tree like the book: what the background work after a keep calls."""
+"""Synchronises OpenViking's tree with the book: called by the background work after a keep."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ _SIDECARS: Final = (layout.L0_FILE, layout.L1_FILE)
 
 
 class KnowledgeSync:
-    """One book in one server. `folder` keeps the manifest; for a local server it is the workspace itself,
-    so that the two vanish together. Every operation is safe to repeat, and several
-    may go on at once: those on one subject wait for each other.
+    """One book in one server. `folder` contains the manifest; for a local server it is the workspace itself, so that
+    the two vanish together. Every operation is safe to repeat, and several may run in parallel: those on one subject
+    wait for each other.
 
-    All raise KnowledgeError when the server is not there or refuses; then nothing is marked as done. A
-    directory has an L0 and an L1 of our own, written without OpenViking's summariser. It lets an L1 be
-    changed but not created; so, if `workspace` (a local server's files) is given, a placeholder is laid
-    there first. Without it (a server elsewhere) the L1 is an ordinary file tagged `layer=L1`, and
-    `find` tells it apart by its name.
+    All raise KnowledgeError when the server is not available or refuses; then nothing is marked as done. A directory
+    has an L0 and an L1 of our own, written without OpenViking's summariser. It allows an L1 to be changed but not
+    created; so, if `workspace` (a local server's files) is given, a placeholder is put there first. Without it (an
+    external server) the L1 is an ordinary file tagged `layer=L1`, and `find` identifies it by its name.
     """
 
     def __init__(self, client: KnowledgeClient, head: Head, folder: Path, workspace: Path | None = None) -> None:
@@ -41,9 +40,9 @@ class KnowledgeSync:
         self._under_way: set[str] = set()
 
     async def put_chapter(self, chapter: Chapter, text: str, l0: str, l1: str, *, source: str = "") -> bool:
-        """Makes the chapter's directory hold exactly this; False: it did already, and nothing was sent.
+        """Makes the chapter's directory contain exactly this; returns False if it already did, and nothing was sent.
 
-        `source` is the digest of the wish, which `held` tells again.
+        `source` is the digest of the request, which `held` returns.
         """
         record = Record(layout.chapter_subject(chapter.id), chapter.position, {}, source=source)
         return await self._put(layout.chapter_path(chapter), record, text, l0, l1, chapter.title)
@@ -60,10 +59,10 @@ class KnowledgeSync:
         position: int = 0,
         source: str = "",
     ) -> bool:
-        """The same for everything else: meta texts, entities, summaries and profiles of any kind.
+        """Like `put_chapter` for everything else: meta texts, entities, summaries and profiles of any kind.
 
-        `subject` (else `uri`) stays when the uri changes; `position` is the last chapter position that the text
-        knows of.
+        `subject` (else `uri`) stays when the uri changes; `position` is the last chapter position that the text knows
+        of.
         """
         record = Record(subject or uri, position, {}, source=source)
         return await self._put(layout.resource_path(uri, name), record, text, l0, l1, name)
@@ -81,7 +80,7 @@ class KnowledgeSync:
             self._manifest.forget(path)
 
     def held(self) -> dict[str, str]:
-        """What the server's tree holds, as far as the manifest vouches for it: subjects and their sources."""
+        """The content of the server's tree that the manifest confirms: subjects and their sources."""
         return {record.subject: record.source for _path, record in self._manifest}
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
@@ -96,18 +95,17 @@ class KnowledgeSync:
     ) -> tuple[KnowledgeHit, ...]:
         """The nearest texts of all levels, best first.
 
-        With `before_position`, only what knows of no chapter at or after it; with `scope` (`manuscript`,
-        `profiles/characters` ...), only what is below that. A directory's L0 and L1 count as one hit, at the better of
-        the two, and bring the nearest texts of the directory with them. Only what the manifest vouches for is
-        returned.
+        With `before_position`, only texts that know of no chapter at or after it; with `scope` (`manuscript`,
+        `profiles/characters` ...), only texts below it. A directory's L0 and L1 count as one hit, with the better score
+        of the two, and bring the nearest texts of the directory with them. Only texts in the manifest are returned.
         """
         return await search.find(self._client, self._root, self._manifest, query, before_position, limit, scope)
 
     async def repair(self, *, thorough: bool) -> tuple[str, ...]:
-        """Compares the server's tree with what we know: takes out what we do not know, forgets what is not whole.
+        """Compares the server's tree with the manifest: removes unknown directories, forgets incomplete ones.
 
-        Vectors are compared one by one when `thorough` is wished (after an unclean end) or there are too few of
-        them. Returns the subjects that were forgotten: they are to be put again.
+        Vectors are compared one by one when `thorough` (after an unclean end) or when there are too few of them.
+        Returns the subjects that were forgotten: they must be put again.
         """
         former = self._manifest.former
         if former is not None and former.root != self._root:  # the book was given another name
@@ -153,7 +151,7 @@ class KnowledgeSync:
             self._manifest.forget(path)
 
     async def export_pack(self, path: Path) -> None:
-        """Writes the tree with its vectors, and what is known of it, into one file."""
+        """Writes the tree with its vectors, and the manifest, into one file."""
         known = self._manifest.text()
         tree = await self._client.export_pack(self._root)
         await asyncio.to_thread(pack.write, path, pack.Pack(tree, known))

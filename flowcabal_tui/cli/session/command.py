@@ -51,7 +51,7 @@ _TICK_SECONDS: Final = 0.05
 
 
 async def session(arguments: Namespace) -> int:
-    """Speaks the protocol until the input ends and no run can go on without a person; then closes the project."""
+    """Speaks the protocol until the input ends and no run can continue without a person; then closes the project."""
     if arguments.describe:
         say_json(description(), indent=2)
         return 0

@@ -29,7 +29,7 @@ _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _FIRST_ID: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,15}|"[^"\\\x00-\x1f]{0,200}")\s*[,}]')
 
 Identity = str | int | None
-"""What a client calls a message: text of at most 200 characters or a number of at most 53 bits; None: nothing."""
+"""A client's id for a message: text of at most 200 characters or a number of at most 53 bits; None: no id."""
 
 
 class BadLine(RunError):
@@ -64,7 +64,7 @@ class LineSplitter:
         self._hold(rest)
 
     def end(self) -> Iterator[Line]:
-        """What is held as a line: the input, or the line, has ended."""
+        """The rest as a line: the input, or the line, has ended."""
         if self._held:
             yield Line(bytes(self._held), self._whole)
         self._held.clear()

@@ -29,13 +29,13 @@ class _Message(BaseModel):
 
 
 class Connect(_Message):
-    """Begins to send events. The answer is `status` with who the project is."""
+    """Begins to send events. The answer is `status` with the identity of the project."""
 
     project: str = Field("", description="The project's id; empty: whichever is open.")
 
 
 class Disconnect(_Message):
-    """Sends no more events; what runs goes on."""
+    """Stops sending events; runs continue."""
 
 
 class ListWorkflows(_Message):
@@ -82,7 +82,7 @@ class _Parameters(_Message):
 
 
 class ApiConfig(_Message):
-    """Which of the project's configured models writes in a run; no key and no host."""
+    """Selects one of the project's configured models for a run; no key and no host."""
 
     model: str | None = Field(None, description="A configured model of the project, by its name.")
     parameters: _Parameters = _Parameters()
@@ -125,7 +125,7 @@ def _steps(node: Node) -> list[str]:
 
 
 def message_of(identity: Identity, fields: Mapping[str, Any]) -> _Message | tuple[Command, ApiConfig | None]:
-    """What a line asks for. Raises BadLine."""
+    """The request of a line. Raises BadLine."""
     name = fields.get("type")
     rest = {key: value for key, value in fields.items() if key != "type"}
     try:
@@ -147,7 +147,7 @@ def message_of(identity: Identity, fields: Mapping[str, Any]) -> _Message | tupl
 
 
 def bad_fields(error: ValidationError, identity: Identity) -> BadLine:
-    """Names the fields that are wrong, never what they hold: it could be a key."""
+    """Names the invalid fields, never their values: one could be a key."""
     wrong = error.errors(include_url=False, include_input=False)[:_SHOWN]
     detail = "; ".join(f"{'.'.join(map(str, one['loc']))[: _SHOWN * 20]}: {refusal(one)}" for one in wrong)
     if error.title == ApiConfig.__name__:

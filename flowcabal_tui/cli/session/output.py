@@ -1,4 +1,4 @@
-"""Lines of JSON to a client that may stop reading: few wait, and who has more to write waits too."""
+"""Lines of JSON to a client that may stop reading: few are queued, and writers wait when the queue is full."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STALL_SECONDS: Final = 5.0
 
 
 class Output:
-    """Writes messages to a file descriptor in a thread of its own, so that a full pipe holds up nothing else."""
+    """Writes messages to a file descriptor in a thread of its own, so that a full pipe blocks nothing else."""
 
     def __init__(self, target: int) -> None:
         self._target, self._loop = target, asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""What a session can ask of a project: the questions of the screen that change nothing and call no model."""
+"""The questions of a session to a project: those of the screen that change nothing and call no model."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def answer_of(question: str) -> TypeAdapter[Any]:
 
 
 def about(question: str) -> str:
-    """What the question is, in English."""
+    """The description of the question, in English."""
     return inspect.cleandoc(_method(question).__doc__ or "")
 
 

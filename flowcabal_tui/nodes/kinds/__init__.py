@@ -1,1 +1,1 @@
-"""Kinds of nodes: one module each with a `KIND`, found by `nodes.registry`, and what they share."""
+"""Kinds of nodes: one module each with a `KIND`, found by `nodes.registry`, and their shared code."""

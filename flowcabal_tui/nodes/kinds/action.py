@@ -28,7 +28,7 @@ class ActionParams(BaseModel):
 
 
 class ActionNode(NodeKind):
-    """Yields the action's result; an object also tells under `params` what the action was given."""
+    """Yields the action's result; an object also has the arguments of the action under `params`."""
 
     name: ClassVar[str] = "action"
     params: ClassVar[type[ActionParams]] = ActionParams

@@ -1,4 +1,4 @@
-"""What the kinds that hold graphs share: a body's output, names laid over names, and what is seen from outside."""
+"""Shared by the kinds that contain graphs: a body's output, shadowed names, and the names visible from outside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def exit_of(body: Body, outputs: Mapping[NodeId, Output]) -> Output | None:
 
 
 def check_exit(body: Body, field: str) -> Iterator[Finding]:
-    """Says when a body's exit is none of its nodes."""
+    """A finding when a body's exit is none of its nodes."""
     known = [node.id for node in body.nodes]
     if body.exit is not None and body.exit not in known:
         yield Finding(

@@ -1,4 +1,4 @@
-"""The candidates of an evolution: how facts tell them apart, and where the paragraphs of a pick come from."""
+"""The candidates of an evolution: their ranking by facts, and the origin of the paragraphs of a pick."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Candidate:
     text: str
     digest: Digest
     node: NodeId
-    """Who made it: the path from the evolution's node; "" for the writer."""
+    """Its maker: the path from the evolution's node; "" for the writer."""
     label: str = ""
     evaluation: Evaluation | None = None
     like: int | None = None
@@ -33,11 +33,11 @@ class Candidate:
     is_copy: bool = False
     """Its text is that of another, letter for letter: there is nothing to choose."""
     more_found: bool = False
-    """So many others as are wished for have fewer contradictions."""
+    """True when enough other candidates have fewer contradictions."""
 
     @property
     def found(self) -> int:
-        """How many contradictions the check has found."""
+        """The number of contradictions that the check has found."""
         return len(self.evaluation.findings) if self.evaluation else 0
 
     @property
@@ -49,7 +49,8 @@ class Candidate:
 def groups_in(answer: str, count: int) -> list[list[int]] | None:
     """The groups of near-duplicates that a sifting model named, as numbers from 1; None when they cannot be read.
 
-    What it left out stands alone; a number that is named twice or does not exist makes the answer unreadable.
+    A candidate left out is a group of its own; a number that is named twice or does not exist makes the answer
+    unreadable.
     """
     groups = (json_object(answer) or {}).get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
@@ -145,7 +146,7 @@ def _nearest(paragraph: str, shapes: Sequence[tuple[frozenset[str], int]]) -> in
 
 
 def facts(evaluation: Evaluation | None) -> Mapping[str, Any]:
-    """What the check said of a candidate, as the lineage tells it."""
+    """The check of a candidate, as stored in the lineage."""
     if evaluation is None:
         return {"checks": {}, "findings": []}
     return {

@@ -1,4 +1,4 @@
-"""`chat_context`: makes messages for a chat of the state and of what the user put in."""
+"""`chat_context`: makes messages for a chat from the state and the user's input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams
 
 
 class ChatContextParams(ItemParams):
-    """Where the messages go."""
+    """The fields for the messages."""
 
     into: str = Field("messages", description="The field for the messages; empty: none.")
     slots: str = Field("", description="A field for the state itself, as {state_for_prompt}; empty: none.")
@@ -34,7 +34,7 @@ class ChatContext(ItemKind):
 
 
 def messages_of(state: Mapping[str, Any], item: Item) -> list[dict[str, str]]:
-    """The state as `key=value` lines in the order of the keys, and what the user put in: SmartTavern's own way."""
+    """The state as `key=value` lines in the order of the keys, and the user's input: SmartTavern's own format."""
     lines = [f"{key}={state[key]}" for key in sorted(state)] or ["(empty)"]
     said = str(item.get("user_input", "")).strip()
     user = [{"role": "user", "content": said}] if said else []

@@ -1,4 +1,4 @@
-"""`condition`: chooses the branch that goes on, by what the nodes before it gave."""
+"""`condition`: chooses a branch by the outputs of earlier nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConditionParams(Condition):
 
 
 class ConditionNode(NodeKind):
-    """Yields the label of the branch with what was compared."""
+    """Yields the label of the branch, with the compared values."""
 
     name: ClassVar[str] = "condition"
     params: ClassVar[type[ConditionParams]] = ConditionParams

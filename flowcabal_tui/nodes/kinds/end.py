@@ -1,4 +1,4 @@
-"""`end`: where a workflow ends; yields what it is for."""
+"""`end`: the end of a workflow; yields its output."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SIFT: Final = (
     "events in the same order with mostly the same words. Do not judge which is better. "
     'Answer as JSON, with the numbers of the texts: {"groups": [[1, 3], [2]]}'
 )
-"""What every sifting model is told: it names near-duplicates, and never says which text is good."""
+"""The instruction to every sifting model: it names near-duplicates, and never judges which text is good."""
 NAMES: Final = frozenset({"parent", "note", "round", "candidates"})
 
 

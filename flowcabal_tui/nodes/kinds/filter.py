@@ -13,13 +13,13 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams, lac
 
 
 class FilterParams(ItemParams):
-    """Which items are kept."""
+    """The condition for items to keep."""
 
     where: str = Field("", description="JMESPath. An item is kept unless the result is false, null, 0 or empty.")
 
 
 class Filter(ItemKind):
-    """An item whose expression cannot be evaluated stays, and is told in `errors`."""
+    """An item whose expression cannot be evaluated is kept, with an entry in `errors`."""
 
     name: ClassVar[str] = "filter"
     params: ClassVar[type[FilterParams]] = FilterParams

@@ -22,7 +22,7 @@ class HumanParams(BaseModel):
 
 
 class Human(NodeKind):
-    """Waits for an answer; an upstream output can be what it starts from."""
+    """Waits for an answer; an upstream output can be the initial text."""
 
     name: ClassVar[str] = "human"
     params: ClassVar[type[HumanParams]] = HumanParams

@@ -1,4 +1,4 @@
-"""What the kinds share that work on items one after the other: where items come from, and what becomes of bad ones."""
+"""Shared by the kinds that process items one by one: the source of items, and the handling of bad ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ITEMS: Final[Schema] = {
 
 
 class ItemParams(BaseModel):
-    """Where the items come from."""
+    """The source of the items."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,7 +46,7 @@ class ItemError(FlowCabalError):
 
 
 class Carried:
-    """Items on their way to an output, and what went wrong; bounded as bindings are."""
+    """Items on their way to an output, with the errors; bounded as bindings are."""
 
     def __init__(self, on_error: OnError = "keep") -> None:
         self.on_error = on_error
@@ -60,7 +60,7 @@ class Carried:
             self.items.append(self._budget.keep(item))
 
     def failed(self, item: Item, number: int, error: FlowCabalError) -> None:
-        """What the params say of a bad item; `number` counts from 0. Raises StepFailed when they say so."""
+        """Handles a bad item as set in the params; `number` counts from 0. Raises StepFailed with `on_error` "fail"."""
         if self.on_error == "fail":
             raise StepFailed(
                 _("Item {n}: {reason}").format(n=number + 1, reason=error.title), error.detail, error.advice
@@ -70,7 +70,7 @@ class Carried:
         self.told(str(error), number)
 
     def told(self, message: str, number: int | None = None) -> None:
-        """Records what went wrong, with an item or, without a number, with all."""
+        """Records an error, of an item or, without a number, of all."""
         self.errors.append({"item": number, "message": message})
 
     @property
@@ -90,7 +90,7 @@ class ItemKind(NodeKind):
         return ITEMS
 
     def flaw(self, params: Any) -> Finding | None:
-        """Why these params can do nothing; then the items pass as they are, and the reason is told in `errors`."""
+        """The reason why these params cannot work; then the items pass unchanged, and the reason is in `errors`."""
         return None
 
     def check(self, params: Any, node: Node) -> tuple[Finding, ...]:
@@ -98,7 +98,7 @@ class ItemKind(NodeKind):
         return (flaw.model_copy(update={"node": node.id}),) if flaw else ()
 
     def make(self, params: Any, item: Item) -> Iterable[Item]:
-        """What becomes of one item, which stays as it is. Raises FlowCabalError."""
+        """The items made from one item, which is not modified. Raises FlowCabalError."""
         raise NotImplementedError
 
     async def work(self, context: NodeContext, params: Any, item: Item) -> Iterable[Item]:

@@ -23,7 +23,7 @@ ROLES: Final = ("system", "user", "assistant")
 
 
 class LlmChatParams(ItemParams, Sampled):
-    """Where the messages are, and which model answers."""
+    """The messages to send, and the model that answers."""
 
     messages_from: str = Field(
         "messages", description="The field that contains a list of {role, content}, or a text for one message."
@@ -46,7 +46,7 @@ class LlmChatParams(ItemParams, Sampled):
 
 
 class LlmChat(ItemKind):
-    """The calls go on side by side; what was answered is kept when another call fails."""
+    """The calls run in parallel; their answers are stored even if another call fails."""
 
     name: ClassVar[str] = "llm_chat"
     params: ClassVar[type[LlmChatParams]] = LlmChatParams

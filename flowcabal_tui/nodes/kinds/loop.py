@@ -43,7 +43,7 @@ class Accumulator(BaseModel):
 
 
 class LoopParams(BaseModel):
-    """A body, what it is repeated for, and what is collected from it."""
+    """A body, its repetition, and the values collected from it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,7 +65,7 @@ class LoopParams(BaseModel):
 
 
 class Loop(NodeKind):
-    """Yields the rounds, the accumulator, and what the exports ask for."""
+    """Yields the number of rounds, the accumulator, and the exports."""
 
     name: ClassVar[str] = "loop"
     params: ClassVar[type[LoopParams]] = LoopParams
@@ -115,7 +115,7 @@ class Loop(NodeKind):
         return tuple(found.model_copy(update={"node": node.id}) for found in _wrong(params))
 
     def fingerprint(self, context: NodeContext, params: LoopParams) -> None:
-        """None: what stands inside is looked up node by node, for some of it may act or ask."""
+        """None: the nodes inside are looked up one by one, for some of them may act or ask."""
 
     async def run(self, context: NodeContext, params: LoopParams) -> Produced:
         return Produced(await _Rounds(context, params).run())

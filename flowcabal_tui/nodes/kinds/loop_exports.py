@@ -1,4 +1,4 @@
-"""What a loop takes out of its rounds: items as a list, and aggregates such as a sum or a count."""
+"""The exports of a loop: items as a list, and aggregates such as a sum or a count."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class AggregateExport(_Frozen):
 
 
 class LoopExports(_Frozen):
-    """What is collected from the rounds."""
+    """The values collected from the rounds."""
 
     items: ItemsExport | None = Field(None, description="A list of objects, one or more per round.")
     aggregates: tuple[AggregateExport, ...] = Field((), description="Values built from all rounds.")
 
 
 class Gathered:
-    """Collects what the exports ask for, round by round, in the order of the rounds."""
+    """Collects the exports, round by round, in the order of the rounds."""
 
     def __init__(self, exports: LoopExports, inside: Collection[NodeId]) -> None:
         self._exports, self._inside = exports, frozenset(inside)
@@ -77,7 +77,7 @@ class Gathered:
 
     @property
     def items(self) -> list[Any]:
-        """The items. Raises BindingError when a field stands in none of them."""
+        """The items. Raises BindingError when no round has one of the fields."""
         export = self._exports.items
         if export is None:
             return []
@@ -98,7 +98,7 @@ class Gathered:
 
 
 def aggregated(export: AggregateExport, values: Sequence[Any]) -> Any:
-    """What an aggregate makes of the values; of none: 0, "", an empty list, or nothing.
+    """The aggregate of the values; of none: 0, "", an empty list, or None.
 
     Texts that are numbers count as numbers. Raises BindingError for others where numbers are needed.
     """
@@ -124,7 +124,7 @@ def aggregated(export: AggregateExport, values: Sequence[Any]) -> Any:
 
 
 def check(exports: LoopExports, inside: Collection[NodeId]) -> Iterator[Finding]:
-    """What is wrong with exports, given the nodes of the body."""
+    """The errors of exports, given the nodes of the body."""
     known = ", ".join(list(inside)[:20])
     if exports.items is not None and exports.items.from_node not in inside:
         said = _("{node} is not in the body. Nodes: {names}")
@@ -153,7 +153,7 @@ def paths_of(exports: LoopExports) -> tuple[tuple[str, str], ...]:
 
 
 def schema_of(exports: LoopExports) -> dict[str, Schema]:
-    """JSON Schemas of what the exports give, by name. Of what is not exported nothing is there to be read."""
+    """JSON Schemas of the exports, by name. Nothing else can be read."""
     item: Schema = {}
     if exports.items is not None and exports.items.fields:
         item = {"type": "object", "properties": {field: {} for field in exports.items.fields}}

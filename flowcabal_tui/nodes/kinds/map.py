@@ -1,4 +1,4 @@
-"""`map`: sets fields of each item to what JMESPath expressions take from it."""
+"""`map`: sets fields of each item to the results of JMESPath expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemKind, ItemParams
 
 
 class MapParams(ItemParams):
-    """Which fields are set, and to what."""
+    """The fields to set, with their expressions."""
 
     set: dict[str, str] = Field(
         default_factory=dict,
@@ -27,7 +27,7 @@ class MapParams(ItemParams):
 
 
 class Map(ItemKind):
-    """One item in, one item out. One bad expression leaves the whole item as it was."""
+    """One item in, one item out. One bad expression leaves the whole item unchanged."""
 
     name: ClassVar[str] = "map"
     params: ClassVar[type[MapParams]] = MapParams

@@ -38,7 +38,8 @@ class MergeParams(ItemParams):
 
 
 class Merge(ItemKind):
-    """Many to one where `sources` says so; one to one where `from_field` says so; both, one after the other."""
+    """Joins the items of several `sources`, or moves up the fields of `from_field` in each item; with both, the sources
+    are joined first."""
 
     name: ClassVar[str] = "merge"
     params: ClassVar[type[MergeParams]] = MergeParams

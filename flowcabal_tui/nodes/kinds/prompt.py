@@ -19,7 +19,7 @@ MODEL_RETRIES: Final = MODEL_ATTEMPTS
 """Calls of these retries, at most: the first answer with single paragraphs that cannot be placed has the whole text
 asked for, and then no further one is asked for single paragraphs."""
 SHORTENINGS: Final = 3
-"""How often a prompt that is too long for the model is made shorter."""
+"""Number of times that a prompt that is too long for the model is shortened."""
 
 
 class Prompt(NodeKind):

@@ -24,7 +24,7 @@ VERDICT: Final = (
     'End with JSON of this form: {"done": false, "points": ["what is to be changed, one point a string"]}. '
     '"done" is true only when no point is left. Write the points in the language of the text.'
 )
-"""What every critic is told, so that its verdict can be read."""
+"""The instruction to every critic that makes its verdict readable."""
 NAMES: Final = frozenset({"draft", "critique", "round"})
 
 
@@ -51,7 +51,7 @@ class RecursiveParams(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the critic said; `checked` is False when its answer holds no verdict that can be read."""
+    """The critic's answer; `checked` is False when it contains no readable verdict."""
 
     critique: str
     checked: bool = False
@@ -60,7 +60,7 @@ class Verdict:
 
     @property
     def told(self) -> str:
-        """The critique for the next revision: the points, or the answer as it stands."""
+        """The critique for the next revision: the points, or the whole answer."""
         return "\n".join(f"{n}. {point}" for n, point in enumerate(self.points, 1)) or self.critique
 
 

@@ -1,4 +1,4 @@
-"""`start`: where a workflow begins; yields what the run was given."""
+"""`start`: the beginning of a workflow; yields the inputs of the run."""
 
 from __future__ import annotations
 

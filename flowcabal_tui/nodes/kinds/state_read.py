@@ -12,7 +12,7 @@ from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried
 
 
 class StateReadParams(BaseModel):
-    """Which values, and where they go."""
+    """The values to read, and the fields for them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,7 +25,7 @@ class StateReadParams(BaseModel):
 
 
 class StateRead(NodeKind):
-    """What it yields depends on the state at the moment when it runs: put an edge where the order matters."""
+    """Its output depends on the state at the moment when it runs: add an edge if the order matters."""
 
     name: ClassVar[str] = "state_read"
     params: ClassVar[type[StateReadParams]] = StateReadParams

@@ -16,7 +16,7 @@ from flowcabal_tui.nodes.kinds.item_kinds import ITEMS, Carried, ItemError, fiel
 
 
 class StateWriteParams(BaseModel):
-    """What is written, and in which mode."""
+    """The values to write, and the mode."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,7 +38,7 @@ class StateWriteParams(BaseModel):
 
 
 class StateWrite(NodeKind):
-    """Yields the items, what was `written`, and `errors` such as a field that the first item does not have."""
+    """Yields the items, the `written` values, and `errors` such as a field that the first item does not have."""
 
     name: ClassVar[str] = "state_write"
     params: ClassVar[type[StateWriteParams]] = StateWriteParams

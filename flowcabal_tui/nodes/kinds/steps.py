@@ -72,7 +72,7 @@ def identities(context: NodeContext, calls: tuple[PromptParams, ...]) -> Any:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The first JSON object in what a model said, prose and fences around it or not; None when there is none."""
+    """The first JSON object in a model's answer, with or without prose and fences; None when there is none."""
     for number, opening in enumerate(_OPENING.finditer(text)):
         if number == _MOST_OPENINGS:
             break

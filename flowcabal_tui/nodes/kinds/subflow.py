@@ -1,4 +1,4 @@
-"""`subflow`: runs another workflow as one node; it may call itself while an input that says how deep falls."""
+"""`subflow`: runs another workflow as one node; it may call itself while an input that bounds the depth falls."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from flowcabal_tui.nodes.graph import dependencies, last_nodes
 from flowcabal_tui.nodes.size import too_large
 
 MAX_DEPTH: Final = 10
-"""Sub-flows inside each other, whoever calls whom."""
+"""Most sub-flows inside each other, over all workflows."""
 
 
 class Subflow(NodeKind):
-    """Yields what `outputs` names, else what the last node of the called workflow yields.
+    """Yields the values of `outputs`, else the output of the last node of the called workflow.
 
-    The last node is the last in its document that was not skipped and that nothing depends on.
+    The last node is the last in its document that was not skipped and that no other depends on.
     """
 
     name: ClassVar[str] = "subflow"

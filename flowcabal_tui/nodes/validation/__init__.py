@@ -1,4 +1,4 @@
-"""Everything that can be said about a workflow before it runs, as one list of findings."""
+"""All static checks of a workflow, as one list of findings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def validate(
 def check_document(
     value: Any, *, actions: Actions | None = None, library: Library | None = None
 ) -> tuple[Finding, ...]:
-    """The findings of `validate` for a document as it was parsed; where it has not the form of a workflow, those."""
+    """The findings of `validate` for a parsed document; for an invalid form, the findings on the form."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else None
     if isinstance(nodes, (list, tuple)) and (refused := too_many(nodes)) is not None:
         return (refused,)

@@ -1,4 +1,4 @@
-"""What an action is given against what the registry says that it takes: literal values, and what bindings can yield."""
+"""Checks the arguments of an action against its registry: literal values, and the possible values of bindings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The bindings and conditions of a node's parameters, against what the nodes and names that they read can give.
+"""Checks the bindings and conditions of a node's parameters against the nodes and names that they read.
 
-Most kinds say what they bind, and that is checked. A condition, a loop and a recursive node read paths in places of
-their own; a loop reads some of them inside its rounds, where its body and its names can be seen.
+Most kinds list their bindings. A condition, a loop and a recursive node read paths in places of their own; a loop reads
+some of them inside its rounds, where its body and its names are visible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMBERS: Final = frozenset(("number", "integer"))
 
 
 def check_bound(read: Read, scope: Scope, inner: Scope | None) -> Iterator[Finding]:
-    """Everything wrong with what a node reads; `inner` is the scope of its body, if it has one."""
+    """The errors in the paths that a node reads; `inner` is the scope of its body, if it has one."""
     params: Any = read.params
     match read.node.kind:
         case "condition":

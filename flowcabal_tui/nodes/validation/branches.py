@@ -1,7 +1,7 @@
-"""Which nodes may be skipped because a branch is not taken, and which can never run at all.
+"""Finds nodes that may be skipped because a branch is not taken, and nodes that can never run.
 
-Of each node it is known what must hold when it runs: for branching nodes, which of their labels. What several edges
-allow together is rounded up, so a node is called unreachable only when it is.
+For each node it computes the conditions of its execution: for branching nodes, which of their labels. The union over
+several edges is rounded up, so a node is called unreachable only when it is.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _MOST_KEPT: Final = 32
 def check_branches(
     order: Sequence[NodeId], needs: Mapping[NodeId, Collection[NodeId]], edges: Iterable[Edge], scope: Scope, path: str
 ) -> Iterator[Finding]:
-    """Warnings for nodes that can never run, and for references to what may be skipped while the node itself is not.
+    """Warnings for nodes that can never run, and for references to nodes that may be skipped while the node itself is
+    not.
 
-    A branch that ends in a join is meant to be skipped: of the nodes in it nothing is said.
+    A branch that ends in a join is meant to be skipped: its nodes get no warning.
     """
     joined = _joined(order, needs, scope)
     leading: dict[NodeId, list[Edge]] = {}

@@ -1,4 +1,4 @@
-"""The workflows that a workflow calls: are they there, do the calls end, and what is taken from them."""
+"""Checks the workflows that a workflow calls: existence, termination, and the outputs taken from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The codes of findings, each with what it means; the page of the language lists them."""
+"""The codes of findings with their meanings; the page of the language lists them."""
 
 from __future__ import annotations
 

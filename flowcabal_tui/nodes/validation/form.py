@@ -1,4 +1,4 @@
-"""Documents that have not the form of a workflow: what is wrong with them, field by field."""
+"""Documents that have not the form of a workflow: their errors, field by field."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODELS: Final[Mapping[tuple[int, str], type[BaseModel]]] = {(3, "nodes"): Node,
 
 
 def form_findings(value: Any, error: ValidationError) -> tuple[Finding, ...]:
-    """What a document lacks to be a workflow, with the field, and the node where it can be told."""
+    """The errors in the form of a document, with the field, and the node if it can be identified."""
     wrong = error.errors(include_url=False, include_input=False)[:_MOST]
     return tuple(dict.fromkeys(_finding(value, one) for one in wrong))
 

@@ -23,7 +23,7 @@ DROP: Final = "drop"
 
 
 def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
-    """Ids that stand twice, and ids that cannot be part of a path. `path` is that of the graph."""
+    """Duplicate ids, and ids that cannot be part of a path. `path` is that of the graph."""
     for node, count in Counter(node.id for node in nodes).items():
         if count > 1:
             yield Finding(code="DUPLICATE_ID", node=path + node, message=_("{n} nodes have this id.").format(n=count))
@@ -33,7 +33,7 @@ def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
 
 
 def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
-    """Edges that lead from or to nowhere, to a branch that there is not, to themselves, or that stand twice."""
+    """Edges with a missing node or branch, edges to their own source, and duplicates."""
     seen: set[Edge] = set()
     for number, edge in enumerate(edges):
         place = scope.place(f"edges[{number}]")

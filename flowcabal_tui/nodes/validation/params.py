@@ -22,7 +22,7 @@ _MOST_ERRORS = 20
 
 
 def read_node(node: Node, path: str, actions: Mapping[str, ActionShape] | None) -> tuple[Read, tuple[Finding, ...]]:
-    """A node with kind and parameters, or what stands in the way."""
+    """A node with kind and parameters, with the findings that prevent reading them."""
     kind = kind_named(node.kind)
     if kind is None:
         said = _("There is no kind {kind}. There are: {names}").format(
@@ -54,7 +54,7 @@ def _bad(path: str, raw: Mapping[str, Any], model: type[BaseModel], error: Any) 
 
 
 def place_of(raw: Any, loc: Sequence[Part]) -> str:
-    """Where a validator found something, without the tags that it puts between for choices such as kinds of block."""
+    """The place of a validation error, without the tags that pydantic adds for choices such as kinds of block."""
     parts: list[Part] = []
     value = raw
     for number, part in enumerate(loc):
@@ -68,7 +68,7 @@ def place_of(raw: Any, loc: Sequence[Part]) -> str:
 
 
 def placed_blocks(read: Read) -> Iterator[tuple[str, Block]]:
-    """Every prompt block of a node with the field where it stands."""
+    """Every prompt block of a node with its field."""
     if read.kind is None or read.params is None:
         return
     places = {id(block): place for place, block in _blocks_in(read.params, "")}
@@ -90,7 +90,7 @@ def _blocks_in(value: Any, place: str) -> Iterator[tuple[str, Block]]:
 
 
 def check_prompts(read: Read, scope: Scope) -> Iterator[Finding]:
-    """What the prompts of a node ask for and cannot get, and prompts that say nothing."""
+    """References in prompts that cannot be resolved, and empty prompts."""
     for place, block in placed_blocks(read):
         if isinstance(block, VirtualBlock):
             yield from _virtual(read.path, place, block, scope)

@@ -1,4 +1,5 @@
-"""What the nodes of a graph can name: the nodes of their own graph and of those around, and the other names."""
+"""The names available to the nodes of a graph: the nodes of their own graph and of those around, and the other
+names."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _NAMES_LISTED: Final = 500
 
 
 class ActionShape(Protocol):
-    """What validation must know of an action."""
+    """The properties of an action that validation needs."""
 
     @property
     def arg_schema(self) -> dict[str, Any]: ...
@@ -44,7 +45,7 @@ class Read:
 
     @cached_property
     def schema(self) -> Schema | None:
-        """What it yields; None: anything. An action whose node says nothing yields what the registry says."""
+        """The schema of its output; None: anything. If the node of an action declares none, that of the registry."""
         if self.kind is None or self.params is None:
             return None
         params: Any = self.params
@@ -102,7 +103,8 @@ RUN_ROOTS: Final[Mapping[str, Schema | None]] = {
 
 @dataclass(frozen=True)
 class Scope:
-    """A graph: whose body it is (`owner` and `field`, empty for the workflow itself), and what its nodes can name."""
+    """A graph: the owner of the body (`owner` and `field`, empty for the workflow itself), and the names available to
+    its nodes."""
 
     own: Mapping[NodeId, Read]
     schemas: Seen

@@ -1,4 +1,4 @@
-"""Going through a workflow, graph by graph and node by node, and gathering what every check finds."""
+"""Walks through a workflow, graph by graph and node by node, and collects the findings of every check."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Walk:
         """Node, code and message of what was found in prompts that kinds make: many are alike."""
 
     def findings(self, workflow: Workflow, library: Library | None) -> tuple[Finding, ...]:
-        """Everything that is wrong, in the order of the document."""
+        """All errors, in the order of the document."""
         try:
             _needs, scope = self._graph(workflow.nodes, workflow.edges, None, RUN_ROOTS, _Place())
             self._add(_entry(workflow))

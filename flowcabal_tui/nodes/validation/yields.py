@@ -1,6 +1,6 @@
-"""What a node yields as its own graph sees it: the exports of loops and what conditions compare, followed to schemas.
+"""The outputs of nodes as seen in their own graph: the exports of loops and the values of conditions, as schemas.
 
-A kind alone knows its parameters only; where a path in them leads is known by the graph.
+A kind alone knows its parameters only; the graph resolves the paths in them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Yields:
     _known: dict[NodeId, Schema | None] = field(default_factory=dict)
 
     def __call__(self, read: Read) -> Schema | None:
-        """What a node of the graph yields; None: anything. A node that is asked for while it is worked out is open."""
+        """The schema of a node's output; None: anything. A recursive request for the same node returns an open
+        schema."""
         if read.node.id not in self._known:
             self._known[read.node.id] = read.schema
             self._known[read.node.id] = self._refined(read)
@@ -82,7 +83,7 @@ class Yields:
 
 
 def inside(read: Read, scope: Scope, actions: Mapping[str, ActionShape] | None) -> Scope:
-    """What the nodes in the body of a loop can name."""
+    """The names available to the nodes in the body of a loop."""
     params: Any = read.params
     own: dict[NodeId, Read] = {}
     for node in params.body.nodes:
@@ -98,7 +99,7 @@ def scope_of(
     place: str,
     actions: Mapping[str, ActionShape] | None,
 ) -> Scope:
-    """The scope of a graph in which every node yields what `Yields` works out."""
+    """The scope of a graph whose outputs have the schemas of `Yields`."""
     seen = Seen(own, around.schemas if around else None)
     scope = Scope(own, seen, roots, owner, place)
     seen.of = Yields(scope, actions)
@@ -106,7 +107,7 @@ def scope_of(
 
 
 def loop_roots(params: Any, scope: Scope) -> dict[str, Schema | None]:
-    """The names that the nodes of a loop's body find, with what they can hold."""
+    """The names in the scope of a loop's body, with their schemas."""
     turn: dict[str, Schema | None] = {"index": _NUMBER, "size": _NUMBER}
     if params.mode == "for_each":
         item = item_schema(schema_at(_as_path(params.source), scope))
@@ -120,7 +121,7 @@ def loop_roots(params: Any, scope: Scope) -> dict[str, Schema | None]:
 
 
 def item_schema(schema: Schema | None) -> Schema | None:
-    """What the items of a list can be; None: anything."""
+    """The schema of the items of a list; None: anything."""
     found: list[Schema] = []
     for option in options_of(schema, schema) if schema else ():
         items = option.get("items")
@@ -132,7 +133,7 @@ def item_schema(schema: Schema | None) -> Schema | None:
 
 
 def schema_at(value: Any, scope: Scope) -> Schema:
-    """The schema of a parameter: where a binding leads, or the value that stands in the document."""
+    """The schema of a parameter: that of its binding's target, or of the literal value."""
     if isinstance(value, Mapping) and FROM in value:
         made, path = str(value.get(AGG, "identity")), value[FROM]
         if made != "identity":
