@@ -1,4 +1,4 @@
-"""Where things live, by the XDG rules. Asking for a path never makes a folder."""
+"""Paths of files, by the XDG rules. Asking for a path never makes a folder."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def state_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """What can be made again: OpenViking's workspaces."""
+    """The folder for reproducible files: OpenViking's workspaces."""
     return Path(os.environ.get("FLOWCABAL_CACHE_DIR") or _DIRS.user_cache_dir)
 
 
 def data_folder() -> Path:
-    """Where the demo's project is made, vocabularies are kept and the knowledge server is installed."""
+    """The folder of the demo's project."""
     return Path(os.environ.get("FLOWCABAL_DATA_DIR") or _DIRS.user_data_dir)
 
 

@@ -1,4 +1,4 @@
-"""`config.toml`: what the user sets for all projects, and the list of recent ones."""
+"""`config.toml`: the user's settings for all projects, and the list of recent ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def load_user() -> UserSettings:
 
 
 def file_modes() -> Modes:
-    """The permissions of what is made in project folders; private where the user's file cannot be read."""
+    """The permissions of files made in project folders; private if the user's file cannot be read."""
     try:
         return SHARED if load_user().project_files == "shared" else PRIVATE
     except SettingsError:
@@ -56,7 +56,7 @@ def file_modes() -> Modes:
 
 
 def save_user(settings: UserSettings) -> None:
-    """Brings the file to these settings; see `change_user`. Raises OSError or SettingsError."""
+    """Writes the values that differ from the defaults; comments of the file are kept."""
     change_user(lambda _before: settings)
 
 

@@ -50,8 +50,7 @@ class EmbeddingEndpoint:
 
 
 def find_server() -> tuple[str, ...]:
-    """The command of the openviking-server to run: named by the environment, beside our Python, on PATH, or the one
-    that was installed by `knowledge install`; () where there is none.
+    """The openviking-server to run: from the environment, beside our Python, or on PATH.
 
     Never one of the current folder; see `find_program`.
     """
@@ -159,7 +158,7 @@ class OpenVikingServer:
         return self._folder / "workspace"
 
     def address(self) -> Address:
-        """Where it listens at the moment; raises KnowledgeError unless it is ready."""
+        """The current address; raises KnowledgeError unless it is ready."""
         if not isinstance(self._status, Ready) or self._address is None:
             raise KnowledgeError(
                 _("The knowledge server is not running."),
@@ -325,7 +324,7 @@ def _reason(code: int, tail: str) -> str:
 
 
 def log_tail(path: Path, start: int, hidden: Sequence[str], size: int = 4000) -> str:
-    """What a log has from byte `start` on, at most its end, without escapes and the `hidden` strings."""
+    """The end of a log after byte `start`, at most `size` bytes, without escapes and the `hidden` strings."""
     try:
         with path.open("rb") as file:
             length = path.stat().st_size
