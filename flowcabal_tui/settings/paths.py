@@ -30,7 +30,7 @@ def cache_folder() -> Path:
 
 
 def data_folder() -> Path:
-    """The folder of the demo's project."""
+    """The folder of the demo's project, of vocabularies and of the installed knowledge server."""
     return Path(os.environ.get("FLOWCABAL_DATA_DIR") or _DIRS.user_data_dir)
 
 

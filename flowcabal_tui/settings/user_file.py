@@ -56,7 +56,7 @@ def file_modes() -> Modes:
 
 
 def save_user(settings: UserSettings) -> None:
-    """Writes the values that differ from the defaults; comments of the file are kept."""
+    """Writes these settings into the file; see `change_user`. Raises OSError or SettingsError."""
     change_user(lambda _before: settings)
 
 

@@ -50,7 +50,8 @@ class EmbeddingEndpoint:
 
 
 def find_server() -> tuple[str, ...]:
-    """The openviking-server to run: from the environment, beside our Python, or on PATH.
+    """The command of the openviking-server to run: named by the environment, beside our Python, on PATH, or the one
+    that was installed by `knowledge install`; () where there is none.
 
     Never one of the current folder; see `find_program`.
     """
