@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, Rename
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.project.change_words import change_words
 from flowcabal_tui.protocol import from_message, to_message
-from flowcabal_tui.protocol.book import AddChapter, EditChapter, RevertChange, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, RevertChange, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.project.desk import Desk, make_one, opened
@@ -36,7 +37,20 @@ RENAME = Rename("Marlow", "Vane")
 
 @pytest.fixture
 async def desk(folder: Path) -> AsyncIterator[Desk]:
-    async with opened(await make_one(folder, ModelsSettings())) as desk:
+    async with book(folder, ModelsSettings()) as desk:
+        yield desk
+
+
+@pytest.fixture
+async def writing(folder: Path) -> AsyncIterator[Desk]:
+    """The same book, in which a model writes."""
+    async with book(folder, ModelsSettings(user=Endpoint(provider="offline", model="offline"))) as desk:
+        yield desk
+
+
+@asynccontextmanager
+async def book(folder: Path, models: ModelsSettings) -> AsyncIterator[Desk]:
+    async with opened(await make_one(folder, models)) as desk:
         for number, text in enumerate(TEXTS, 1):
             if number > 1:
                 await desk.project.carry_out(AddChapter(f"Chapter {number}"))
@@ -169,6 +183,41 @@ async def test_a_changed_fact_leads_to_the_places_that_say_it(desk):
     impact = await desk.project.story.impact(FactChanged(RecordId("age"), "Ines Marlow is twenty-nine years old"))
     assert [row.position for row in impact.rows] == [0, 1, 2]
     assert all(row.answer == "patch" for row in impact.rows)
+
+
+async def test_a_chapter_that_was_written_from_the_changed_words_comes_last_and_only_while_its_text_is_kept(writing):
+    await writing.project.carry_out(AddChapter("Chapter 4"))
+    fourth = await writing.chapter(4)
+    run = await writing.run("chapter", 4)
+    kept = await writing.keep(run, "polish", chapter=fourth)
+    given = (await writing.view(run, "draft")).attempts[0].receipt
+    uris = {source.uri for source in given.sources}
+    chapter = await writing.chapter(1)
+    assert {f"manuscript/{chapter}", "facts/age"} & uris
+    said = await text(writing, 4)
+    await writing.project.carry_out(WriteChapter(fourth, said.replace("thirty-four", "many")))
+    await writing.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("thirty-four", "twenty-nine")))
+    rows = (await writing.project.story.impact(ChapterChanged(chapter))).rows
+    *others, last = rows
+    assert (last.directness, last.position) == ("receipt", 4) and 4 not in {row.position for row in others}
+    assert not last.chosen and last.answer == "decide" and last.asks is not None
+    assert last.proposal.quotation in await text(writing, 4)
+    of_fact = (await writing.project.story.impact(FactChanged(RecordId("age"), "Ines Marlow is ninety years old"))).rows
+    assert ("receipt", 4) in [(row.directness, row.position) for row in of_fact]
+    await writing.project.carry_out(DeleteOutput(kept))
+    rows = (await writing.project.story.impact(ChapterChanged(chapter))).rows
+    assert "receipt" not in {row.directness for row in rows}
+
+
+async def test_what_was_written_before_the_words_were_there_does_not_rest_on_them(writing):
+    await writing.project.carry_out(AddChapter("Chapter 4"))
+    fourth = await writing.chapter(4)
+    await writing.keep(await writing.run("chapter", 4), "polish", chapter=fourth)
+    chapter = await writing.chapter(2)
+    added = TEXTS[1] + " Ines had forty sheep."
+    await writing.project.carry_out(WriteChapter(chapter, added))
+    await writing.project.carry_out(WriteChapter(chapter, added.replace("forty", "sixty")))
+    assert (await writing.project.story.impact(ChapterChanged(chapter))).rows == ()
 
 
 async def test_a_moved_chapter_leads_to_uses_of_what_it_is_the_first_to_tell(desk):

@@ -35,6 +35,7 @@ from flowcabal_tui.project.memory.steps import Steps
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.story.impact_choice import chosen, reviewed
 from flowcabal_tui.project.story.impact_patches import ImpactPatches
+from flowcabal_tui.project.story.impact_receipts import ReceiptEdges, not_listed, record_uri
 from flowcabal_tui.project.story.impact_rows import (
     BookText,
     by_directness,
@@ -73,6 +74,7 @@ class ImpactReviews:
     ) -> None:
         self._store, self._steps, self._workshop, self._models = store, steps, workshop, models
         self._patches = ImpactPatches(store, models, prompts, language)
+        self._receipts = ReceiptEdges(store, workshop, language)
         self._language, self._clock = language, clock
 
     async def of(self, change: BookChange) -> Impact:
@@ -145,7 +147,8 @@ class ImpactReviews:
             if any(each.chapter == chapter.id and _overlaps(each, one, before) for each in record.evidence)
         ]
         rows = [_record(record, one, lost_quotation(source, one)) for record, one in dict(quoting).items()]
-        return Impact(change, (*rows, *await self._same(lost, source, entities)))
+        records = {record_uri(record): one for record, one in quoting}
+        return Impact(change, (*rows, *await self._same(lost, source, entities, records)))
 
     async def _fact(self, change: FactChanged) -> Impact:
         record = next((each for each in _records(await self._story()) if each.id == change.record), None)
@@ -159,14 +162,20 @@ class ImpactReviews:
         if not lost:
             return Impact(change, tuple(own), is_same=True)
         source = BookText(f"records/{record.id}", 0, "", before, 0)
-        return Impact(change, (*own, *await self._same(lost, source, entities)))
+        uris = {record_uri(record): lost[0]}
+        return Impact(change, (*own, *await self._same(lost, source, entities, uris)))
 
-    async def _same(self, lost: Sequence[Lost], source: BookText, entities: Sequence[Entity]) -> list[ImpactRow]:
+    async def _same(
+        self, lost: Sequence[Lost], source: BookText, entities: Sequence[Entity], records: Mapping[str, Lost]
+    ) -> list[ImpactRow]:
+        """Places that say the same, then chapters that were written from it; `records` rest on it too, by uri."""
         book = await self._book()
         texts = [each.text for each in book]
         found = await self._workshop.do(same_places, lost, texts, tuple(entities), self._language)
         rows = [value_row(book[place.text], place, lost_quotation(source, place.lost)) for place in found]
-        return list({row.proposal.id: row for row in reversed(rows)}.values())[::-1]
+        said = list({row.proposal.id: row for row in reversed(rows)}.values())[::-1]
+        given = await self._receipts.of(lost, source, records, book, entities)
+        return [*said, *not_listed(given, said)]
 
     async def _moved(self, change: ChapterMoved) -> Impact:
         chapter = await self._chapter(change.moved)

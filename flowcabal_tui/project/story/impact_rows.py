@@ -11,7 +11,7 @@ from flowcabal_tui.agents.impact.renaming import NamePlace, RenamePlan
 from flowcabal_tui.agents.impact.statements import Lost, SamePlace, Value
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.impact import Directness, ImpactRow, PatchQuestion
-from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     Change,
@@ -35,6 +35,7 @@ from flowcabal_tui.project.book.matching import around
 
 MAKER: Final = "impact"
 _LEAST_SURE: Final = 1.0
+_LEAST_CONFIDENCE: Final = 0.1
 _ENDS: Final = "。！？!?….\n"
 _LONGEST: Final = 300
 """Characters of a sentence on each side of a place, by which the place is known again."""
@@ -127,6 +128,15 @@ def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
     key = _key(source, use.start, "subject", told.subject, plain_quotation(words))
     asks = PatchQuestion("moved", words)
     return _row(source, use.start, source.text[use.start : use.end], finding, "subject", key, asks)
+
+
+def receipt_row(source: BookText, place: Span, lost: Lost, changed: Quotation) -> ImpactRow:
+    """A chapter that was written from a context with the changed words; `place` is what most probably rests on them."""
+    quoted = source.text[place.start : place.end]
+    explanation = _("The context of this chapter contained the changed words.")
+    finding = Finding("", explanation, changed, _LEAST_CONFIDENCE, False, tuple(sorted(lost.subjects)))
+    key = _key(source, place.start, "receipt", plain_quotation(lost.text))
+    return _row(source, place.start, quoted, finding, "receipt", key, PatchQuestion("changed", lost.text, lost.now))
 
 
 def lost_quotation(source: BookText, lost: Lost) -> Quotation:

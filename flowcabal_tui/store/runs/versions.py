@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from flowcabal_tui.domain.codec import from_plain
 from flowcabal_tui.domain.context import Receipt
-from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, RunId
+from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import EventKind, made_in, served_nodes
+from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.store.file.blobs import put_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database, Work
+from flowcabal_tui.store.runs.receipts import UsedSource, summaries, used_sources
 
 _OF_WORKFLOW: Final = "run.workflow>=? AND run.workflow<? AND run.chapter IS ?"
 _DURATION_RUNS: Final = 3
@@ -112,6 +114,14 @@ class Versions:
             if told.get("key") == key and told.get("receipt"):
                 return from_plain(Receipt, told["receipt"])
         return None
+
+    async def used_sources(self, uris: Collection[str]) -> tuple[UsedSource, ...]:
+        """See `receipts.used_sources`."""
+        return await used_sources(self._database, uris)
+
+    async def summaries(self, uri: str) -> tuple[tuple[Level, Generation, str], ...]:
+        """See `receipts.summaries`."""
+        return await summaries(self._database, uri)
 
     async def keys(
         self, workflow: str, chapter: ChapterId | None, node: NodeId, digest: Digest | None

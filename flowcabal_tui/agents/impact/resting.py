@@ -1,0 +1,31 @@
+"""The sentence of a chapter that most probably rests on words that its writer was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flowcabal_tui.agents.checking.evidence.reading import Reader
+from flowcabal_tui.agents.impact.statements import Lost
+from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.memory import Entity
+
+
+def nearest_sentences(
+    texts: Sequence[str], lost: Sequence[Lost], entities: Sequence[Entity], language: str
+) -> tuple[Span, ...]:
+    """For each text the sentence that names most subjects of its lost statement, then shares most words with it; the
+    first sentence where none does."""
+    reader, index = Reader(language), NameIndex(entities)
+    return tuple(_nearest(text, one, index, reader) for text, one in zip(texts, lost, strict=True))
+
+
+def _nearest(text: str, lost: Lost, index: NameIndex, reader: Reader) -> Span:
+    words, hits = reader.words(lost.text), [hit for hit in index.find(text) if hit.entity in lost.subjects]
+
+    def order(span: Span) -> tuple[int, int, int]:
+        named = {hit.entity for hit in hits if span.start <= hit.start < span.end}
+        return len(named), len(reader.words_among(text[span.start : span.end], words)), -span.start
+
+    return max(sentences(text), key=order, default=Span(0, len(text)))

@@ -1,0 +1,103 @@
+"""Chapters whose contexts contained changed words: the weakest of the edges from a change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from flowcabal_tui.agents.impact.resting import nearest_sentences
+from flowcabal_tui.agents.impact.statements import Lost
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.impact import ImpactRow
+from flowcabal_tui.domain.manuscript import ChapterVersion
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
+from flowcabal_tui.project.story.impact_rows import BookText, lost_quotation, receipt_row
+from flowcabal_tui.project.workshop import Workshop
+from flowcabal_tui.store import Store
+from flowcabal_tui.store.runs.receipts import UsedSource
+
+_FOLDERS: Mapping[type[StoryRecord], str] = {
+    Relation: "relations",
+    Fact: "facts",
+    Promise: "promises",
+    Moment: "moments",
+}
+
+
+def record_uri(record: StoryRecord) -> str:
+    """The uri of a record in a receipt."""
+    return f"{_FOLDERS[type(record)]}/{record.id}"
+
+
+class ReceiptEdges:
+    """Reads the receipts of the runs whose outputs were kept."""
+
+    def __init__(self, store: Store, workshop: Workshop, language: str) -> None:
+        self._store, self._workshop, self._language = store, workshop, language
+
+    async def of(
+        self,
+        lost: Sequence[Lost],
+        source: BookText,
+        records: Mapping[str, Lost],
+        book: Sequence[BookText],
+        entities: Sequence[Entity],
+    ) -> list[ImpactRow]:
+        """A row for each chapter of `book` whose text came from a context with a lost statement of `source`, or with
+        one of the `records` (by uri) that rest on it."""
+        uri = f"manuscript/{source.subject}"
+        uses = await self._store.versions.used_sources({uri, *records})
+        if not uses:
+            return []
+        seen = _Seen(await self._given(uri, source.subject), lost, records)
+        given: dict[ChapterId, Lost] = {}
+        for use in uses:
+            if use.chapter not in given and (one := seen.lost(use)) is not None:
+                given[use.chapter] = one
+        chapters = [each for each in book if each.subject in given and each.subject != source.subject]
+        wanted = [given[ChapterId(each.subject)] for each in chapters]
+        texts = [each.text for each in chapters]
+        spans = await self._workshop.do(nearest_sentences, texts, wanted, tuple(entities), self._language)
+        return [
+            receipt_row(chapter, span, one, lost_quotation(source, one))
+            for chapter, span, one in zip(chapters, spans, wanted, strict=True)
+        ]
+
+    async def _given(self, uri: str, chapter: str) -> list[tuple[str, int, str]]:
+        """The level, the generation and the text of every state of the chapter that a context could contain, the
+        newest first."""
+        versions: Iterable[ChapterVersion] = await self._store.book.versions(ChapterId(chapter))
+        whole = [("L2", each.generation, await self._store.book.text(each.chapter, each.version)) for each in versions]
+        return [*whole, *(await self._store.versions.summaries(uri))]
+
+
+class _Seen:
+    """Says which lost statement a source in a context contained."""
+
+    def __init__(
+        self, states: Sequence[tuple[str, int, str]], lost: Sequence[Lost], records: Mapping[str, Lost]
+    ) -> None:
+        self._states, self._lost, self._records = states, lost, records
+
+    def lost(self, use: UsedSource) -> Lost | None:
+        """The first of them; None for none."""
+        source = use.source
+        if source.uri in self._records:
+            return self._records[source.uri]
+        text = next((text for level, at, text in self._states if level == source.level and at <= use.generation), "")
+        if source.level != "L2":
+            return next((one for one in self._lost if any(value.words in text for value in one.values)), None)
+        return next(iter(self._whole(text, source.start, source.end)), None)
+
+    def _whole(self, text: str, start: int, end: int) -> Iterator[Lost]:
+        """Those that a part of the text contains, or of which it contains the beginning or the end."""
+        for one in self._lost:
+            at = text.find(one.text)
+            if at >= 0 and (start < 0 or (start < at + len(one.text) and at < end)):
+                yield one
+
+
+def not_listed(rows: Iterable[ImpactRow], known: Collection[ImpactRow]) -> list[ImpactRow]:
+    """The rows of chapters that have no row yet."""
+    listed = {row.proposal.place.chapter for row in known if row.proposal.place}
+    return [row for row in rows if row.proposal.place and row.proposal.place.chapter not in listed]
