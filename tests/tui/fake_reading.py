@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.agents.names.planned import ChapterPlan, compared
+from flowcabal_tui.domain.beats import ChapterBeats
+from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.origin import BlamedLine, Origin, Provenance, Written
 from flowcabal_tui.domain.overview import ChapterStanding, Goals, Overview
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchHit, SearchKind, TextPlace
 from flowcabal_tui.domain.writing_days import WritingDay, WritingLog
+from flowcabal_tui.headings.planned_scenes import planned_scenes
 from flowcabal_tui.project.book.matching import Document, Page, best, places
 from flowcabal_tui.proofing.rules import proof, rules_for
 from tests.tui import fake_books as books
@@ -26,6 +30,8 @@ class FakeReading:
     chapter_rows: list[Chapter]
     version_rows: dict[ChapterId, tuple[tuple[ChapterVersion, str], ...]]
     similar: tuple[SearchHit, ...] = ()
+    outlined = ""
+    """The outline's words for the first chapter."""
     goals = Goals(book=1_000, chapter=100, day=200)
 
     def _text(self, chapter: Chapter) -> str:
@@ -108,6 +114,14 @@ class FakeReading:
             found.append(ChapterScene(number, title, Span(start, start), span, text, beats=beats))
             start += len(text)
         return tuple(found)
+
+    async def beats(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
+        """By the real rule, in this process; the outline is `self.outlined`."""
+        row = next(row for row in self.chapter_rows if row.id == chapter)
+        hero = Entity(EntityId("hero"), "character", self.words.hero)
+        parts = ((1, planned_scenes(self.outlined)),) if self.outlined and row.position == 1 else ()
+        plan = ChapterPlan(chapter, parts, (hero,), volume=self.words.abstract if parts else "")
+        return compared(plan, self._text(row) if text is None else text)
 
     async def proof(
         self, chapters: Sequence[ChapterId] = (), rules: Sequence[ProofRule] = ()

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.words import word_list
-from flowcabal_tui.domain.beats import Beat, BeatName
-from flowcabal_tui.domain.ids import EntityId
+from flowcabal_tui.domain.beats import Beat, BeatName, ChapterBeats, PartBeats
+from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.known_names import stands_alone
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.headings.planned_scenes import PlannedScene, matched
+from flowcabal_tui.headings.scenes import scenes
 
 _MOST_PLACES: Final = 40
 _QUOTED: Final = re.compile(r"《([^《》]{1,20})》|「([^「」]{1,12})」|『([^『』]{1,12})』|【([^【】]{1,12})】")
@@ -23,11 +27,44 @@ _POSSESSIVE: Final = re.compile(r"['’]s?$")
 Places = Mapping[EntityId | str, Sequence[Span]]
 
 
+@dataclass(frozen=True, slots=True)
+class ChapterPlan:
+    """What is compared with the text of a chapter: the planned scenes of each of its parts, by the part's index.
+
+    `entities` are those of `concerned`; for `volume` and `shared` see `ChapterBeats`.
+    """
+
+    chapter: ChapterId
+    parts: tuple[tuple[int, tuple[PlannedScene, ...]], ...]
+    entities: tuple[Entity, ...] = ()
+    volume: str = ""
+    shared: bool = False
+    blank_lines: bool = False
+
+
 def concerned(words: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
     """The entities that `words` may name, and those whose longer names contain one of theirs."""
     known = tuple(entities)
     named = {name for entity in known for name in entity.names if name and name in words}
     return tuple(entity for entity in known if any(name in longer for longer in entity.names for name in named))
+
+
+def compared(plan: ChapterPlan, text: str) -> ChapterBeats:
+    """The beats of the plan with the places of their names in the text."""
+    written = scenes(text, blank_lines=plan.blank_lines) if text.strip() else ()
+    spans = tuple(scene.body for scene in written)
+    planned = [
+        (part, scene, number)
+        for part, scenes_of_part in plan.parts
+        for scene, number in zip(scenes_of_part, matched(scenes_of_part, written), strict=True)
+    ]
+    lines = [(line, spans[at - 1] if at else None) for _part, scene, at in planned for line in scene.lines]
+    beats = iter(beats_in(lines, text, plan.entities, spans))
+    parts = tuple(
+        PartBeats(scene.title, scene.number, tuple(islice(beats, len(scene.lines))), number, part)
+        for part, scene, number in planned
+    )
+    return ChapterBeats(plan.chapter, parts, plan.volume, plan.shared, len(written))
 
 
 def beats_in(

@@ -27,6 +27,7 @@ from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
+from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
 from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
@@ -147,6 +148,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Errors"), ErrorScreen),
     (mark("Outline"), OutlineScreen),
     (mark("Outline of a chapter"), BeatsScreen),
+    (mark("Outline beside the text"), BeatsPanel),
     (mark("Trust"), TrustScreen),
     (mark("Revision"), RevisionScreen),
     (mark("Comments"), CommentsScreen),

@@ -18,6 +18,7 @@ from flowcabal_tui.tui.conversation.screen import ConversationScreen
 from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
+from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.models.trust import TrustScreen
@@ -57,7 +58,7 @@ _OPENED_BY: Final[dict[type[DOMNode], str]] = {
     EntitiesScreen: "story.names", EgoScreen: "names.graph", MentionsScreen: "names.mentions",
     RecordsScreen: "story.promises", ProposalsScreen: "story.proposals", FindingsScreen: "story.findings",
     ImpactScreen: "story.impact", WorkflowList: "workflow.template", WorkflowVersionsScreen: "workflows.versions",
-    BuildsScreen: "builds.open",
+    BuildsScreen: "builds.open", BeatsPanel: "book.beats",
 }  # fmt: skip
 """The id of the command that opens a page. What is not here opens by itself, such as a question."""
 

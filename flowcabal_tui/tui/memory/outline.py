@@ -50,14 +50,14 @@ class PartOf(NamedTuple):
     volume: str = ""
 
 
-def _titles(book: BookOutline) -> dict[ChapterId, str]:
+def chapter_titles(book: BookOutline) -> dict[ChapterId, str]:
     """The chapters as they are shown."""
     return {each.id: f"{each.position} {one_line(each.title)}" for each in book.chapters}
 
 
 def _rows(book: BookOutline, names: Iterable[str]) -> list[Option]:
     """The rows of the list. Their words are made when they come into sight."""
-    titles = _titles(book)
+    titles = chapter_titles(book)
     beside = _BESIDE + 2 * max(map(len, titles.values()), default=0)
     rows = []
     for name in names:
@@ -230,14 +230,7 @@ class OutlineScreen(ModalScreen[None]):
         of = self._current()
         if self._book is None or of == PartOf():
             return
-        placed, titles = of.placed, _titles(self._book)
-        beats = self._book.outline.body(placed.part) if placed else ""
-        heading = (placed.part.title or _("The whole book")) if placed else of.volume
-        title = " · ".join(filter(None, (heading, titles.get(of.chapter))))
-        text = await self._controller.chapter_text(of.chapter) if of.chapter else ""
-        words = await self.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
-        if words is not None:
-            await self._controller.write(words, of, self._version)
+        if await self._controller.edit(of, self._book, self._version):
             await self._read()
             self.notify(_("Saved."), markup=False)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.outline import NOWHERE, OutlinePart
+from flowcabal_tui.domain.outline import NOWHERE, BookOutline, OutlinePart
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import META
 from flowcabal_tui.protocol.book import AssignOutline, WriteMeta, WriteOutlinePart
-from flowcabal_tui.tui.memory.outline import PartOf
+from flowcabal_tui.tui.memory.outline import BeatsScreen, PartOf, chapter_titles
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 
 if TYPE_CHECKING:
@@ -26,6 +26,18 @@ class OutlineController:
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench
         self.outline, self.chapter_text = workbench.book.outline, workbench.book.chapter_text
+
+    async def edit(self, of: PartOf, book: BookOutline, version: int) -> bool:
+        """Opens the words of a part, as they are in this version, beside their chapter; True when others were saved."""
+        placed = of.placed
+        beats = book.outline.body(placed.part) if placed else ""
+        heading = (placed.part.title or _("The whole book")) if placed else of.volume
+        title = " · ".join(filter(None, (heading, chapter_titles(book).get(of.chapter))))
+        text = await self.chapter_text(of.chapter) if of.chapter else ""
+        words = await self._screen.app.push_screen_wait(BeatsScreen(title, text, beats, is_new=placed is None))
+        if words is not None:
+            await self.write(words, of, version)
+        return words is not None
 
     async def write(self, text: str, of: PartOf, version: int) -> None:
         part = of.placed.part if of.placed else None

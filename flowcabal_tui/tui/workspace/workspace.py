@@ -54,6 +54,7 @@ from flowcabal_tui.tui.workflows.builds_controller import BuildController
 from flowcabal_tui.tui.workflows.controller import GraphController
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 from flowcabal_tui.tui.workflows.library import LibraryController
+from flowcabal_tui.tui.workspace.beats_beside import BeatsBeside
 from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
 from flowcabal_tui.tui.workspace.name_card import NameCardController
 from flowcabal_tui.tui.workspace.navigation import Navigation
@@ -112,6 +113,7 @@ class WorkspaceScreen(Screen[None]):
         self.book = BookController(self, workbench, view, now, editor)
         self.summary = SummaryKeeper(self, workbench, view, self.book, now, self._books.keep)
         self.writing = WritingController(self, workbench, view)
+        self.beats = BeatsBeside(self, workbench, view)
         self.document = WorkflowDocument(self, workbench, view)
         self.models = ModelController(self, workbench)
         self.nodes = NodeController(self, workbench, view, self.document, self.output)
@@ -144,9 +146,9 @@ class WorkspaceScreen(Screen[None]):
         self.control = RunControl(self, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
         self._subscriptions.add(
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
-            self.book, self.book.drafts, self.book.reading, self.writing, self.proof, self.browser, self.search,
-            self.upkeep, self.navigation, self.memory, self.background, self.models, self.story, self.revision,
-            self.comment_marks, self.card, self.talk, self.builds, self.library, EngineNotices(self),
+            self.book, self.book.drafts, self.book.reading, self.writing, self.beats, self.proof, self.browser,
+            self.search, self.upkeep, self.navigation, self.memory, self.background, self.models, self.story,
+            self.revision, self.comment_marks, self.card, self.talk, self.builds, self.library, EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -241,6 +243,7 @@ class WorkspaceScreen(Screen[None]):
         if pane != "manuscript":
             self.writing.leave()
         self.view.pane = pane
+        self.beats.pane_shown(pane)
         self._columns.show(pane, focus=focus)
 
     @on(PaneChosen)

@@ -1,0 +1,143 @@
+"""Opens the outline of the chapter beside its text, in all panes and in the writing view, and keeps it up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.errors import HelperFailed
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
+from flowcabal_tui.tui.memory.outline import PartOf
+from flowcabal_tui.tui.memory.outline_controller import OutlineController
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.view import View
+from flowcabal_tui.tui.widgets.noted_view import NotedView
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+_CLASS: Final = "-beats"
+_HIDDEN_BY: Final = frozenset({"output", "prompt", "context", "profiles"})
+"""Panes in whose place the text or the panel is."""
+
+
+class BeatsBeside:
+    """The panel is made when it is opened for the first time. It takes the place of the right column."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
+        self._screen, self._workbench, self._view = screen, workbench, view
+        self._panel: BeatsPanel | None = None
+        self._is_wanted = False
+
+    @property
+    def is_on(self) -> bool:
+        """Is the panel shown?"""
+        return self._screen.has_class(_CLASS)
+
+    @property
+    def _pane(self) -> ManuscriptPane:
+        return self._screen.query_one(ManuscriptPane)
+
+    @on_key("book.beats", group="beats-open", exclusive=True)
+    async def toggle(self) -> None:
+        """Opens the panel and goes to it, or closes it."""
+        if self.is_on:
+            self.close()
+            return
+        if self._view.chapter is None:
+            self._screen.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            return
+        if self._view.pane != "manuscript":
+            self._view.show_pane("manuscript")
+        if self._panel is None:
+            self._panel = BeatsPanel()
+            await self._screen.query_one("#centre").mount(self._panel)
+            self._follow_text()
+        self._is_wanted = True
+        self._screen.add_class(_CLASS)
+        self._screen.call_after_refresh(self._panel.query_one(PickList).focus)
+        self._read_again()
+
+    def close(self) -> None:
+        """Hides the panel; the text gets the focus back."""
+        self._is_wanted = False
+        had_focus = self._panel is not None and self._panel.has_focus_within
+        self._screen.remove_class(_CLASS)
+        if had_focus:
+            self._to_text()
+
+    def pane_shown(self, pane: str) -> None:
+        """Another pane is in view: the panel gives way where there is no room for both, and comes back."""
+        if self._is_wanted:
+            self._screen.set_class(pane not in _HIDDEN_BY, _CLASS)
+            if self.is_on:
+                self._read_again()
+
+    def _follow_text(self) -> None:
+        self._screen.watch(self._pane.query_one("#read", NotedView), "texts_shown", self._read_again, init=False)
+        self._screen.watch(self._pane, "face", self._read_again, init=False)
+
+    @on_request(ManuscriptPane.DraftEdited)
+    def typed(self, chapter: ChapterId, text: str | None, base: int | None) -> None:
+        """Typing has stopped."""
+        self._read_again()
+
+    @on_event
+    def _changed(self, _event: BookChanged | OutputPersisted | OutputDeleted) -> None:
+        self._read_again()
+
+    def _read_again(self) -> None:
+        if self.is_on:
+            attempt(self._screen, self._read(), group="beats", exclusive=True)
+
+    async def _read(self) -> None:
+        chapter, text = self._view.chapter, self._pane.text
+        if chapter is None or self._panel is None:
+            return
+        try:
+            found = await self._workbench.book.beats(chapter, text)
+        except HelperFailed:  # a list beside the text is no reason to stop anybody
+            return
+        if self._view.chapter == chapter and self._pane.text == text:  # else another one is on its way
+            self._panel.show(found)
+
+    # What the panel asks for
+
+    def _to_text(self) -> None:
+        face = self._pane.face
+        self._pane.query_one(f"#{face}").focus()
+
+    @on_request(BeatsPanel.Left)
+    def leave(self) -> None:
+        """To the text; a panel that covers it is closed."""
+        if self._screen.has_class("-narrow"):
+            self.close()
+        self._to_text()
+
+    @on_request(BeatsPanel.PlaceChosen)
+    def go(self, start: int, end: int) -> None:
+        """Marks the place in the text."""
+        self.leave()
+        if self._pane.face == "edit":
+            self._pane.edit_at(start, end)
+        elif self._pane.face == "read":
+            self._pane.go_to(start, end)
+
+    @on_request(BeatsPanel.EditRequested)
+    async def edit(self, part: int | None, of_volume: bool) -> None:
+        """Opens the outline's words for the chapter beside it."""
+        chapter = self._view.chapter
+        if chapter is None:
+            return
+        book, version = await self._workbench.book.outline()
+        own = {at: each for at, each in enumerate(book.placed) if chapter in each.chapters}
+        placed = book.volume_of(chapter) if of_volume else own.get(part or 0, next(iter(own.values()), None))
+        if await OutlineController(self._screen, self._workbench).edit(PartOf(placed, chapter), book, version):
+            self._read_again()
