@@ -107,7 +107,9 @@ def requests() -> Iterator[type[Request]]:
 
 def test_every_request_of_a_pane_is_handled_by_one_method_with_its_fields(table):
     for kind in requests():
-        assert len(table._methods[kind]) == (3 if kind is ManuscriptPane.DraftEdited else 1), "drafts, hints, comments"
+        assert len(table._methods[kind]) == (4 if kind is ManuscriptPane.DraftEdited else 1), (
+            "drafts, hints, comments, beats"
+        )
         given = [(field.name, field.type) for field in fields(kind)]
         for method, _mark in table._methods[kind]:
             taken = [(each.name, each.annotation) for each in inspect.signature(method).parameters.values()]
