@@ -23,17 +23,19 @@ def part_words(part: PartBeats) -> str:
     return part.title or _("Scene {n}").format(n=part.number)
 
 
-def name_words(name: BeatName) -> str:
-    """A name with the number of its places."""
-    if name.count:
-        return _("{name} ({n})").format(name=name.name, n=name.count)
-    return _("{name}: not found").format(name=name.name)
-
-
 def beat_words(beat: Beat, part: PartBeats, scenes: int) -> str:
-    """The names of a beat, and the scene where they are if the text has several, or another one than planned."""
-    words = [name_words(name) for name in beat.names]
+    """The names of a beat with the number of their places, then those that are not there.
+
+    Also the scene where they are, if the text has several.
+    """
+    words = [_(", ").join(_name_words(name) for name in beat.names if name.count)]
+    if missing := _(", ").join(name.name for name in beat.names if not name.count):
+        words.append(_("not found: {names}").format(names=missing))
     if beat.scene and scenes > 1:
         here = _("in scene {n}") if part.scene in (0, beat.scene) else _("in scene {n}, not in scene {planned}")
         words.append(here.format(n=beat.scene, planned=part.scene))
-    return " · ".join(words)
+    return " · ".join(filter(None, words))
+
+
+def _name_words(name: BeatName) -> str:
+    return _("{name} ({n})").format(name=name.name, n=name.count)

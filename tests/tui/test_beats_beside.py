@@ -142,7 +142,7 @@ async def test_the_beats_are_edited_beside_the_chapter(book: tuple[Path, Chapter
         await until(pilot, lambda: isinstance(pilot.app.screen, BeatsScreen))
         pilot.app.screen.query_one("#beats", ProseArea).load_text("- Maud lights the lamp.")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "Maud: not found" in said(pilot))
+        await until(pilot, lambda: "not found: Maud" in said(pilot))
         assert (await project.book.outline())[0].beats(chapter) == "- Maud lights the lamp."
         await project.carry_out(WriteChapter(chapter, "Maud lit the lamp."))
         await until(pilot, lambda: "Maud (1)" in said(pilot))
