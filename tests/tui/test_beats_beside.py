@@ -18,6 +18,7 @@ from flowcabal_tui.tui.memory.outline import BeatsScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.widgets.writing_area import WritingArea
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import book, opened
@@ -59,7 +60,7 @@ async def opened_beside(pilot: Pilot[int], *keys: str) -> None:
     await settled(pilot)
     await pilot.press(*keys, "ctrl+d")
     await settled(pilot)
-    await until(pilot, lambda: panel(pilot).query_one(PickList).option_count > 0)
+    await until(pilot, lambda: panel(pilot).query_one(PickList).option_count > 0 and panel(pilot).has_focus_within)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -90,7 +91,7 @@ async def test_enter_goes_to_the_place_in_the_reader_and_in_the_editor(tmp_path:
         await settled(pilot)
         await pilot.press("g", "j", "enter")
         await settled(pilot)
-        area = screen_of(pilot).query_one(ProseArea)
+        area = screen_of(pilot).query_one(WritingArea)
         assert area.has_focus and area.selected_text == hero
 
 
@@ -100,7 +101,7 @@ async def test_it_follows_what_is_typed_in_the_writing_view(tmp_path: Path) -> N
         assert is_shown(pilot) and screen_of(pilot).has_class("-writing")
         await pilot.press("escape")
         await settled(pilot)
-        area = screen_of(pilot).query_one(ProseArea)
+        area = screen_of(pilot).query_one(WritingArea)
         assert area.has_focus and screen_of(pilot).has_class("-writing"), "Esc goes to the text, the view stays"
         area.insert("Dover. Northgate. ")
         area.report_edit()
