@@ -1,4 +1,5 @@
-"""Recovers the contents of a damaged project: chapters, their versions, texts about the book, names.
+"""Recovers the contents of a damaged project: chapters, their versions, texts about the book, names, comments,
+findings, locks.
 
 Sources are the database, read page by page, and the files of the manuscript folder. The damaged project is only read.
 """
@@ -26,6 +27,7 @@ from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.store.file.lock import holder_of
 from flowcabal_tui.store.file.salvage import Found, FoundEntity, FoundVersion, Salvage
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
+from flowcabal_tui.store.rows.salvaged import salvaged_comments, salvaged_findings, salvaged_locks
 from flowcabal_tui.store.store import DATABASE, LOCK
 
 _MOST_FILES: Final = 20_000
@@ -108,6 +110,9 @@ class Rescue:
         self.entities: tuple[FoundEntity, ...] = tuple(
             entity for entity in self.found.entities.values() if entity.by == "hand" and not entity.removed
         )
+        self.comments = salvaged_comments(self.found.comments)
+        self.findings = salvaged_findings(self.found.findings)
+        self.locked = salvaged_locks(self.found.locks) & {chapter.id for chapter in self.chapters}
         named = {version.digest for version in self.found.versions.values()}
         self.loose = tuple(sorted(self.found.texts.keys() - named)) if self._rows_are_missing() else ()
         """Whole texts that no version names, when rows that could name them are lost: runs' texts are among them."""

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectExists
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Author, ImportedChapter
@@ -24,6 +25,7 @@ from flowcabal_tui.manuscript.mirror import mirror_name, render_mirror
 from flowcabal_tui.project.book.following import AFTER_IMPORT, following
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.project.rescue import FoundChapter, Rescue
+from flowcabal_tui.project.rescue_notes import put_notes
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.salvage import FoundVersion
@@ -56,6 +58,12 @@ def described(rescue: Rescue) -> Iterator[str]:
         yield _("parts of the outline that were assigned to chapters: {n}").format(n=len(rescue.outline_links))
     if rescue.entities:
         yield _("names that you wrote: {n}").format(n=len(rescue.entities))
+    if rescue.comments:
+        yield _("comments: {n}").format(n=len(rescue.comments))
+    if rescue.findings:
+        yield _("findings, with your decisions: {n}").format(n=len(rescue.findings))
+    if rescue.locked:
+        yield _("locked chapters: {n}").format(n=len(rescue.locked))
     if rescue.loose:
         yield _("texts that belong to no chapter any more: {n}, including those of runs").format(n=len(rescue.loose))
 
@@ -132,6 +140,9 @@ def _write_files(rescue: Rescue, folder: Path) -> None:
         "about": {name: [asdict(version) for version in versions] for name, versions in rescue.meta.items()},
         "outline": [asdict(link) for link in rescue.outline_links],
         "names": [asdict(entity) for entity in rescue.entities],
+        "comments": [to_plain(comment) for comment in rescue.comments],
+        "findings": [to_plain(finding) for finding in rescue.findings],
+        "locked": sorted(rescue.locked),
     }
     _write(folder / "metadata.json", json.dumps(metadata, ensure_ascii=False, indent=2) + "\n")
 
@@ -157,7 +168,10 @@ def _texts(rescue: Rescue, chapter: FoundChapter) -> Iterator[tuple[FoundVersion
 
 def _write_report(rescue: Rescue, source: Path, folder: Path, problem: str) -> None:
     lines = [f"- {line}".replace("\t", " · ") for line in described(rescue)]
-    made = _("The folder {name} contains a new project with these chapters, versions, texts and names.")
+    made = _(
+        "The folder {name} contains a new project with these chapters, versions, texts, names, comments, findings and"
+        " locks."
+    )
     made = made.format(name=PROJECT)
     lines.append(f"- {problem or made}")
     lines.append("- " + _("Settings, prompts, workflows, runs and texts derived by agents are not included."))
@@ -220,6 +234,7 @@ async def _fill(rescue: Rescue, store: Store) -> None:
             aliases = tuple(map(str, _json_list(entity.aliases)))
             made = Entity(EntityId(entity.identity), kind, clean_line(entity.name), aliases, clean(entity.note), "hand")
             await store.memory.put_entity(made)
+    await put_notes(rescue, store, made_of)
 
 
 def _author(version: FoundVersion | None) -> Author:

@@ -9,17 +9,24 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.errors import ProjectDamaged, ProjectExists, ProjectLocked
+from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.errors import ChapterLocked, ProjectDamaged, ProjectExists, ProjectLocked
+from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalPlace
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.rescue import Rescue
 from flowcabal_tui.project.rescue_out import PROJECT, REPORT, described, take_out
 from flowcabal_tui.protocol.book import AddChapter, AssignOutline, EditChapter, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.findings import DecideFindings
+from flowcabal_tui.protocol.revision import AddComment, LockChapters
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import both, make, opened
@@ -237,6 +244,66 @@ async def test_links_and_names_of_a_stranger_lead_nowhere(novel: Path, tmp_path:
     out = await taken_out(novel)
     assert not [path for path in out.rglob("*") if path.is_file() and b"The key of the house." in path.read_bytes()]
     assert {path.name for path in tmp_path.iterdir()} >= {"out", "novel"} and not list(tmp_path.glob("*escaped*"))
+
+
+async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
+    async with opened(novel) as desk:
+        third, fourth = await desk.chapter(3), await desk.chapter(4)
+        for note in ("Who is she?", "A second note. " * 1_000):
+            await desk.project.carry_out(AddComment(third, note, "question", "Ines Marlow", 0))
+        about = Finding("", "Two numbers.", Quotation(words(3, 2)[:30], f"manuscript/{third}", 0, 30), 0.9)
+        place, quoted = ProposalPlace(fourth, 0, 30), words(4, 2)[:30]
+        kept = [
+            Proposal("finding", place, quoted, Difference(each), origin=Origin("rule", f"rule {n}"))
+            for n, each in enumerate((about, replace(about, explanation="Three numbers.")))
+        ]
+        await desk.project._engine.call(desk.project._parts.store.findings.raise_all(kept[:1]))
+        (row,) = (await desk.project.findings.findings(FindingWish())).rows
+        await desk.project.carry_out(DecideFindings((row.proposal.id,), "intended", "She lies."))
+        await desk.project._engine.call(desk.project._parts.store.findings.raise_all(kept[1:]))
+        await desk.project.carry_out(LockChapters((fourth,)))
+        await desk.settled()
+    header(novel)
+    out = await taken_out(novel)
+    report = (out / REPORT).read_text("utf-8")
+    assert all(line in report for line in ("comments: 2", "your decisions: 1", "locked chapters: 1"))
+    async with opened(out / PROJECT) as desk:
+        third, fourth = await desk.chapter(3), await desk.chapter(4)
+        notes = await desk.project.revision.comments(CommentWish())
+        assert {(note.chapter, note.kind, note.quotation) for note in notes} == {(third, "question", "Ines Marlow")}
+        assert max(len(note.words) for note in notes) > 10_000, "on pages of its own"
+        page = await desk.project.findings.findings(FindingWish(states=("waiting", "intended"), folded=True))
+        (finding,) = page.rows
+        assert (finding.proposal.place, finding.proposal.state) == (ProposalPlace(fourth, 0, 30), "intended")
+        assert finding.word == "She lies." and finding.proposal.difference.after.against == third
+        with pytest.raises(ChapterLocked):
+            await desk.project.carry_out(WriteChapter(fourth, "Another text."))
+
+
+async def test_rows_of_a_stranger_that_look_like_notes_are_left_out(novel: Path) -> None:
+    async with opened(novel) as desk:
+        await desk.project.carry_out(AddComment(await desk.chapter(3), "Mine."))
+    with closing(sqlite3.connect(database(novel))) as connection:
+        connection.execute(
+            "INSERT INTO comment SELECT NULL, chapter, 'spell', words, '', 0, 0, 0, 0, '', at FROM comment"
+        )
+        connection.execute(
+            "INSERT INTO comment SELECT NULL, chapter, 'note', words, '', 0, 0, 0, 0, '', 'no' FROM comment"
+        )
+        connection.execute(
+            "INSERT INTO comment SELECT NULL, 'gone', 'note', 'Lost.', '', 0, 0, 0, 0, '', at FROM comment"
+        )
+        connection.execute("INSERT INTO chapter_lock SELECT 'gone', 1, 1, at FROM comment LIMIT 1")
+        connection.execute(
+            "INSERT INTO proposal VALUES (NULL, 'x', 'finding', 'waiting', '', '', '', '', 0, 0, '', '{broken', '[]',"
+            " '[]', 0, '', '', NULL, NULL, '', 0, 0, '')"
+        )
+        connection.commit()
+    header(novel)
+    out = await taken_out(novel)
+    async with opened(out / PROJECT) as desk:
+        assert [note.words for note in await desk.project.revision.comments(CommentWish())] == ["Mine."]
+        assert not (await desk.project.findings.findings(FindingWish())).rows
 
 
 async def test_parts_of_the_outline_stay_with_their_chapters(novel: Path) -> None:

@@ -78,6 +78,10 @@ class Found:
     places: dict[ChapterId, FoundPlace] = field(default_factory=dict)
     entities: dict[str, FoundEntity] = field(default_factory=dict)
     texts: dict[Digest, Place] = field(default_factory=dict)
+    comments: list[tuple[Value, ...]] = field(default_factory=list)
+    findings: list[tuple[Value, ...]] = field(default_factory=list)
+    locks: list[tuple[Value, ...]] = field(default_factory=list)
+    """Rows that have the form of comments, findings and locks of chapters; see `store.rows.salvaged`."""
 
 
 class Salvage:
@@ -102,8 +106,14 @@ class Salvage:
                     self._text(place, row, damaged)
                 case 6:
                     self._place(row)
+                case 11 if row[0] is None:
+                    self.found.comments.append(row)
                 case 11:
                     self._version(row)
+                case 4:
+                    self.found.locks.append(row)
+                case 23 if row[2] == "finding":
+                    self.found.findings.append(row)
                 case 8 | 9 | 10:
                     self._entity(row)
         self.found.damaged_texts = len(damaged - self.found.texts.keys())

@@ -28,6 +28,7 @@ from flowcabal_tui.store.file.connection import Clock, Database, Row
 from flowcabal_tui.store.memory.records import write_record
 from flowcabal_tui.store.rows.findings import raise_findings, withdraw_findings
 from flowcabal_tui.store.rows.proposals import FIELDS, decide, next_decision, proposal_of
+from flowcabal_tui.store.rows.salvaged import SalvagedFinding
 
 _HERE: Final = """here AS MATERIALIZED (SELECT chapter, position FROM place WHERE NOT deleted
     AND generation=(SELECT max(generation) FROM place AS other WHERE other.chapter=place.chapter))"""
@@ -102,6 +103,16 @@ class Findings:
         at = self._clock().isoformat()
 
         return await self._database.do(lambda connection: _put(connection, findings, at, replaced, chapters))
+
+    async def restore(self, found: Sequence[SalvagedFinding]) -> None:
+        """Stores findings of another database with their states, reasons and times."""
+
+        def restore(connection: sqlite3.Connection) -> None:
+            for each in found:
+                (stored,) = raise_findings(connection, [each.proposal], each.at)
+                connection.execute("UPDATE proposal SET word=? WHERE id=?", (each.word, stored.id))
+
+        await self._database.do(restore)
 
     async def put_checked(
         self,
