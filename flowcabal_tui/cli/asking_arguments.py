@@ -14,6 +14,6 @@ def ask_arguments(command: ArgumentParser) -> None:
     command.add_argument("question", metavar=_("QUESTION"), help=_("about the book, in your words"))
     chapter = _("send the text of this chapter with it; may be given again")
     command.add_argument("--chapter", type=whole, action="append", default=[], metavar="N", help=chapter)
-    goes_on = _("go on with this conversation; without it a new one begins")
+    goes_on = _("continue this conversation; without it a new one begins")
     command.add_argument("--conversation", default="", metavar="ID", help=goes_on)
     command.add_argument("--json", action="store_true")

@@ -313,7 +313,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     listed = _add(commands, "proposals", _("proposals of agents about the book: list, confirm, correct, drop"))
     _project(listed)
     proposals_arguments(listed)
-    found = _add(commands, "findings", _("what checks found: listed, and your word on it"))
+    found = _add(commands, "findings", _("findings of checks: list them and decide on them"))
     _project(found)
     findings_arguments(found)
     check = _add(commands, "check", _("check kept chapters by rule, or also by the agents' model"))

@@ -202,7 +202,7 @@ async def test_an_answer_grows_without_its_marks_and_stops_by_a_key():
         access.known[-1] = replace(access.known[-1], state="completed", stop="cancelled", answer="She waits.")
         panel(pilot).changed(TurnChanged(TALK, 3))
         await settled(pilot)
-        assert "stopped; what came is kept" in text(pilot)
+        assert "stopped; the text so far is kept" in text(pilot)
         await pick(pilot, "t3.q")
         await press(pilot, "s")
         assert access.sent[-1] == ("send", 3)

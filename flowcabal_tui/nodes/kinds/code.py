@@ -15,7 +15,7 @@ from flowcabal_tui.nodes.kinds.item_kinds import Item, ItemError, ItemKind, Item
 
 
 class CodeParams(ItemParams):
-    """The function, and which of its results are kept."""
+    """The function, and the results to keep."""
 
     function: str = Field("", description="The name under which the function was registered.")
     outputs: tuple[str, ...] = Field((), description="The fields taken from the result; default: all.")

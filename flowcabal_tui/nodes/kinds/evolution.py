@@ -47,8 +47,8 @@ class EvolutionParams(BaseModel):
 
     write: WritingStep = Field(description="Writes a candidate; it can use {{parent}}, {{note}} and {{round}}.")
     next: Blocks = Field((), description="The prompt of the rounds after the first; default: the prompt of `write`.")
-    candidates: int = Field(5, ge=2, le=12, description="How many texts a round produces.")
-    rounds: int = Field(1, ge=1, le=5, description="How often the writer picks, at most.")
+    candidates: int = Field(5, ge=2, le=12, description="The number of texts in a round.")
+    rounds: int = Field(1, ge=1, le=5, description="The maximum number of picks.")
     variations: tuple[Variation, ...] = Field(
         (), max_length=12, description="The candidates use them in turn; default: the same prompt for all."
     )
@@ -57,7 +57,9 @@ class EvolutionParams(BaseModel):
     )
     sift: AgentStep | None = Field(None, description="Marks near-duplicates; its prompt can use {{candidates}}.")
     offered: int | None = Field(
-        None, ge=2, description="How many get no mark, those with the fewest contradictions; default: all."
+        None,
+        ge=2,
+        description="The number of candidates without a mark: those with the fewest contradictions; default: all.",
     )
     blind: bool = Field(False, description="Offer the candidates in random order, without naming their models.")
     automatic: bool = Field(

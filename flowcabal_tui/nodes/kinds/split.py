@@ -17,7 +17,7 @@ class SplitParams(ItemParams):
 
     from_field: str = Field("", description="The field that contains the list or the text.")
     dest_field: str = Field("element", description="The field in which each new item finds its element.")
-    delimiter: str = Field(",", description="Where a text is split; surrounding spaces stay.")
+    delimiter: str = Field(",", description="The separator of a text; surrounding spaces stay.")
 
 
 class Split(ItemKind):

@@ -18,7 +18,7 @@ class StateReadParams(BaseModel):
 
     source: Any = Field(None, description="The items: a binding such as result_of.plan; default: one empty item.")
     keys: tuple[str, ...] | None = Field(
-        None, description="Which keys of the state; default: all. A missing key is left out."
+        None, description="The keys of the state; default: all. A missing key is left out."
     )
     into: str = Field("state", description="The field of the item that contains the values.")
     for_prompt: bool = Field(False, description="Read the last stable value of keys that are being rewritten.")

@@ -54,7 +54,7 @@ class FurtherCandidates:
             raise RunError(
                 _("{n} of {m} candidates were not written.").format(n=len(failed), m=len(runs)),
                 (await self._store.runs.summary(failed[0])).error,
-                _("Those that were written are there; ask for the others again."),
+                _("The finished ones are kept; request the others again."),
             )
         if await self._texts(target) == known:
             raise RunError(

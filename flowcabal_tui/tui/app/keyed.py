@@ -134,7 +134,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Changed outside"), OutsideScreen),
     (mark("Text to read"), StreamView),
     (mark("Conversation"), ConversationScreen),
-    (mark("What is sent with a question"), ChipPicker),
+    (mark("Texts sent with a question"), ChipPicker),
     (mark("Lists"), PickList),
     (mark("Trees"), PickTree),
     (mark("Help"), HelpScreen),

@@ -37,7 +37,7 @@ _STOPS: Final[Mapping[StopReason, str]] = {
     "max_tokens": mark("cut off at a limit"),
     "max_turn_requests": mark("the limit of calls is reached"),
     "refusal": mark("the provider refused"),
-    "cancelled": mark("stopped; what came is kept"),
+    "cancelled": mark("stopped; the text so far is kept"),
     "error": mark("failed"),
 }
 _SHOWN: Final = 400

@@ -70,10 +70,11 @@ class ConversationScreen(ModalScreen[Citation | None]):
     help = HelpData(
         mark("Conversation"),
         mark("Ask about the book; Enter sends. `@` adds a chapter, a name or the selection: what goes out and its "
-             "price stand below. Statements with a place end with the number of the chapter: Enter on one opens it; "
-             "statements without a place are dim. A card (±) is a proposal: `a` accepts it, `x` refuses it, `e` edits "
-             "it, `u` takes your decision back, Enter shows the difference. F7 sets what the conversation may do. F9 "
-             "stops the answer and keeps what came; what you send meanwhile waits. F3 opens other conversations."),
+             "price stand below. Statements with a place end with the number of the chapter: Enter on one opens "
+             "it; statements without a place are dim. A card (±) is a proposal: `a` accepts it, `x` refuses it, "
+             "`e` edits it, `u` takes your decision back, Enter shows the difference. F7 sets what the "
+             "conversation may do. F9 stops the answer and keeps the text so far; questions sent meanwhile wait. "
+             "F3 opens other conversations."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ConversationScreen { background: transparent; align: right top; }
@@ -93,7 +94,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         Binding("escape", "close", mark("Close"), priority=True, id="talk.close"),
         Binding("f7", "level", mark("Mode"), priority=True, tooltip=mark("What the conversation may do."),
                 id="talk.level"),
-        Binding("f9", "stop", mark("Stop"), priority=True, tooltip=mark("Stop the answer; what came is kept."),
+        Binding("f9", "stop", mark("Stop"), priority=True, tooltip=mark("Stop the answer; the text so far is kept."),
                 id="talk.stop"),
         Binding("f3", "others", mark("Others"), priority=True, tooltip=mark("Other conversations, or a new one."),
                 id="talk.others"),
@@ -328,7 +329,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
     # The conversation
 
     def action_stop(self) -> None:
-        """Stop the answer; what came is kept."""
+        """Stop the answer; the text so far is kept."""
         self.access.stop(self.identity)
 
     def action_close(self) -> None:

@@ -11,10 +11,10 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 
 HELP: Final = HelpData(
     mark("Comparison of candidates"),
-    mark("Several texts for one purpose. Who wrote which, for what price, and in which order, is shown when you have "
-         "chosen. `a` chooses the one with the focus, `=` marks it as equally good first, `n` chooses none. Space "
-         "takes a paragraph into a text of your own, `b` all that it tells of a beat of the plan; `v` goes to that "
-         "text, which you can edit, and F2 chooses it. `U` takes a choice back."),
+    mark("Several texts for one purpose. Who wrote which, for what price, and in which order, is shown when you "
+         "have chosen. `a` chooses the one with the focus, `=` marks it as equally good first, `n` chooses none. "
+         "Space takes a paragraph into a text of your own, `b` all its paragraphs for a beat of the plan; `v` goes "
+         "to that text, which you can edit, and F2 chooses it. `U` takes a choice back."),
 )  # fmt: skip
 STYLE: Final = """
 ComparisonScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
@@ -30,7 +30,7 @@ KEYS: Final[list[BindingType]] = [
     Binding("space,enter", "take", mark("Take paragraph"), key_display="Space", id="candidates.mark",
             tooltip=mark("Put this paragraph into your own text, or leave it out again.")),
     Binding("b", "take_beat", mark("Take beat"), id="candidates.beat",
-            tooltip=mark("All that this candidate tells of the beat under the cursor.")),
+            tooltip=mark("All paragraphs of this candidate for the beat under the cursor.")),
     Binding("u", "take_none", mark("Leave all out"), show=False, id="candidates.unmark",
             tooltip=mark("Begin your own text again.")),
     Binding("v", "result", mark("Your text"), id="candidates.preview",
@@ -57,7 +57,7 @@ KEYS: Final[list[BindingType]] = [
     Binding("o", "outcomes", mark("Who won"), show=False, id="candidates.outcomes",
             tooltip=mark("How often each prompt and model won, was equally good, or lost.")),
     Binding("U", "take_back", mark("Take back"), id="candidates.undo",
-            tooltip=mark("Take the choice back: what was there before is there again.")),
+            tooltip=mark("Undo the choice: the earlier text is current again.")),
     Binding("escape", "leave", mark("Back"), priority=True, id="candidates.back"),
     HELP_KEYS,
 ]  # fmt: skip

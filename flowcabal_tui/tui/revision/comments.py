@@ -69,7 +69,7 @@ class CommentsScreen(FilteredPage):
         Binding("m", "go(True)", mark("Edit there"), id="comments.mend", tooltip=mark("Open the editor there.")),
         Binding("e", "change", mark("Change"), id="comments.change", tooltip=mark("Other words, or another kind.")),
         Binding("r", "resolve", mark("Resolve"), id="comments.resolve",
-                tooltip=mark("It is dealt with; again: it is open.")),
+                tooltip=mark("Mark as resolved; again: open.")),
         Binding("a", "add", mark("Add"), id="comments.add", tooltip=mark("Comment on the open chapter as a whole.")),
         Binding("d,delete", "remove", mark("Remove"), show=False, id="comments.remove"),
         Binding("t", "kind", mark("Kind"), id="comments.kind", tooltip=mark("List one kind only, or all.")),

@@ -81,7 +81,7 @@ class RevisionScreen(StoryPage):
         Binding("W", "rewrite(True)", mark("Rewrite as you say"), show=False, id="revision.rewrite-so",
                 tooltip=mark("Have the chapter rewritten with an instruction; first shows the price.")),
         Binding("R", "rewrites", mark("Proposed rewrites"), show=False, id="revision.rewrites",
-                tooltip=mark("Rewrites that wait for your word.")),
+                tooltip=mark("Rewrites that wait for your decision.")),
         Binding("u", "undo", mark("Undo"), show=False, id="revision.undo",
                 tooltip=mark("Take back the rewrite that was accepted last.")),
         Binding("P", "passes", mark("Passes"), id="revision.passes",

@@ -79,7 +79,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("story.proposals", "A", mark("Proposals"),
            mark("What agents propose about the book: confirm, correct or drop it."), "workspace"),
     Action("story.findings", "L", mark("Findings"),
-           mark("What checks found: both passages, and your word by one key."), "workspace"),
+           mark("Findings of checks: both passages, decided with one key."), "workspace"),
     Action("revision.open", "H", mark("Revision"),
            mark("Passes over the book: findings, comments, checklists, locked chapters."), "workspace"),
     Action("revision.comments", "semicolon", mark("Comments"),

@@ -26,12 +26,12 @@ STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
 }
 HELP: Final = HelpData(
     mark("Findings"),
-    mark("What checks found in drafts, kept chapters and imported ones. Enter goes to the passage that was "
+    mark("Findings of checks in drafts, kept chapters and imported ones. Enter goes to the passage that was "
          "checked, `b` to the other one; `m` and `M` open the editor there. `c`: the story changes here, which "
          "writes a fact from this chapter on. `i`: intended, with a reason that later checks read. `x`: not "
-         "useful, which counts against the check. `l` puts aside or takes up again, `u` takes the last word "
-         "back. Space marks rows for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones "
-         "first; `f` unfolds the rest. `r` says what was read, `C` checks chapters, `T` switches the rule off."),
+         "useful, which counts against the check. `l` puts aside or takes up again, `u` undoes the last decision. "
+         "Space marks rows for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones first; `f` "
+         "unfolds the rest. `r` lists the checked chapters, `C` checks chapters, `T` switches the rule off."),
 )  # fmt: skip
 KEYS: Final[list[BindingType]] = [
     Binding("b", "leave_for(True)", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),
@@ -40,14 +40,14 @@ KEYS: Final[list[BindingType]] = [
             tooltip=mark("Open the editor at the words that were checked.")),
     Binding("M", "leave_for(True, True)", mark("Mend there"), show=False, id="findings.mend-there",
             tooltip=mark("Open the editor at the other passage.")),
-    Binding("c", "change", mark("Changes here"), tooltip=mark("It is otherwise from this chapter on: write it."),
+    Binding("c", "change", mark("Changes here"), tooltip=mark("The story changes here: write the new fact."),
             id="findings.change"),
-    Binding("i", "intend", mark("Intended"), tooltip=mark("It is meant so; the reason is kept."),
+    Binding("i", "intend", mark("Intended"), tooltip=mark("It is intended; the reason is kept."),
             id="findings.intended"),
     Binding("x", "decide('useless')", mark("Not useful"), tooltip=mark("Counts against the check that raised it."),
             id="findings.useless"),
     Binding("l", "later", mark("Later"), tooltip=mark("Put aside, or take up again."), id="findings.later"),
-    Binding("u", "undo", mark("Undo"), tooltip=mark("Take the last word back."), id="findings.undo"),
+    Binding("u", "undo", mark("Undo"), tooltip=mark("Undo the last decision."), id="findings.undo"),
     Binding("f", "fold", mark("Unfold"), show=False, tooltip=mark("All of a chapter, or the first five."),
             id="findings.fold"),
     Binding("s", "sort", mark("Order"), show=False, tooltip=mark("The newest first, or in story order."),

@@ -189,7 +189,7 @@ class FindingsScreen(FilteredPage):
         elif there:
             self.notify(_("The other passage is in no chapter."), markup=False)
         else:
-            self.notify(_("It stands in a draft: see the output of the run, `4`."), markup=False)
+            self.notify(_("It is in a draft: see the output of the run, `4`."), markup=False)
 
     # The writer's word
 
@@ -224,14 +224,14 @@ class FindingsScreen(FilteredPage):
     async def _change(self, row: FindingRow) -> None:
         proposal = row.proposal
         if proposal.place is None or said_in(row).draft:
-            self.notify(_("Only what stands in a chapter can change the story."), markup=False)
+            self.notify(_("Only the text of a chapter can change the story."), markup=False)
             return
         fact = await self.ask(fact_form(fact_of(proposal), await self.access.cast()))
         if fact is not None:
             await self._decide(ChangeFromHere(proposal.id, fact), (proposal.id,))
 
     def action_undo(self) -> None:
-        """Take the last word back."""
+        """Undo the last decision."""
         self.work(self._decide(UndoDecision(), ()))
 
     def action_switch(self) -> None:

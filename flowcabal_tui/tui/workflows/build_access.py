@@ -67,5 +67,5 @@ class BuildAccess:
         price = await self.price(record.wish, str(record.base["id"]) if record.base and not record.from_file else "")
         if price is None:
             return True
-        answer: bool = await app.push_screen_wait(ConfirmScreen(_("Go on with the Builder?"), price_words(price)))
+        answer: bool = await app.push_screen_wait(ConfirmScreen(_("Continue with the Builder?"), price_words(price)))
         return answer

@@ -68,11 +68,11 @@ class BuildReviewScreen(ModalScreen[str]):
 
     help = HelpData(
         mark("Review of a build"),
-        mark("What the Builder suggests, change by change; your workflow is as it was until you save. `a` takes the "
-             "change under the cursor, `x` turns it down, `e` edits it, `A` takes all; what needs a refused change "
-             "falls with it. Ctrl+s saves what is taken as one new version, `u` takes that back. `r` turns the "
-             "suggestion down with a reason, and the Builder goes on; `X` turns it down for good. `g` shows the graph "
-             "before and after, `o` the rounds."),
+        mark("What the Builder suggests, change by change; your workflow is as it was until you save. `a` takes "
+             "the change under the cursor, `x` turns it down, `e` edits it, `A` takes all; changes that need a "
+             "refused one are left out with it. Ctrl+s saves what is taken as one new version, `u` takes that "
+             "back. `r` turns the suggestion down with a reason, and the Builder continues; `X` turns it down for "
+             "good. `g` shows the graph before and after, `o` the rounds."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BuildReviewScreen { background: $background; }
@@ -106,7 +106,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 id="build.form"),
         Binding("X", "reject", mark("Turn all down"), show=False, tooltip=mark("Turn the suggestion down for good."),
                 id="build.reject"),
-        Binding("c", "resume", mark("Go on"), show=False, tooltip=mark("Go on with a build that was stopped."),
+        Binding("c", "resume", mark("Go on"), show=False, tooltip=mark("Continue a build that was stopped."),
                 id="build.resume"),
         Binding("f9", "stop", mark("Stop"), show=False, priority=True, id="build.stop",
                 tooltip=mark("Stop the build at once; what it has made is kept.")),

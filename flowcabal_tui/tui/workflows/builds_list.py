@@ -38,8 +38,8 @@ class BuildsScreen(ModalScreen[str | None]):
 
     help = HelpData(
         mark("Builds"),
-        mark("Every workflow that was suggested to you, what waits first. Enter opens one, `b` begins another, `D` "
-             "takes one out of the project for good, with its wish and its prompts."),
+        mark("Every workflow that was suggested to you, waiting ones first. Enter opens one, `b` begins another, "
+             "`D` removes one from the project for good, with its wish and its prompts."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BuildsScreen { background: $background; }
