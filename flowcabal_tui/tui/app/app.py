@@ -1,4 +1,4 @@
-"""The terminal application: what is shown first, keys, themes, errors, quitting.
+"""The terminal application: start, keys, themes, errors, quitting.
 
 Nothing heavy is loaded before the first frame: no project, no HTTP, no pydantic.
 """
@@ -59,12 +59,12 @@ SMALLEST: Final = Size(60, 16)
 
 
 def is_too_small(size: Size) -> bool:
-    """Is the terminal smaller than the smallest that the panes fit in?"""
+    """True when the terminal is smaller than the smallest size in which the panes fit."""
     return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
 class TooSmallScreen(ModalScreen[None]):
-    """Says how large the terminal must be; goes away by itself."""
+    """Shows the size that the terminal needs; closes by itself."""
 
     HIDES_NOTICES: ClassVar[bool] = True
     DEFAULT_CSS = """
@@ -141,7 +141,7 @@ class FlowCabalApp(App[int]):
         return HomeScreen(self._access.recents(), self._access.books, self._now)
 
     def on_mount(self) -> None:
-        """Colours and keys are there in the first frame; what needs the panes comes after it."""
+        """Sets colours and keys before the first frame; everything for the panes follows it."""
         for follower in (self.announcer, self.commands):
             self.screen_change_signal.subscribe(self, follower.screen_changed)
         self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
@@ -200,7 +200,7 @@ class FlowCabalApp(App[int]):
         return role_defaults()
 
     def use_screen_language(self, code: str) -> None:
-        """The words of what is made from here on."""
+        """Sets the language of all text made from here on."""
         self.screen_language = use_language(code or None)
 
     def notify(
@@ -223,7 +223,7 @@ class FlowCabalApp(App[int]):
 
     @on(NoticeOver)
     def withdraw_notice(self, event: NoticeOver) -> None:
-        """It gives way to the next."""
+        """Removes the notice in favour of the next."""
         event.stop()
         self.announcer.withdraw(event.words)
 
@@ -270,13 +270,13 @@ class FlowCabalApp(App[int]):
         self.looks.use(event.name)
 
     def on_first_run_screen_finished(self, event: FirstRunScreen.Finished) -> None:
-        """Keeps the choices, then goes where the writer wanted to begin."""
+        """Stores the choices, then opens the start that the writer chose."""
         self.front.end_wizard(event.settings, event.model, event.start)
 
     # Actions
 
     def action_help(self) -> None:
-        """Help for what has the focus and what it lies in."""
+        """Shows the help of the focused widget and its containers."""
         chain = list((self.focused or self.screen).ancestors_with_self)
         display = [
             (active.node, active.binding, shown_key(active.binding.key))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CommandRunner:
-    """Asks for a command and goes to its place. What it waits for is given up when another key is pressed."""
+    """Asks for a command and goes to its place. Stops waiting when another key is pressed."""
 
     def __init__(self, app: FlowCabalApp, own_keys: Mapping[str, str]) -> None:
         self._app, self._own_keys = app, own_keys
@@ -31,14 +31,14 @@ class CommandRunner:
             self._awaited[1].set_result(screen)
 
     def give_up(self) -> None:
-        """The writer goes on with other keys."""
+        """Stops waiting for a command's place."""
         if self._awaited is not None:
             if not self._awaited[1].done():
                 self._awaited[1].set_result(None)
             self._awaited = None
 
     def ask(self) -> None:
-        """Shows the palette, and carries out what is chosen there."""
+        """Shows the palette, and runs the chosen command."""
         from flowcabal_tui.tui.app.palette import PaletteScreen  # knows every screen: read when it is opened
 
         def chosen(command: Command | None) -> None:
@@ -50,7 +50,7 @@ class CommandRunner:
         self._app.push_screen(PaletteScreen({name: place for place, name in enumerate(here)}, self._own_keys), chosen)
 
     async def carry_out(self, command: Command) -> None:
-        """Runs the command where it works, or says why it cannot."""
+        """Runs the command in its place, or shows the reason why it cannot."""
         place = self._here(command) or await self._reach(command)
         if place is not None and not await self._app.run_action(command.action, place):
             self._say(_("{title} is not possible at the moment.").format(title=_(command.title)))

@@ -1,4 +1,4 @@
-"""Finds commands by what is typed: names, synonyms and explanations, with letters left out."""
+"""Finds commands by typed letters: names, synonyms and explanations; letters may be left out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def searched(command: Command) -> Searched:
 
 
 def ranked(typed: str, rows: Sequence[Searched]) -> list[Command]:
-    """The commands that fit what is typed, the best first; all of them, in their order, for nothing typed."""
+    """The matching commands, the best first; all of them, in their order, for an empty query."""
     query = " ".join(typed.casefold().split())
     if not query:
         return [row.command for row in rows]

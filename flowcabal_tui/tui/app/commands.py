@@ -39,7 +39,7 @@ _SYNONYMS: Final = Path(__file__).with_name("synonyms.toml")
 class Command:
     """One command. `title`, `words` and `place` are marked, not translated; `action` is Textual's.
 
-    `owner` is the class whose key it is; None for what `where` says: the app, the start page or the workspace.
+    `owner` is the class with its key; None for a place in `where`: the app, the start page or the workspace.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Command:
 
 @cache
 def all_commands() -> tuple[Command, ...]:
-    """Those that work everywhere in the workspace first, then place by place, in the order of the keys page."""
+    """Commands available everywhere in the workspace first, then by place, in the order of the keys page."""
     listed = [
         Command(
             each.id, each.label, each.description, WHERE_WORDS[each.where], tuple(each.keys.split(",")),
@@ -83,7 +83,7 @@ def _declared(known: set[str]) -> Iterator[Command]:
 
 
 def is_of_hands(name: str, keys: tuple[str, ...]) -> bool:
-    """Is it a movement of the cursor, a way out or an answer, rather than a command?"""
+    """True for a movement of the cursor, a way out or an answer, which are no commands."""
     return name.startswith(_HANDS) or all(key in _MOVES for key in keys)
 
 

@@ -23,7 +23,8 @@ _SHORTEST_SECRET: Final = 6
 
 
 def scrubbed(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """`text` without what looks like a secret, without values of secret variables, and with `~` for the home folder."""
+    """`text` without strings that look like secrets, without values of secret variables, and with `~` for the home
+    folder."""
     for name, value in environment.items():
         if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, "***")

@@ -1,4 +1,4 @@
-"""How the program ends: intake stops, drafts are saved, the project is closed, and only then the screen goes."""
+"""The end of the program: intake stops, drafts are saved, the project is closed, and only then the screen."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class _Lingering(Protocol):
 
 
 class Departure:
-    """Ends the app in order, once, whatever asked for it.
+    """Ends the app in order, once, whatever the reason.
 
-    `workbench` and `workspace` are the open project and its screen. After a hang-up `hung_up` is true and the
-    project is still open: the screen is gone, runs go on, `finish` closes it.
+    `workbench` and `workspace` are the open project and its screen. After a hang-up `hung_up` is true and the project
+    is still open: the screen is gone, runs continue, `finish` closes it.
     """
 
     def __init__(self, app: App[int]) -> None:
@@ -70,7 +70,7 @@ class Departure:
             self._leaving = asyncio.create_task(self.leave(TERMINATED))
 
     def hang_up(self) -> None:
-        """SIGHUP: the terminal is gone, so the screen goes; what runs goes on."""
+        """SIGHUP: the terminal is gone, so the screen ends; runs continue."""
         self.hung_up = True
         if self._leaving is None:
             self._leaving = asyncio.create_task(self._leave_screen())

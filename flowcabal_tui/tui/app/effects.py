@@ -1,4 +1,4 @@
-"""What commands do to the book and to money, as far as it is more than showing, marking or opening an editor."""
+"""The effects of commands on the book and on costs, if they do more than show, mark or open an editor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Literal
 from flowcabal_tui.locale import mark
 
 Effect = Literal["shows", "accepts", "refuses", "adds", "deletes", "pays"]
-"""`shows` also covers what asks, moves, marks, or opens an editor: nothing is final by the key alone."""
+"""`shows` also covers commands that ask, move, mark, or open an editor: nothing is final by the key alone."""
 EFFECT_WORDS: Final[dict[Effect, str]] = {
     "accepts": mark("Accepts what is proposed."),
     "refuses": mark("Refuses, or stops."),
@@ -28,7 +28,7 @@ _ACTIONS: Final[dict[Effect, str]] = {
 
 
 def effect_of(action: str) -> Effect:
-    """What an action does: by its id, or by the part after the point."""
+    """The effect of an action: by its id, or by the part after the point."""
     verb = action.partition(".")[2]
     for name in (action, verb):
         for effect, actions in _ACTIONS.items():
@@ -38,5 +38,5 @@ def effect_of(action: str) -> Effect:
 
 
 def acts_on_row(action: str) -> bool:
-    """Does it decide something about what is under a cursor, which the writer must see first?"""
+    """True when it decides on the row under the cursor, which the writer must see first."""
     return effect_of(action) in ("accepts", "refuses", "deletes")

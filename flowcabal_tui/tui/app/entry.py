@@ -1,4 +1,4 @@
-"""What the command line gives the screen: what is recent, what was found, and the access into a project."""
+"""The values that the command line passes to the screen: recent books, found models, and access to projects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class ModelProposal:
-    """A model that was found on this machine: what to call it, and where calls to it would go."""
+    """A model found on this machine: its label, and the endpoint of its calls."""
 
     label: str
     endpoint: str
@@ -36,12 +36,12 @@ class ModelProposal:
 
 @dataclass(frozen=True, slots=True)
 class ProjectAccess:
-    """The ways in. All raise FlowCabalError; the screen itself never builds a project.
+    """Access to projects. All functions raise FlowCabalError; the screen itself never builds a project.
 
-    `opener(folder, read_only)` opens; `create(folder, name, language)` and `demo(language)` make a project and
-    give its folder; `recents()` lists what was open before; `remember(language, theme)` keeps how the
-    screen looks; `settle` keeps the wizard's choices: the settings, and the model (None: the offline one, which sends
-    nothing away). `books` knows the books that are not open.
+    `opener(folder, read_only)` opens; `create(folder, name, language)` and `demo(language)` make a project and return
+    its folder; `recents()` lists recent projects; `remember(language, theme)` stores the appearance of the screen;
+    `settle` stores the wizard's choices: the settings, and the model (None: the offline one, which sends nothing away).
+    `books` has the summaries of closed books.
     """
 
     opener: Callable[[Path, bool], Awaitable[Project]]

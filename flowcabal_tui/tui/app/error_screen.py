@@ -1,4 +1,4 @@
-"""An error as the user sees it: what happened, what was kept, what to do next."""
+"""An error for the user: the failure, the state of their text, the next step."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ErrorScreen(ModalScreen[None]):
         return cls(error.title, error.detail, error.advice)
 
     def compose(self) -> ComposeResult:
-        """The error, what was kept, and what to do."""
+        """The error, the state of the text, and the next step."""
         title, detail, advice = (clean(part) for part in self._error_parts)
         with VerticalScroll():
             yield Static(f"! {title}", markup=False, classes="error-title")

@@ -132,7 +132,7 @@ class FirstRunScreen(Screen[None]):
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
-        """Enter: keep the choice, go on."""
+        """Enter: stores the choice and continues."""
         chosen = event.option_id or ""
         match self._step:
             case "language":
@@ -155,7 +155,7 @@ class FirstRunScreen(Screen[None]):
         self._show_step()
 
     def action_skip(self) -> None:
-        """Nothing is settled; the wizard can be called again from the first page."""
+        """Stores nothing; the wizard can be opened again from the start page."""
         self.post_message(self.Finished(None, None, ""))
 
     def action_move(self, rows: int) -> None:

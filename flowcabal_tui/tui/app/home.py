@@ -61,7 +61,7 @@ class HomeScreen(Screen[None]):
 
     @dataclass
     class Wanted(Message):
-        """`what` is "new", "import", "demo", "open" or "wizard"."""
+        """The writer chose `what`: "new", "import", "demo", "open" or "wizard"."""
 
         what: str
 
@@ -79,7 +79,7 @@ class HomeScreen(Screen[None]):
         self._states: dict[Path, BookState] = {}
 
     def compose(self) -> ComposeResult:
-        """A name, the list with what is under its cursor, and the keys."""
+        """A name, the list with details of the row under its cursor, and the keys."""
         with Vertical(classes="home"):
             yield Static("FlowCabal", markup=False, classes="home-title")
             yield Static(_("Write long novels with language models, and keep control."), markup=False)
@@ -231,7 +231,7 @@ def state_words(state: BookState) -> str:
 
 
 def state_advice(state: BookState) -> str:
-    """The same in full, with what to do."""
+    """The state in full, with advice."""
     return {
         "missing": _("The folder is not there: a disk may be missing. `Delete` takes the book from this list."),
         "damaged": _("Its flowcabal.toml cannot be read. Enter says why; `flowcabal-tui doctor` looks closer."),
@@ -241,7 +241,7 @@ def state_advice(state: BookState) -> str:
 
 
 def waiting_count(summary: BookSummary) -> int:
-    """How many things wait for the writer."""
+    """The number of items that wait for the writer."""
     return summary.decisions + summary.findings + summary.proposals
 
 
@@ -251,7 +251,7 @@ def chapter_words(summary: BookSummary) -> str:
 
 
 def summary_lines(summary: BookSummary, day: date) -> Iterator[tuple[str, Role]]:
-    """Lines of text with their roles: length, chapter, today, what waits, what is not saved."""
+    """Lines of text with their roles: length, chapter, today, waiting items, unsaved text."""
     chinese = _is_chinese(summary)
     chapters = ngettext("{n} chapter", "{n} chapters", summary.chapters).format(n=summary.chapters)
     yield _("{length} in {chapters}").format(length=counted(summary.length, chinese=chinese), chapters=chapters), "text"

@@ -1,8 +1,8 @@
-"""Keys one after another: the next is given out when the one before it has done what it does.
+"""Delivers keys one by one: each after the one before it has taken effect.
 
 Textual (8.2.8) puts a key into the queue of the widget with the focus. Letters are used there; a key with a binding
-travels on to the queue of the app, where its action runs. So of keys that come in one read (a slow line, a busy
-machine) letters overtake Backspace, and what was typed for a dialog goes to what lies under it.
+travels on to the queue of the app, where its action runs. So when several keys come in one read (a slow line, a busy
+machine), letters overtake Backspace, and text typed for a dialog goes to the widget under it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PATIENCE: Final = 2.0
 
 
 class KeyOrder:
-    """Lets keys and pastes into an app in their order; one that comes alone is never delayed.
+    """Passes keys and pastes to an app in their order; a single one is never delayed.
 
-    It waits with callbacks, for a queue gives out in order: after letters with one in the queue of the focus, which
-    uses them up; after any other key with one in each queue on its way, from the focus up to the app, where its
-    action runs. A worker that the action starts is waited for up to its first pause, not longer.
+    It waits with callbacks, since a queue keeps its order: after letters with one in the queue of the focus, which uses
+    them; after any other key with one in each queue on its way, from the focus up to the app, where its action runs. A
+    worker that the action starts is awaited up to its first pause, not longer.
     """
 
     def __init__(self, app: App[Any], give: Callable[[Event], Awaitable[None]]) -> None:

@@ -35,7 +35,7 @@ class Clash:
 
 
 def checked_keymap(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> dict[str, str]:
-    """`overrides` as Textual's keymap wants it. Raises SettingsError for an id that no action has."""
+    """`overrides` in the form of Textual's keymap. Raises SettingsError for an unknown action id."""
     known = [row.id for row in rows]
     for name in overrides:
         if name not in known:

@@ -34,7 +34,7 @@ class NewProject:
 
 
 class NewProjectScreen(TypedScreen[NewProject]):
-    """Fields from top to bottom; Enter goes on, Ctrl+S makes the project."""
+    """Fields from top to bottom; Enter continues, Ctrl+S makes the project."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Cancel"), id="new.cancel"),
@@ -95,7 +95,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
 
     @on(Input.Blurred, "#new-manuscript")
     def look_into_manuscript(self) -> None:
-        """The language of the book is that of the manuscript, unless the writer says another."""
+        """Sets the language of the book to that of the manuscript, unless the writer chooses another."""
         attempt(self, self._follow_language(), group="language", exclusive=True)
 
     async def _follow_language(self) -> None:
@@ -120,7 +120,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
         self.action_make()
 
     def action_make(self) -> None:
-        """Checks what can be checked here and gives the form back."""
+        """Validates the form as far as possible here and returns it."""
         attempt(self, self._make(), group="make", exclusive=True)
 
     async def _make(self) -> None:

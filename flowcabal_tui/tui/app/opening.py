@@ -13,7 +13,7 @@ from flowcabal_tui.locale import _
 
 
 class OpeningScreen(Screen[None]):
-    """Three columns and one line that says what is being opened. What is typed meanwhile is dropped."""
+    """Three columns and one line with the name of the project. Keys typed meanwhile are dropped."""
 
     is_opening: ClassVar[bool] = True
 

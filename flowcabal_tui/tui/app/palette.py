@@ -25,7 +25,7 @@ _LISTED: Final = 60
 
 
 class PaletteScreen(ModalScreen[Command | None]):
-    """A line to type in over the commands that fit it, those that work here first; gives back the chosen one."""
+    """An input over the matching commands, those available here first; returns the chosen one."""
 
     DEFAULT_CSS = """
     PaletteScreen { align: center top; }
@@ -50,7 +50,7 @@ class PaletteScreen(ModalScreen[Command | None]):
     ]
 
     def __init__(self, here: Mapping[str, int], own_keys: Mapping[str, str]) -> None:
-        """`here` are the ids of what works now, the nearest first; `own_keys` the keys that the user set."""
+        """`here` are the ids of the available commands, the nearest first; `own_keys` the keys that the user set."""
         super().__init__()
         rows = sorted(all_commands(), key=lambda each: here.get(each.id, len(here)))
         self._here, self._own_keys = here, own_keys
@@ -58,7 +58,7 @@ class PaletteScreen(ModalScreen[Command | None]):
         self._shown: dict[str, Command] = {}
 
     def compose(self) -> ComposeResult:
-        """The line, the list, and what the row under the cursor does."""
+        """The input, the list, and the explanation of the row under the cursor."""
         with Vertical():
             yield Input(placeholder=_("a command, in your own words"))
             yield PickList()
@@ -71,7 +71,7 @@ class PaletteScreen(ModalScreen[Command | None]):
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """The commands that fit what is typed."""
+        """Shows the matching commands."""
         event.stop()
         self._fill(event.value)
 
@@ -93,7 +93,7 @@ class PaletteScreen(ModalScreen[Command | None]):
 
     @on(OptionList.OptionHighlighted)
     def explain(self, event: OptionList.OptionHighlighted) -> None:
-        """What the row under the cursor does, and where."""
+        """Shows the effect and the place of the row under the cursor."""
         event.stop()
         if (command := self._shown.get(event.option_id or "")) is None:  # further letters came before this message
             return

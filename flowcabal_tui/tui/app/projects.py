@@ -46,7 +46,7 @@ class ProjectOpener:
         self.wizard_runs = False
 
     def show_home(self) -> None:
-        """The first page, with what is recent now."""
+        """Shows the start page with the present list of recent books."""
         from flowcabal_tui.tui.app.home import HomeScreen  # not needed where a project is opened
 
         self._app.put_base(HomeScreen(self._access.recents(), self._access.books, self._now))
@@ -109,7 +109,7 @@ class ProjectOpener:
         return await self._app.push_screen_wait(ConfirmScreen(error.title, words))
 
     def go(self, where: str) -> None:
-        """Starts what was chosen on the first page: "new", "import", "demo", "open" or "wizard"."""
+        """Starts the choice of the start page: "new", "import", "demo", "open" or "wizard"."""
         match where:
             case "new" | "import":
                 self._ask_new_project(manuscript=where == "import")
@@ -165,7 +165,7 @@ class ProjectOpener:
         self._app.put_base(FirstRunScreen(self._proposals, names, shown))
 
     def end_wizard(self, settings: ScreenSettings | None, model: ModelProposal | None, start: str) -> None:
-        """Keeps the choices (None: nothing was chosen), then goes where the writer wants to begin."""
+        """Stores the choices (None: nothing was chosen), then opens the start that the writer chose."""
         self.wizard_runs = False
         if settings is not None:
             self._app.use_screen_language(settings.language)

@@ -37,7 +37,7 @@ def _is_closed(terminal: int) -> bool:
 
 
 def let_go_of_terminal() -> None:
-    """Points the three standard files to nowhere: what a library prints must not fail on a closed terminal."""
+    """Redirects the three standard files to the null device: a library's output must not fail on a closed terminal."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)

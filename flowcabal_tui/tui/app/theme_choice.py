@@ -22,7 +22,7 @@ def role_defaults() -> dict[str, str]:
 
 
 class ThemeChoice:
-    """Registers the themes of the program and of the user's `folder`, and puts one in use.
+    """Registers the themes of the program and of the user's `folder`, and applies one.
 
     Without colours (`NO_COLOR`) it is always that of the terminal, whose marks need none.
     """

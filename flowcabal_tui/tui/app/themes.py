@@ -46,7 +46,7 @@ class Palette:
 
 
 def themes_folder() -> Path:
-    """Where our themes lie: inside the installed package, or at the top level of a source checkout."""
+    """The folder of the program's themes: inside the installed package, or at the top level of a source checkout."""
     package = Path(flowcabal_tui.__file__).parent
     installed = package / "themes"
     return installed if installed.is_dir() else package.parent / "themes"

@@ -1,4 +1,4 @@
-"""Where commands of panes and pages work, and how the palette gets there."""
+"""The places in which commands of panes and pages are available, and the palette's way to them."""
 
 from __future__ import annotations
 

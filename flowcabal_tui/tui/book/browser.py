@@ -47,7 +47,7 @@ class BrowserPlace:
 
 
 class BrowserScreen(ModalScreen[BrowserPlace | None]):
-    """Gives back the place that is to be opened, or None. `current` is the chapter that is open."""
+    """Returns the place to open, or None. `current` is the open chapter."""
 
     help = HelpData(
         mark("The manuscript"),
@@ -111,14 +111,14 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._folded: set[str] = set()
 
     def compose(self) -> ComposeResult:
-        """How far the book is, and its parts."""
+        """The progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="beats")
         yield HintLine()
 
     def on_mount(self) -> None:
-        """At the chapter that is open; what the background does is followed."""
+        """Starts at the open chapter and follows the background work."""
         self.query_one(PickList).focus()
         attempt(self, self.reload(), group="reload")
         self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
@@ -208,7 +208,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     @on(OptionList.OptionHighlighted)
     def show_beats(self) -> None:
-        """What the outline says of the scene under the cursor is below the list."""
+        """Shows the beats of the scene under the cursor below the list."""
         scene, beats = self._at[1], self.query_one(".beats", Static)
         beats.display = bool(scene and scene.beats)
         beats.update(one_line(scene.beats) if scene else "")
@@ -290,7 +290,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._then(self._controller.upkeep.purge_chapter(None if kind == "volume" else chapter))
 
     def action_origin(self) -> None:
-        """Where the lines of the chapter come from."""
+        """Shows the origin of the chapter's lines."""
         _kind, scene, chapter = self._at
         if chapter is not None:
             place = scene.body.start if scene else 0
@@ -321,7 +321,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             self.action_do("rename")
 
     def action_beats(self) -> None:
-        """What the outline says of the scene."""
+        """Edits the beats of the scene."""
         _kind, scene, chapter = self._at
         if chapter is None or scene is None:
             self.notify(_("`l` shows the scenes: put the cursor on one."), markup=False)
@@ -333,7 +333,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._then(self._controller.undo_scenes())
 
     def action_split(self) -> None:
-        """A chapter of its own from the scene under the cursor on."""
+        """Splits the chapter at the scene under the cursor."""
         kind, scene, chapter = self._at
         if chapter is None or kind == "volume":
             return

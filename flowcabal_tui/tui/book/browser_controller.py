@@ -34,7 +34,7 @@ OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 
 
 class BrowserController:
-    """Opens the manuscript browser and carries out what is asked there."""
+    """Opens the manuscript browser and carries out its requests."""
 
     def __init__(
         self,

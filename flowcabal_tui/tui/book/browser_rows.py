@@ -20,7 +20,7 @@ COLUMNS: Final = (
     Column(rank=4, is_number=True, role="secondary"),
     Column(rank=2, least=8),
 )
-"""Sign, number, title, length, part of the goal, version, what is to be known."""
+"""Sign, number, title, length, part of the goal, version, remarks."""
 
 
 def chapter_row(columns: Columns, standing: ChapterStanding, goal: int, *, unfolded: bool) -> ColumnRow:

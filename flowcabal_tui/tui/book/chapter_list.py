@@ -35,7 +35,7 @@ _COLUMNS: Final = (
 
 
 class ChapterList(Vertical):
-    """Lists chapters in story order, by volume; `/` leaves only those whose title or number matches."""
+    """Lists chapters in story order, by volume; `/` filters them by title or number."""
 
     help = HelpData(
         mark("Chapters"),
@@ -70,11 +70,11 @@ class ChapterList(Vertical):
 
     @dataclass
     class AddRequested(Request):
-        """A new chapter is wanted."""
+        """The writer asks for a new chapter."""
 
     @dataclass
     class RenameRequested(Request):
-        """Another title is wanted."""
+        """The writer asks for another title."""
 
         chapter: ChapterId
 
@@ -203,7 +203,7 @@ class ChapterList(Vertical):
         self._ask(self.DeleteRequested)
 
     def action_filter(self) -> None:
-        """Type what the titles must contain."""
+        """Shows the input that filters by title."""
         self.add_class("-filtering")
         self.query_one(Input).focus()
 

@@ -256,7 +256,7 @@ class BookController:
 
     @on_request(ManuscriptPane.EditorRequested)
     async def edit_outside(self, chapter: ChapterId, text: str, base: int | None) -> None:
-        """Opens the text, which was typed over the version `base`, in the writer's editor; saves what came back."""
+        """Opens the text, which was typed over the version `base`, in the writer's editor; saves the result."""
         command = editor_command(self._editor)
         await self.drafts.write()
         known = next(item for item in self.chapters if item.id == chapter)
@@ -271,7 +271,7 @@ class BookController:
 
     @on_request(ManuscriptPane.OutsideRequested)
     async def compare_outside(self, chapter: ChapterId) -> None:
-        """Shows what another program changed in a chapter's file; one of the two texts becomes the newest version."""
+        """Shows another program's changes of a chapter's file; one of the two texts becomes the newest version."""
         known = next(item for item in self.chapters if item.id == chapter)
         outside, kept = (
             await self._workbench.book.outside_text(chapter),

@@ -1,4 +1,4 @@
-"""Words by day: the goals and how far they are, the speed, and a calendar with what was written."""
+"""Words by day: the goals and their progress, the speed, and a calendar."""
 
 from __future__ import annotations
 

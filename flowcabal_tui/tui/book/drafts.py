@@ -23,7 +23,7 @@ _SECONDS: Final = 1.0
 
 
 class ChapterDrafts:
-    """Takes what was typed in each chapter; `changed` is called when other chapters have unsaved text than before.
+    """Stores the unsaved text of each chapter; `changed` is called when the set of chapters with unsaved text changes.
 
     All writes hold one lock, so that none can come after the save or the discard that it was begun before.
     """
@@ -106,7 +106,7 @@ class ChapterDrafts:
         await self.write()
 
     def forget(self, chapter: ChapterId) -> None:
-        """Forgets what was typed of a purged chapter, so that it is not written again."""
+        """Drops the unsaved text of a purged chapter, so that it is not written again."""
         self._typed.pop(chapter, None)
         self._landed.pop(chapter, None)
         self._mark({*self.chapters} - {chapter})

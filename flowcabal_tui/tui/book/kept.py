@@ -106,7 +106,7 @@ class KeptScreen(ModalScreen[None]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 
@@ -122,7 +122,7 @@ class KeptScreen(ModalScreen[None]):
         return self._kept.get(self.query_one(PickList).picked or "")
 
     def action_take_out(self, back: bool) -> None:
-        """Out of the chapter, or into it again; what is so already stays so."""
+        """Takes the text out of the chapter, or (`back`) puts it into it again."""
         kept = self._at
         if kept is not None and kept.deleted == back:
             self._then(self._controller.take_out(kept.id, back, self._words[kept.id]))

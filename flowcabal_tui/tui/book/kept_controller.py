@@ -36,7 +36,7 @@ class KeptController:
         return _("Kept for chapter {n}, {title}").format(n=self._chapter.position, title=self._chapter.title)
 
     async def kept(self, whole: bool) -> tuple[tuple[Curated, str], ...]:
-        """Newest first, those that were taken out too; of the whole book with what each is."""
+        """Kept texts, newest first, removed ones included; for the whole book, each with a description."""
         if not whole and self._chapter is not None:
             return tuple((kept, "") for kept in reversed(await self._workbench.book.kept(self._chapter.id)))
         names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await self._workbench.book.chapters()}

@@ -97,7 +97,8 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class RewriteRequested(Request):
-        """Another version of a passage is wanted: the characters from `start` up to `end`, which are `text`."""
+        """The writer asks for another version of a passage: the characters from `start` up to `end`, which are
+        `text`."""
 
         chapter: ChapterId
         start: int
@@ -107,7 +108,7 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class VersionRequested(Request):
-        """The text of a version is wanted; give it to `show_version`."""
+        """Asks for the text of a version; pass it to `show_version`."""
 
         chapter: ChapterId
         version: int
@@ -120,7 +121,7 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class EditorRequested(Request):
-        """The writer's own editor is wanted for the text, which was typed over the version `base`."""
+        """The writer asks for their own editor for the text, which was typed over the version `base`."""
 
         chapter: ChapterId
         text: str
@@ -158,7 +159,7 @@ class ManuscriptPane(Vertical):
         self, chapter: Chapter, text: str, versions: Sequence[ChapterVersion], draft: Draft | None = None,
         *, is_changed_outside: bool = False, is_locked: bool = False,
     ) -> None:  # fmt: skip
-        """Shows a chapter; unsaved text of the same chapter stays, whatever was saved meanwhile."""
+        """Shows a chapter; unsaved text of the same chapter stays, even after a save elsewhere."""
         known, same = self._known, self._chapter is not None and self._chapter.id == chapter.id
         if same and known is not None:
             if self.is_unsaved:
@@ -186,7 +187,7 @@ class ManuscriptPane(Vertical):
         self._older_texts.arrive(version, text)
 
     def take_edited(self, chapter: ChapterId, text: str) -> None:
-        """Shows text from the writer's own editor in the place of what was unsaved."""
+        """Shows text from the writer's own editor in place of the unsaved text."""
         if self._chapter is not None and self._chapter.id == chapter:
             self._turn_to("read")
             self._take_draft(clean(text))
@@ -236,7 +237,7 @@ class ManuscriptPane(Vertical):
         ask_to_find(self.app, message.stream)
 
     def action_find(self) -> None:
-        """Ask what to look for in the text that is shown."""
+        """Asks for the words to find in the text."""
         ask_to_find(self.app, self._text_in_view())
 
     def action_find_next(self) -> None:
@@ -311,7 +312,7 @@ class ManuscriptPane(Vertical):
         self.query_one(".head", Static).update(words)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that make no sense in what is shown are off."""
+        """Disables keys that do not apply to the present view."""
         if action == "save":
             return self.face == "edit" or (self.face == "read" and self.is_unsaved)
         if action == "outside" and not self.is_changed_outside:
@@ -338,7 +339,7 @@ class ManuscriptPane(Vertical):
         self.edit()
 
     def action_leave(self) -> None:
-        """Back to reading; what was typed stays as a draft."""
+        """Returns to reading; unsaved text stays as a draft."""
         if self.face == "proposal":
             self.action_reject()
             return

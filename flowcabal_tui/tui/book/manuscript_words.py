@@ -1,4 +1,4 @@
-"""The keys of the manuscript pane, and the words above the text: name, version, and what the text is just now."""
+"""The keys of the manuscript pane, and the line above the text: name, version, and state of the text."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ProposalAccepted(Request):
 
 
 def told_locked(pane: Widget, known: OpenText | None) -> bool:
-    """Is the chapter locked? Then a notice says so."""
+    """True when the chapter is locked; then a notice is shown."""
     if known is None or not known.is_locked:
         return False
     pane.notify(_("The chapter is locked: `L` in the revision (H) unlocks it."), markup=False)
@@ -104,7 +104,7 @@ def head_words(
     is_changed_outside: bool,
     book_language: str,
 ) -> str:
-    """The head of a chapter; a proposal says what can be done with it."""
+    """The head of a chapter; a proposal shows its possible answers."""
     chapter = known.chapter
     parts = [f"{chapter.position} {one_line(chapter.title) or _('untitled')}"]
     parts.append(_("version {n}").format(n=chapter.version) if chapter.version else _("nothing written yet"))
@@ -132,6 +132,6 @@ def head_words(
 
 
 def paragraph_at(text: str, place: int) -> tuple[int, int]:
-    """Where the paragraph around an offset begins and ends."""
+    """The start and end of the paragraph around an offset."""
     end = text.find("\n", place)
     return text.rfind("\n", 0, place) + 1, end if end >= 0 else len(text)

@@ -102,7 +102,7 @@ class MonthCalendar(Widget, can_focus=True):
         return begins + " " * max(0, width - cell_width(begins) - len(words)) + words, "done" if reached else "text"
 
     def action_go(self, days: int) -> None:
-        """So many days on; the future has no words."""
+        """Moves by a number of days; future days have no words."""
         self._choose(self.day + timedelta(days=days))
 
     def action_month(self, step: int) -> None:

@@ -1,4 +1,4 @@
-"""The text of the chapter that is open: what is saved, what is typed over it, and over which version."""
+"""The text of the open chapter: the saved text, the unsaved one, and the version that it was typed over."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from flowcabal_tui.domain.text import clean
 
 
 class OpenText:
-    """One chapter. `typed` is the unsaved text, None where there is none.
+    """One chapter. `typed` is the unsaved text, None if there is none.
 
-    `base` is the version that the unsaved text was typed over, None where that is not known; without unsaved text it
-    is the newest version.
+    `base` is the version that the unsaved text was typed over, None if it is not known; without unsaved text it is the
+    newest version.
     """
 
     def __init__(self, chapter: Chapter, saved: str, versions: Sequence[ChapterVersion], draft: Draft | None) -> None:
@@ -33,16 +33,16 @@ class OpenText:
 
     @property
     def is_unsaved(self) -> bool:
-        """Is anything typed that is not saved?"""
+        """True when there is unsaved text."""
         return self.typed is not None
 
     @property
     def is_outdated(self) -> bool:
-        """Was the unsaved text typed over another text than the newest one, or over one that is not known?"""
+        """True when the unsaved text was typed over another text than the newest one, or over an unknown one."""
         return self.is_unsaved and self.base != self.chapter.version
 
     def type(self, text: str) -> None:
-        """Takes what was typed; the saved text again is no unsaved text."""
+        """Sets the unsaved text; the saved text itself is no unsaved text."""
         self.typed = None if text == self.saved else text
         if self.typed is None:
             self.base = self.chapter.version
@@ -53,9 +53,9 @@ class OpenText:
         return self._posted
 
     def refresh(self, chapter: Chapter, saved: str, versions: Sequence[ChapterVersion]) -> None:
-        """Takes the newest state of the chapter; unsaved text stays, whatever was saved meanwhile.
+        """Takes the newest state of the chapter; unsaved text stays.
 
-        After a save of this text, what was typed since builds on it.
+        After a save of this text, text typed since builds on it.
         """
         saved = clean(saved)
         is_same = saved == self.saved and self.base == self.chapter.version
@@ -81,7 +81,7 @@ class VersionTexts:
         return await asyncio.shield(self._waiting[version])
 
     def arrive(self, version: int, text: str | None) -> None:
-        """Gives the text to those who wait for it; None, which cancels them, when it could not be read."""
+        """Passes the text to its waiters; None, which cancels them, when it could not be read."""
         waiting = self._waiting.pop(version, None)
         if waiting is not None and text is None:
             waiting.cancel()

@@ -1,4 +1,4 @@
-"""What rules mark in the text, chapter by chapter."""
+"""The marks of the proofing rules in the text, chapter by chapter."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProofPlace:
 
 
 class ProofScreen(ModalScreen[ProofPlace | None]):
-    """Gives back the place that is to be opened, or None."""
+    """Returns the place to open, or None."""
 
     help = HelpData(
         mark("Proof"),
@@ -75,7 +75,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
         self._places: dict[str, tuple[ProofedChapter, ProofMark]] = {}
 
     def compose(self) -> ComposeResult:
-        """How many places, and the list."""
+        """The number of places, and the list."""
         yield Static(_("Reading the text ..."), markup=False, classes="head")
         yield PickList()
         yield HintLine()

@@ -29,7 +29,7 @@ OpenAt = Callable[[ChapterId, int, int, bool], Awaitable[None]]
 
 
 class ProofController:
-    """Asks the engine what rules mark; `open_at` opens a place in the editor."""
+    """Asks the engine for the marks of the rules; `open_at` opens a place in the editor."""
 
     def __init__(self, screen: Screen[Any], workbench: Project, book: BookController, open_at: OpenAt) -> None:
         self._screen, self._workbench, self._book, self._open_at = screen, workbench, book, open_at
@@ -59,7 +59,7 @@ class ProofController:
 
     @on_key("book.proof", group="looking")
     async def open(self) -> None:
-        """Lists what rules mark, then opens the place that was chosen."""
+        """Lists the marks of the rules, then opens the chosen place."""
         from flowcabal_tui.tui.book.proof import ProofScreen
 
         if self._book.chapter is None:
@@ -71,11 +71,11 @@ class ProofController:
 
     @property
     def has_unsaved(self) -> bool:
-        """Has any chapter unsaved text?"""
+        """True when any chapter has unsaved text."""
         return bool(self._book.drafts.chapters)
 
     async def proof(self, *, whole: bool, repeats: bool) -> tuple[ProofedChapter, ...]:
-        """What is marked in the open chapter, or in the `whole` book."""
+        """The marks in the open chapter, or in the `whole` book."""
         chapter = self._book.chapter
         chapters = () if whole or chapter is None else (chapter.id,)
         found = await self._workbench.book.proof(chapters)

@@ -29,7 +29,7 @@ _TITLE_CELLS = 12
 
 
 class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
-    """Gives back the places that were chosen, or None. All are chosen at first."""
+    """Returns the chosen places, or None. Initially all are chosen."""
 
     help = HelpData(
         mark("Replace"),
@@ -108,12 +108,12 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
 
     @on(OptionList.OptionSelected)
     def turn_row(self, message: OptionList.OptionSelected) -> None:
-        """Enter does what space does."""
+        """Enter works like the space bar."""
         message.stop()
         self.action_turn()
 
     def action_turn(self) -> None:
-        """Choose the place, or leave it out, and go on."""
+        """Chooses the place, or leaves it out, and moves on."""
         self._turn({self._at})
         self.query_one(PickList).action_cursor_down()
 
@@ -126,7 +126,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         self._turn(set(range(len(self._places))))
 
     def action_changes(self) -> None:
-        """How the chapter would change."""
+        """Shows the changes of the chapter."""
         attempt(self, self._changes(self._places[self._at]))
 
     async def _changes(self, found: Occurrence) -> None:

@@ -41,10 +41,9 @@ _BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
 
 
 class SearchScreen(ModalScreen[SearchHit | None]):
-    """Gives back the hit that is to be opened, or None.
+    """Returns the hit to open, or None.
 
-    `words` are what is sought. Every question has a number, and an answer that is older than what is shown is
-    thrown away.
+    `words` is the query. Every query has a number, and an answer older than the displayed one is discarded.
     """
 
     help = HelpData(
@@ -124,7 +123,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     @on(Input.Changed)
     def rest(self, message: Input.Changed) -> None:
-        """Looks for what was typed when the hands rest for a moment."""
+        """Searches for the typed words after a short pause in typing."""
         message.stop()
         if message.value.strip() == self.words:
             return
@@ -225,7 +224,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         await self.query_one(PickList).run_action("page_down" if step > 0 else "page_up")
 
     def action_open(self) -> None:
-        """Go to the place in the chapter; what is no chapter's text is read here."""
+        """Goes to the place in the chapter; other texts are shown here."""
         if not self.is_answered:
             self._opens = True
             self._ask()

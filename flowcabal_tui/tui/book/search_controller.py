@@ -40,7 +40,7 @@ class SearchController:
 
     @on_key("book.search", group="looking")
     async def find(self) -> None:
-        """Opens the search as it was left, then the hit that was chosen."""
+        """Opens the search in its last state, then the chosen hit."""
         from flowcabal_tui.tui.book.search import SearchScreen
 
         page = SearchScreen(self, self._query, self._last_hit)
@@ -59,7 +59,7 @@ class SearchController:
         return await self._workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
 
     async def replace(self, words: str) -> None:
-        """Asks by what, shows every place, replaces the chosen ones in one go."""
+        """Asks for the replacement, shows every place, replaces the chosen ones in one go."""
         from flowcabal_tui.tui.book.replace import ReplaceScreen
 
         places = await self._workbench.book.occurrences(words)

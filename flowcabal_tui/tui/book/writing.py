@@ -27,7 +27,7 @@ _CLASSES = ("-writing", "-zoom")
 
 
 def difference(old: str, new: str) -> tuple[int, int, str]:
-    """The span of `old` that differs from `new`, and what `new` has there."""
+    """The span of `old` that differs from `new`, and its replacement in `new`."""
     start = _alike(old, new)
     same_end = _alike(old[start:][::-1], new[start:][::-1])
     return start, len(old) - same_end, new[start : len(new) - same_end]
@@ -48,7 +48,7 @@ class WritingController:
 
     @property
     def is_on(self) -> bool:
-        """Is the writing view shown?"""
+        """True when the writing view is shown."""
         return self._screen.has_class("-writing")
 
     @property
@@ -111,7 +111,7 @@ class WritingController:
 
     @on_key("manuscript.scene")
     def break_scene(self) -> None:
-        """Breaks the scene at the cursor, or takes the break away in whose line the cursor is: one step for undo."""
+        """Inserts a scene break at the cursor, or removes the one in the cursor's line: one step for undo."""
         if not self._is_editing:
             self._view.show_pane("manuscript")
             self._pane.edit()

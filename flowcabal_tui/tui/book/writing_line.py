@@ -16,7 +16,7 @@ from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
 
 class WritingLine(Static):
-    """Follows a `WritingArea` while it is shown, key by key, at the cost of what a key changes."""
+    """Updates with every key in the visible `WritingArea`, at a cost proportional to the change."""
 
     DEFAULT_CSS = """
     WritingLine {

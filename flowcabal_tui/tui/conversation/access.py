@@ -1,4 +1,4 @@
-"""What the screen of a conversation asks of the project."""
+"""The requests of a conversation's screen to the project."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ConversationAccess:
         return ConversationId(await self._workbench.carry_out(StartConversation()))
 
     async def found(self, words: str = "") -> tuple[Conversation, ...]:
-        """Those with these words, the last one first."""
+        """The conversations with these words, the last one first."""
         return await self._workbench.conversations.conversations(words)
 
     async def conversation(self, identity: ConversationId) -> Conversation:
@@ -81,7 +81,7 @@ class ConversationAccess:
         return found
 
     async def quote(self, identity: ConversationId, text: str, chips: Sequence[Chip]) -> AskQuote:
-        """What a question would take."""
+        """The price of a question."""
         return await self._workbench.conversations.ask_quote(text, chips, identity)
 
     async def chapters(self) -> tuple[Chapter, ...]:
@@ -109,7 +109,7 @@ class ConversationAccess:
         await self._workbench.carry_out(SetLevel(identity, level, scope))
 
     async def permit(self, turn: Turn, call: str, option: PermissionOption) -> None:
-        """Answers what a call asks for."""
+        """Answers the permission request of a call."""
         await self._workbench.carry_out(AnswerPermission(turn.conversation, turn.number, call, option))
 
     async def decide(self, card: ProposalId, *, accept: bool) -> None:

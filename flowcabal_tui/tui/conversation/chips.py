@@ -1,4 +1,4 @@
-"""What is sent with a question: chosen by a few letters, named in the question by `@`."""
+"""Texts sent with a question: chosen by a few letters, named in the question by `@`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def offered(chapters: Sequence[Chapter], entities: Sequence[Entity], selection: 
 
 
 def still_named(chips: Sequence[NamedChip], text: str) -> tuple[NamedChip, ...]:
-    """Those whose names are in the question: who deletes a name takes its chip out."""
+    """The chips whose names are in the question: deleting a name removes its chip."""
     return tuple(each for each in chips if each.name in text)
 
 
@@ -88,7 +88,7 @@ class ChipPicker(ModalScreen[NamedChip | None]):
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """Only what matches the letters, the best first."""
+        """Shows the matching items, the best first."""
         event.stop()
         self._fill(event.value.strip())
 

@@ -1,4 +1,4 @@
-"""Opens the conversation beside any screen, and gives it what the engine tells."""
+"""Opens the conversation beside any screen, and passes the engine's events to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a conversation: questions, statements, cards, what is asked for, and how a turn ended."""
+"""The rows of a conversation: questions, statements, cards, permission requests, and the end of a turn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SHOWN: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class TalkRow:
-    """One row with what its keys act on."""
+    """One row with the object of its keys."""
 
     id: str
     drawn: Visual
@@ -56,7 +56,7 @@ class TalkRow:
 
     @property
     def permission(self) -> Permission | None:
-        """What it asks for."""
+        """The permission that it requests."""
         return self.call.permission if self.call else None
 
 
@@ -77,7 +77,7 @@ class Names:
 
 
 def level_words(level: ConversationLevel, scope: Scope | None, title_of: Callable[[Scope], str]) -> str:
-    """The level as the head line says it."""
+    """The level, as shown in the head line."""
     return _(LEVELS[level]).format(scope=title_of(scope) if scope else "")
 
 

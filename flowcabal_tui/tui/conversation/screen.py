@@ -1,4 +1,4 @@
-"""The conversation: a panel on the right of whatever is on the screen, all of it where there is little room."""
+"""The conversation: a panel on the right of any screen, or the whole screen where there is little space."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NEW, FIND = "new", "find"
 
 @dataclass(frozen=True, slots=True)
 class InView:
-    """What the writer looks at beside the conversation: for `@selection`, and for the scopes of "do"."""
+    """The content beside the conversation: for `@selection`, and for the scopes of "do"."""
 
     chapter: ChapterId | None = None
     selection: Chip | None = None
@@ -58,14 +58,14 @@ class InView:
 
 @dataclass
 class Typed:
-    """What was typed and not sent, kept while the panel is closed."""
+    """The unsent question, kept while the panel is closed."""
 
     text: str = ""
     chips: tuple[NamedChip, ...] = ()
 
 
 class ConversationScreen(ModalScreen[Citation | None]):
-    """Gives back a place to open, or None."""
+    """Returns a place to open, or None."""
 
     help = HelpData(
         mark("Conversation"),
@@ -132,7 +132,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         return self.query_one(Input)
 
     def compose(self) -> ComposeResult:
-        """What it is and may do, the turns, the line, what a question would take."""
+        """The head with the level, the turns, the input, the price of the question."""
         with Vertical():
             yield Static(markup=False, classes="head")
             yield TurnList()
@@ -146,11 +146,11 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self.work(self.reload(to_end=True), exclusive=True)
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False, group: str = "talk") -> None:
-        """Starts work whose errors are shown."""
+        """Starts work and shows its errors."""
         attempt(self, work, group=group, exclusive=exclusive)
 
     async def reload(self, *, to_end: bool = False) -> None:
-        """Reads the conversation, its cards, and who is called what."""
+        """Reads the conversation, its cards, and the names."""
         chapters, entities = await self.access.chapters(), await self.access.entities()
         self._words = Names({each.id: each.position for each in chapters}, {each.id: each.name for each in entities})
         self._offers = offered(chapters, entities, self._in_view.selection)
@@ -197,7 +197,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
-        """`@` opens the list of what can be sent; the price follows the words."""
+        """`@` opens the list of texts to send; the price follows the words."""
         event.stop()
         text = event.value
         if len(text) > len(self._typed.text) and text[: self.line.cursor_position].endswith(SIGN) and self._offers:
@@ -277,7 +277,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         (self.rows if self.line.has_focus else self.line).focus()
 
     def action_accept(self) -> None:
-        """Accept the card, or allow what is asked for."""
+        """Accepts the card, or grants the permission."""
         self._decide(accept=True)
 
     def action_refuse(self) -> None:
@@ -321,7 +321,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self.work(self._then_read(self.access.undo(row.card.id)))
 
     def action_send(self) -> None:
-        """Send a question that waits, or again one whose answer was cut off."""
+        """Sends a waiting question, or again one whose answer was cut off."""
         row = self.rows.row
         if row is not None and row.turn.state != "in_progress" and row.turn.stop != "end_turn":
             self.work(self.access.send_waiting(self.identity, row.turn.number), group="talk-ask")
@@ -333,11 +333,11 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self.access.stop(self.identity)
 
     def action_close(self) -> None:
-        """Back; an answer under way goes on."""
+        """Closes the panel; a running answer continues."""
         self.dismiss(None)
 
     def action_level(self) -> None:
-        """Ask what the conversation may do."""
+        """Asks for the level of the conversation."""
         self.work(self._level())
 
     async def _level(self) -> None:

@@ -48,7 +48,7 @@ class Attempts:
         return numbers[min(max(numbers.index(self.number) + step, 0), len(numbers) - 1)]
 
     def words(self, *, unsent: bool) -> str:
-        """Says which attempt is shown; "" for none."""
+        """The description of the shown attempt; "" for none."""
         if self.shown is None:
             return ""
         changed = changed_words(self.earlier.text, self.shown.text) if self.earlier is not None else ""

@@ -1,4 +1,4 @@
-"""One candidate: its letter, facts against it, and its paragraphs below the beats that they tell."""
+"""One candidate: its letter, facts against it, and its paragraphs below their beats."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class CandidateColumn(Vertical):
 
 
 def head_words(candidate: Candidate, place: int, *, is_current: bool, is_equal: bool) -> str:
-    """Two lines: the letter and who made it, where that is told; below, how many facts stand against it."""
+    """Two lines: the letter with the maker, if shown; below, the number of facts against it."""
     made = maker_words(candidate.maker) if candidate.maker else ""
     first = " · ".join(part for part in (LETTERS[place], made, _("equally good") if is_equal else "") if part)
     marks = len(candidate.marks)

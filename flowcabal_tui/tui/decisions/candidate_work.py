@@ -1,4 +1,4 @@
-"""What agents do for a comparison, each after its price was agreed to: facts, further candidates, seams."""
+"""Work of agents for a comparison, each after the writer agreed to its price: facts, further candidates, seams."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 MORE: int = 6
-"""So many further candidates are asked for at a time."""
+"""Most further candidates in one request."""
 
 
 class CandidateWork:
-    """Asks on behalf of a screen; `tell` shows what is under way, "" for nothing."""
+    """Asks on behalf of a screen; `tell` shows the running work, "" for none."""
 
     def __init__(self, screen: Screen[Any], access: ComparisonAccess, tell: Callable[[str], None]) -> None:
         self._screen, self._access, self._tell = screen, access, tell
 
     def show_facts(self, letter: str, candidate: Candidate) -> None:
-        """All facts against a candidate, and what could not be checked."""
+        """Shows all facts against a candidate, and the unchecked angles."""
         told = [finding_in_full(mark.finding) if mark.finding else mark.reason for mark in candidate.marks]
         told += list(candidate.unchecked)
         if not told:
@@ -55,7 +55,7 @@ class CandidateWork:
         await self._access.sift(model=way == "model")
 
     async def more(self) -> Literal["", "written", "asks"]:
-        """Has further candidates written; "asks" when a run will ask again, "" when the writer would rather not."""
+        """Requests further candidates; "asks" when a run will ask again, "" when the writer declines."""
         title = _("How many further candidates? 1 to {n}").format(n=MORE)
         answer = (await self._screen.app.push_screen_wait(PromptLine(title, value="1")) or "").strip()
         if not (answer.isascii() and answer.isdecimal() and 1 <= int(answer) <= MORE):
@@ -91,7 +91,7 @@ class CandidateWork:
         return await self._screen.app.push_screen_wait(SeamChangesScreen(changes)) or ()
 
     async def show_outcomes(self) -> None:
-        """Who won and lost, over all choices."""
+        """Shows the wins and losses over all choices."""
         rows = await self._access.outcomes()
         if not rows:
             self._screen.notify(_("No choice has been made yet."), markup=False)

@@ -1,4 +1,4 @@
-"""A choice that is being made: what is equally good, what was taken, and the result."""
+"""A choice in progress: equally good candidates, the taken paragraphs, and the result."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from flowcabal_tui.domain.ids import Digest
 
 
 def result_of(comparison: Comparison, draft: ChoiceDraft) -> str:
-    """The text of parts: as it was edited, else as it was taken."""
+    """The composed text: as edited, else as taken."""
     return composed(comparison, draft.taken) if draft.text is None else draft.text
 
 
 def known(comparison: Comparison, draft: ChoiceDraft) -> ChoiceDraft:
-    """The draft without what the comparison does not have."""
+    """The draft without references that the comparison does not have."""
     names = {each.digest for each in comparison.candidates}
     taken = tuple(each for each in draft.taken if each.candidate in names)
     return replace(draft, equal=tuple(each for each in draft.equal if each in names), taken=taken)
@@ -40,7 +40,7 @@ def with_equal(draft: ChoiceDraft, candidate: Digest) -> ChoiceDraft:
 
 
 def beat_at(comparison: Comparison, taken: Taken) -> tuple[Taken, ...]:
-    """All paragraphs of a candidate that tell the beat of this one."""
+    """All paragraphs of a candidate for the beat of this one."""
     row = comparison.rows[row_of(comparison, taken)]
     return tuple(Taken(taken.candidate, number) for number in row.cells[comparison.place(taken.candidate)])
 
@@ -48,8 +48,8 @@ def beat_at(comparison: Comparison, taken: Taken) -> tuple[Taken, ...]:
 def with_taken(comparison: Comparison, draft: ChoiceDraft, wanted: Iterable[Taken]) -> ChoiceDraft:
     """Takes paragraphs, or leaves them out again when all of them are in.
 
-    An edited result keeps its words: what is taken goes in before the first paragraph of a later beat, and what is left
-    out goes only where it stands unchanged.
+    An edited result keeps its words: a taken paragraph is inserted before the first paragraph of a later beat, and a
+    removed one disappears only where it is unchanged.
     """
     changed = tuple(wanted)
     if all(each in draft.taken for each in changed):
@@ -78,7 +78,7 @@ def _put_in(comparison: Comparison, text: str, part: Taken, words: str, taken: t
 
 
 def edited(comparison: Comparison, draft: ChoiceDraft, text: str) -> ChoiceDraft:
-    """The result as it was typed; what says just what was taken is no edit."""
+    """The draft with the typed result; a result equal to the taken paragraphs is no edit."""
     return replace(draft, text=None if text == composed(comparison, draft.taken) else text)
 
 

@@ -37,7 +37,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen, past_typed
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 
 SIDE_BY_SIDE: Final = 120
-"""From this width on two candidates stand beside the result."""
+"""The width from which two candidates are shown beside the result."""
 THREE: Final = 180
 """From this width on three do."""
 
@@ -60,7 +60,7 @@ class ComparisonScreen(Screen[None]):
         self._progress = ""
 
     def compose(self) -> ComposeResult:
-        """A head, what is known, the candidates, the result, the keys."""
+        """A head, the facts, the candidates, the result, the keys."""
         yield Static(markup=False, classes="head")
         yield Static(markup=False, classes="told")
         with Horizontal():
@@ -72,12 +72,12 @@ class ComparisonScreen(Screen[None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """Reads the candidates and the choice as it was left."""
+        """Reads the candidates and the unfinished choice."""
         self.query("CandidateColumn, #result").set(display=False)
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
-        """Does something that may be refused; shows the refusal."""
+        """Starts work and shows its refusal."""
 
         async def guarded() -> None:
             try:
@@ -89,7 +89,7 @@ class ComparisonScreen(Screen[None]):
 
     @property
     def comparison(self) -> Comparison | None:
-        """What is compared; None until it is read."""
+        """The comparison; None until it is read."""
         return self._comparison
 
     @property
@@ -99,7 +99,7 @@ class ComparisonScreen(Screen[None]):
 
     @property
     def is_typing(self) -> bool:
-        """Is the result being edited?"""
+        """True while the result is edited."""
         return self.is_mounted and self.area.has_focus
 
     async def reload(self) -> None:
@@ -133,7 +133,7 @@ class ComparisonScreen(Screen[None]):
             self.dismiss(None)
 
     def note_progress(self, done: int, total: int) -> None:
-        """A check of the facts goes on, or has ended."""
+        """Shows the progress of a check of the facts, or its end."""
         words = _("checking facts: {done} of {total}").format(done=done, total=total)
         self._note(words if done < total else "")
 
@@ -318,7 +318,7 @@ class ComparisonScreen(Screen[None]):
             self._change(with_taken(comparison, self._draft, beat_at(comparison, taken)))
 
     def action_take_none(self) -> None:
-        """Begin the result again; what was typed into it is not thrown away unasked."""
+        """Empties the result; text typed into it is discarded only after a question."""
         empty = ChoiceDraft(self._draft.equal)
         past_typed(self, self._draft.text is not None, lambda: self._change(empty))
 
@@ -329,7 +329,7 @@ class ComparisonScreen(Screen[None]):
 
     @on(ProseArea.Edited)
     def note_typed(self, message: ProseArea.Edited) -> None:
-        """What is typed into the result is kept."""
+        """Stores the text typed into the result."""
         message.stop()
         if self._comparison is not None and not self._comparison.is_decided:
             self._draft = edited(self._comparison, self._draft, message.text)
@@ -428,5 +428,5 @@ class ComparisonScreen(Screen[None]):
             self._change(edited(self._comparison, self._draft, with_hunks(text, accepted)))
 
     def action_outcomes(self) -> None:
-        """Who won and lost, over all choices."""
+        """Shows the wins and losses over all choices."""
         self.work(self._agents.show_outcomes())

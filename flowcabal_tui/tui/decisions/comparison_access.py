@@ -1,4 +1,4 @@
-"""What the comparison of candidates asks of the project, and has it do."""
+"""The requests of the comparison of candidates to the project."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ComparisonAccess:
         return await self._workbench.comparisons.comparison(self.target)
 
     async def draft(self, comparison: Comparison) -> ChoiceDraft:
-        """The choice as it was left; an empty one when there is none that can be read."""
+        """The unfinished choice; an empty one when none can be read."""
         text = await self._workbench.drafts.draft(comparison.draft_key)
         try:
             return from_json(ChoiceDraft, text) if text else ChoiceDraft()
@@ -55,7 +55,7 @@ class ComparisonAccess:
         await self._workbench.drafts.put_draft(comparison.draft_key, text)
 
     async def decide(self, comparison: Comparison, verdict: Verdict, taken: Sequence[Taken]) -> None:
-        """The writer's word. The draft stays for one who takes it back."""
+        """Records the writer's choice. The draft stays in case it is undone."""
         await self._workbench.carry_out(DecideComparison(self.target, verdict, tuple(taken)))
 
     async def take_back(self, comparison: Comparison) -> None:
@@ -63,16 +63,16 @@ class ComparisonAccess:
         await self._workbench.carry_out(TakeBackChoice(comparison.id))
 
     async def quote_more(self, count: int) -> Quote:
-        """What further candidates would cost."""
+        """The price of further candidates."""
         return await self._workbench.comparisons.quote_candidates(self.target, count)
 
     async def more(self, count: int) -> RunId | None:
-        """Has further candidates written; the run that asks again, for a question."""
+        """Requests further candidates; returns the run that asks again, for a question."""
         run = await self._workbench.carry_out(WriteCandidates(self.target, count))
         return RunId(run) if run else None
 
     async def quote_sift(self) -> Quote:
-        """What a check of all candidates by the agents' model would cost."""
+        """The price of a check of all candidates by the agents' model."""
         return await self._workbench.comparisons.quote_sifting(self.target)
 
     async def sift(self, *, model: bool) -> None:
@@ -84,7 +84,7 @@ class ComparisonAccess:
         return await self._workbench.comparisons.seam_changes(self.target, text, tuple(taken))
 
     async def quote_seams(self, text: str, taken: Sequence[Taken]) -> Quote:
-        """What a pass over the seams would cost."""
+        """The price of a pass over the seams."""
         return await self._workbench.comparisons.quote_seams(self.target, text, tuple(taken))
 
     async def smooth(self, text: str, taken: Sequence[Taken]) -> None:
@@ -92,5 +92,5 @@ class ComparisonAccess:
         await self._workbench.carry_out(SmoothSeams(self.target, text, tuple(taken)))
 
     async def outcomes(self) -> tuple[OutcomeCount, ...]:
-        """Who won and lost, over all choices."""
+        """The wins and losses over all choices."""
         return await self._workbench.comparisons.outcomes()

@@ -62,6 +62,6 @@ KEYS: Final[list[BindingType]] = [
     HELP_KEYS,
 ]  # fmt: skip
 OPEN_ONLY: Final = ("take", "take_none", "take_beat", "choose", "equal", "none", "submit", "seams", "more", "sift")
-"""What makes no sense when the choice is made."""
+"""Actions that do not apply after the choice."""
 EDITING: Final = ("submit", "leave", "help")
-"""What works while the result is typed."""
+"""Actions available while the result is edited."""

@@ -56,7 +56,7 @@ class DecisionController:
 
     @property
     def count(self) -> int:
-        """How many wait."""
+        """The number of waiting decisions."""
         return len(self._waiting)
 
     async def load(self) -> None:
@@ -160,7 +160,7 @@ class DecisionController:
 
     @on_key("run.play", group="play", exclusive=True)
     async def play(self) -> None:
-        """The run in view as a story on one page; what cannot be answered there is answered in the queue."""
+        """Shows the run in view as a story on one page; other questions are answered in the queue."""
         if (run := self._view.run) is None:
             self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
             return

@@ -1,4 +1,4 @@
-"""The queue of decisions: what waits for the writer, one key each."""
+"""The queue of decisions that wait for the writer, one key each."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ class DecisionsScreen(Screen[None]):
 
     @property
     def editor_area(self) -> ProseArea:
-        """Where the writer types."""
+        """The writer's editor."""
         return self.query_one("#editor", ProseArea)
 
     @property
     def face(self) -> str | None:
-        """The id of what is shown below the attempt's line."""
+        """The id of the view below the attempt's line."""
         return self.query_one(ContentSwitcher).current
 
     def on_mount(self) -> None:
@@ -119,7 +119,7 @@ class DecisionsScreen(Screen[None]):
             self.post_message(self.CompareRequested(self.question.id))
 
     def on_screen_resume(self) -> None:
-        """What was decided on a screen above this one is over."""
+        """Closes the queue if a screen above it has decided the last question."""
         if self._ends_when_shown:
             self.dismiss(None)
 
@@ -129,7 +129,7 @@ class DecisionsScreen(Screen[None]):
         return self._waiting[self._place] if self._waiting else None
 
     def show_questions(self, questions: Sequence[Question]) -> None:
-        """Another queue; the question that is shown stays if it still waits, else the screen goes on."""
+        """Shows another queue; the present question stays if it still waits, else the next is shown."""
         shown = self.question
         self._waiting = list(questions)
         kept = next((place for place, item in enumerate(self._waiting) if shown and item.id == shown.id), None)
@@ -237,7 +237,7 @@ class DecisionsScreen(Screen[None]):
         self.call_after_refresh(self._mark_finding)
 
     def refresh_attempt(self) -> None:
-        """Says which attempt is shown, and whether its edited text waits."""
+        """Shows the number of the attempt, and whether its edited text waits."""
         if words := self.attempts.words(unsent=self._typed.waits):
             self.query_one(".attempt", Static).update(words)
 
@@ -246,13 +246,13 @@ class DecisionsScreen(Screen[None]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 
     @on(ProseArea.Edited, "#editor")
     def write_down(self) -> None:
-        """The writer pauses: what was typed is safe from a crash."""
+        """Saves the typed text in a pause of typing, so that it survives a crash."""
         self._typed.remember()
         attempt(self, self._typed.unsent.save(), group="unsent")
 
@@ -300,7 +300,7 @@ class DecisionsScreen(Screen[None]):
         self.post_message(self.WaiveRequested(message.finding.draft.text, message.finding.source.text, message.reason))
 
     def action_source(self) -> None:
-        """Open what the finding quotes from the book."""
+        """Opens the place that the finding quotes from the book."""
         if (finding := self.query_one(FindingView).finding) is not None:
             self.post_message(self.SourceOpened(finding.source.uri, finding.source.start, finding.source.end))
 
@@ -324,11 +324,11 @@ class DecisionsScreen(Screen[None]):
             self._typed.go_past(lambda: self._decide(Decision("approve", self.attempts.number)))
 
     def action_retry(self) -> None:
-        """Want another attempt; the note may be empty."""
+        """Asks for another attempt; the note may be empty."""
         self._ask_again("retry", _("What should be different? (may be empty)"), needed=False)
 
     def action_mend(self) -> None:
-        """Want the shown attempt with only those paragraphs changed that have to; findings need no note."""
+        """Asks for the shown attempt with only the affected paragraphs changed; findings need no note."""
         found = self.query_one(FindingView).count > 0
         words = _("What should be different? (may be empty)") if found else _("What should be different?")
         self._ask_again("mend", words, needed=not found)
@@ -350,7 +350,7 @@ class DecisionsScreen(Screen[None]):
         self._typed.go_past(lambda: self.app.push_screen(PromptLine(words), noted))
 
     def action_reject(self) -> None:
-        """Turn it down: what depends on it does not run."""
+        """Rejects it: nodes that depend on it do not run."""
         if not self.is_grace():
             self._typed.go_past(lambda: self._decide(Decision("reject", self.attempts.number)))
 
@@ -396,7 +396,7 @@ class DecisionsScreen(Screen[None]):
             self._show_attempt(number)
 
     def action_changes(self) -> None:
-        """Switch between the attempt and what it changed in the one that it was made from."""
+        """Switches between the attempt and its changes from the one that it was made from."""
         shown, earlier = self.attempts.shown, self.attempts.earlier
         if self.face == "changes":
             self._turn_to("text")

@@ -24,7 +24,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class FindingView(Vertical):
-    """Quotations stand side by side where there is room, else one below the other."""
+    """Quotations are side by side if there is space, else one below the other."""
 
     DEFAULT_CSS = """
     FindingView { height: auto; max-height: 55%; overflow-y: auto; padding: 0 1; }
@@ -37,7 +37,7 @@ class FindingView(Vertical):
 
     @dataclass
     class CalledIntended(Message):
-        """The writer wants the contradiction."""
+        """The writer declares the contradiction as intended."""
 
         finding: CheckFinding
         reason: str
@@ -63,7 +63,7 @@ class FindingView(Vertical):
 
     @property
     def count(self) -> int:
-        """How many findings there are."""
+        """The number of findings."""
         return len(self._findings)
 
     def show(self, evaluation: Evaluation | None) -> None:
@@ -87,7 +87,7 @@ class FindingView(Vertical):
             reader.scroll_to_offset(finding.draft.start)
 
     def open_in_full(self) -> None:
-        """Shows all of the finding on a page of its own."""
+        """Shows the whole finding on a page of its own."""
         if (finding := self.finding) is None:
             self.notify(_("There is no finding."), markup=False)
         else:

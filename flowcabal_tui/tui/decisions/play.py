@@ -70,7 +70,7 @@ def _parts(events: Iterable[Event]) -> Iterator[str]:
 
 
 def is_told(question: Question) -> bool:
-    """Is it a part of the story, and not of the work at it?"""
+    """True for a question that is part of the story, not of the work on it."""
     return question.kind == "input" or (question.kind == "choice" and not has_candidates(question))
 
 
@@ -81,7 +81,7 @@ def _answer(question: Question, decision: Decision) -> str:
 
 
 class PlayScreen(Screen[bool | None]):
-    """Gives back True when the queue of decisions is wanted. `now`: seconds."""
+    """Returns True to open the queue of decisions. `now`: seconds."""
 
     help = HelpData(
         mark("Play"),
@@ -210,6 +210,6 @@ class PlayScreen(Screen[bool | None]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)

@@ -80,7 +80,7 @@ _OPTIONS: Final = {"retry": "retry", "mend": "mend", "edit": "edit", "editor": "
 
 
 def allows(question: Question, action: str) -> bool:
-    """Does the key make sense for this question?"""
+    """True when the key applies to this question."""
     if action in _ALLOWED[question.kind]:
         return True
     if question.kind == "review" and action in _OPTIONS:
@@ -121,7 +121,7 @@ def keys_line(question: Question, off: Container[str]) -> Content:
 
 
 def has_candidates(question: Question) -> bool:
-    """Are there candidates with different texts to choose from?"""
+    """True when there are candidates with different texts to choose from."""
     return question.kind == "choice" and len({choice.text for choice in question.choices if choice.text}) > 1
 
 
@@ -140,7 +140,7 @@ def heading(question: Question) -> str:
 
 
 def reason_words(question: Question) -> str:
-    """Why it is asked; a confirmation says first what it means."""
+    """The reason for the question; a confirmation first explains its consequences."""
     if question.kind == "choice":
         return ""
     if question.kind != "confirm":
@@ -150,7 +150,7 @@ def reason_words(question: Question) -> str:
 
 
 def proposal_hint(question: Question) -> str:
-    """How an input or a confirmation is answered."""
+    """How to answer an input or a confirmation."""
     if question.kind == "gate":
         return _("Exactly this would be carried out. `a` allows it this once, `x` does not.")
     if question.kind == "limit":

@@ -24,7 +24,7 @@ _SHOWN = 60
 
 
 class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
-    """Gives back what was accepted; None when it was left. Nothing is accepted at first."""
+    """Returns the accepted changes; None when it was left. Initially none is accepted."""
 
     help = HelpData(
         mark("Changes at the seams"),
@@ -104,5 +104,5 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
         self._refill()
 
     def action_apply(self) -> None:
-        """Gives back what was accepted."""
+        """Returns the accepted changes."""
         self.dismiss(tuple(self._changes[n] for n in sorted(self._accepted)))

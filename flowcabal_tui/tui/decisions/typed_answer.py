@@ -23,7 +23,7 @@ class TypedAnswer:
 
     @property
     def place(self) -> Place | None:
-        """The question and attempt whose text the editor holds."""
+        """The question and attempt whose text is in the editor."""
         question, shown = self._screen.question, self._screen.attempts.shown
         return (question.id, shown.number if shown else 0) if question is not None else None
 
@@ -33,7 +33,7 @@ class TypedAnswer:
         return (place := self.place) is not None and self.unsent.has(place)
 
     def load(self, text: str) -> None:
-        """Puts what was typed before into the editor, or `text`."""
+        """Loads the text typed before into the editor, or `text`."""
         if (place := self.place) is not None:
             self._screen.editor_area.load_text(self.unsent.text(place, text))
 
@@ -46,7 +46,7 @@ class TypedAnswer:
             self._screen.refresh_attempt()
 
     def go_past(self, go: Callable[[], object]) -> None:
-        """Goes on at once, or, where a text would be left behind, when the writer says so."""
+        """Calls `go` at once, or, if a text would be left behind, after the writer agrees."""
         asked = self._screen.question
         if asked is None or not self.unsent.waits(asked.id):
             go()
@@ -60,7 +60,7 @@ class TypedAnswer:
         self._screen.app.push_screen(ConfirmScreen(_("Continue without your edited text?"), words), answered)
 
     async def edit_outside(self) -> None:
-        """Opens the text in the writer's own editor; what comes back is kept if the same text is still shown."""
+        """Opens the text in the writer's own editor; the result is kept if the same text is still shown."""
         question, place = self._screen.question, self.place
         title = question.node_title or question.node if question else ""
         command = editor_command(self._editor)

@@ -21,14 +21,14 @@ class Unsent:
         self._changed: set[Place] = set()
 
     async def load(self, questions: Iterable[Question]) -> None:
-        """Read what was written down for these questions."""
+        """Reads the stored texts for these questions."""
         for place in [(question.id, number) for question in questions for number in question.attempts or (0,)]:
             if self._drafts is not None and place not in self._texts:
                 text = await self._drafts.draft(_key(place))
                 self._texts |= {} if text is None else {place: text}
 
     def remember(self, place: Place, text: str, before: str) -> None:
-        """Hold `text`, unless it says what stood there `before`."""
+        """Keeps `text`, unless it equals the text `before`."""
         if text == before:
             self._drop(place)
         elif self._texts.get(place) != text:
@@ -45,7 +45,7 @@ class Unsent:
             self._changed.add(place)
 
     async def save(self) -> None:
-        """Write down what has changed."""
+        """Stores the changed texts."""
         while self._changed and self._drafts is not None:
             place = self._changed.pop()
             await self._drafts.put_draft(_key(place), self._texts.get(place))
@@ -55,11 +55,11 @@ class Unsent:
         return self._texts.get(place, otherwise)
 
     def has(self, place: Place) -> bool:
-        """Was anything typed there?"""
+        """True when text was typed for this place."""
         return place in self._texts
 
     def waits(self, question: QuestionId) -> bool:
-        """Was anything typed for this question?"""
+        """True when text was typed for this question."""
         return any(known == question for known, _number in self._texts)
 
 

@@ -1,1 +1,1 @@
-"""Changes of a workflow document as functions from one value to the next; nothing here knows the screen."""
+"""Changes of a workflow document as functions from one value to the next, independent of the screen."""

@@ -21,7 +21,7 @@ from flowcabal_tui.tui.editing.places import Graph
 from flowcabal_tui.tui.editing.starters import resolved, starter
 
 BLOCK_FIELDS: Final = ("prompt", "proposal", "start")
-"""Where an output becomes a block, in the kinds that have the field."""
+"""The field in which an output becomes a block, for kinds that have one."""
 _END: Final = r"(?![\w-])"
 
 
@@ -38,7 +38,7 @@ class Link:
 
 
 def fresh_id(wanted: str, taken: Collection[str]) -> NodeId:
-    """An id that is free, made of the wanted name."""
+    """An unused id made of the wanted name."""
     base = slug(wanted).strip("-") or "node"
     number = 2
     found = base

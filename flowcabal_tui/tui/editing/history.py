@@ -18,7 +18,7 @@ class History:
         self._future: list[Workflow] = []
 
     def opened(self, workflow: Workflow, stored: Workflow | None = None) -> None:
-        """Another document begins a history of its own; with edits taken up again it begins at the `stored` version."""
+        """Starts a new history for another document; for resumed edits it begins at the `stored` version."""
         if workflow.id != self._of:
             self._of, self._past, self._future = workflow.id, [stored] if stored is not None else [], []
 

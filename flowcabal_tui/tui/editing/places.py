@@ -43,7 +43,7 @@ class Spot:
 
     @property
     def is_step(self) -> bool:
-        """Is it a model call of its owner? Then it can be edited, but not moved or removed."""
+        """True for a model call of its owner, which can be edited, but not moved or removed."""
         return bool(self.owners) and self.owners[-1][1] == STEPS
 
     @property
@@ -54,7 +54,7 @@ class Spot:
 
 
 def bodies_of(node: Node) -> Iterator[tuple[str, tuple[Node, ...]]]:
-    """The graphs and steps inside a node, by field; what cannot be read is passed over."""
+    """The graphs and steps inside a node, by field; unreadable ones are skipped."""
     kind = kind_named(node.kind)
     if kind is None:
         return
@@ -165,7 +165,7 @@ _PART: Final = "part_of"
 
 
 def part_for_editor(workflow: Workflow, spot: Spot) -> Workflow:
-    """The graph around a node as a document of its own, which knows where it belongs."""
+    """The graph around a node as a document of its own, with a reference to its place."""
     if not spot.owners:
         return workflow
     graph = graph_at(workflow, spot.owners)

@@ -11,7 +11,7 @@ Schema = Mapping[str, Any]
 
 
 def starter(kind: str) -> dict[str, Any]:
-    """Params with every required field; validation says what is still to be filled in."""
+    """Params with every required field; validation reports the fields that are still to be filled in."""
     found = kind_named(kind)
     if found is None:
         return {}

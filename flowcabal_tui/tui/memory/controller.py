@@ -55,7 +55,7 @@ class MemoryController:
         self._profile_in_view = ""
 
     async def load(self) -> None:
-        """Profiles, what was spent, and what the background has left."""
+        """Loads profiles, spending, and the open background tasks."""
         status = self._screen.query_one(StatusLine)
         status.update_totals(await self._workbench.runs.totals())
         tasks = await self._workbench.memory.background()

@@ -1,4 +1,4 @@
-"""The outline by parts: which chapter each belongs to, its words beside the chapter, and what fits no chapter."""
+"""The outline by parts: the chapter of each, its words beside the chapter, and parts that fit no chapter."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class _Parts(PickList):
 
 
 class OutlineScreen(ModalScreen[None]):
-    """All parts in their order, then the chapters that the outline says nothing of."""
+    """All parts in their order, then the chapters without a part."""
 
     help = HelpData(
         mark("Outline"),
@@ -167,7 +167,7 @@ class OutlineScreen(ModalScreen[None]):
         self._version = 0
 
     def compose(self) -> ComposeResult:
-        """How many fit no chapter, and the parts."""
+        """The number of parts that fit no chapter, and the parts."""
         yield Static(markup=False, classes="head")
         yield _Parts()
         yield HintLine()

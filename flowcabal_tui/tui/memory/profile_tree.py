@@ -39,11 +39,11 @@ class ProfileTree(PickTree[str]):
         return self._shown_rows
 
     def holds(self, uri: str | None) -> bool:
-        """Is there such a profile?"""
+        """True when there is such a profile."""
         return uri in self._leaves
 
     def show(self, rows: Sequence[ProfileRow], chosen: str) -> None:
-        """Shows other rows; what is closed stays closed, and the cursor goes to the chosen one, or to the first."""
+        """Shows other rows; closed branches stay closed, and the cursor goes to the chosen one, or to the first."""
         self._shown_rows = tuple(rows)
         closed = {str(branch.data) for branch in self.root.children if not branch.is_expanded}
         self.clear()

@@ -125,7 +125,7 @@ class ProfilePane(Vertical):
         self._marked: Generation | None = None
 
     def compose(self) -> ComposeResult:
-        """The tree, the name of what is chosen, and its text, sentences, history or changes."""
+        """The tree, the name of the chosen row, and its text, sentences, history or changes."""
         yield ProfileTree()
         yield Static(_("Nothing is remembered yet: keep a chapter first."), markup=False, classes="head")
         with ContentSwitcher(initial="text"):
@@ -139,7 +139,7 @@ class ProfilePane(Vertical):
         return self.query_one(ContentSwitcher).current
 
     def show(self, rows: Sequence[ProfileRow]) -> None:
-        """Shows the tree; what was open and chosen stays so."""
+        """Shows the tree; open branches and the selection stay."""
         if tuple(rows) == self._rows:
             return
         self._rows = tuple(rows)
@@ -148,7 +148,7 @@ class ProfilePane(Vertical):
             self.query_one(".head", Static).update(_("Choose a profile above."))
 
     def show_profile(self, view: ProfileView) -> None:
-        """Shows a profile; the level and what was looked at stay when it is the same one."""
+        """Shows a profile; the level and the view stay when it is the same one."""
         same = self._profile is not None and self._profile.uri == view.uri
         if view == self._profile:
             return
@@ -354,14 +354,14 @@ class ProfilePane(Vertical):
             self.post_message(self.PinRequested(self._profile.uri, None if is_pinned else state.generation))
 
     def action_take(self) -> None:
-        """What was made since."""
+        """Takes the states made since."""
         if self._profile is None or not self._profile.offered:
             self.notify(_("Nothing was made since."), markup=False)
         else:
             self.post_message(self.TakeRequested(self._profile.uri))
 
     def action_regenerate(self) -> None:
-        """Once more from the text."""
+        """Makes the profile again from the text."""
         if self._profile is not None:
             self.post_message(self.MakeRequested(self._profile.uri))
 

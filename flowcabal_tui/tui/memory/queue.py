@@ -92,7 +92,7 @@ class QueueScreen(ModalScreen[None]):
     shows_done = var(False)
 
     def __init__(self, controller: QueueController, now: Callable[[], datetime], *, rebuilds: bool = False) -> None:
-        """`rebuilds` asks at once what is to be made again."""
+        """With `rebuilds` the page asks at once for the parts to rebuild."""
         super().__init__()
         self._controller, self._now, self._rebuilds = controller, now, rebuilds
         self._stale: Mapping[str, StaleText] = {}
@@ -101,7 +101,7 @@ class QueueScreen(ModalScreen[None]):
         self._subjects: Mapping[str, str] = {}
 
     def compose(self) -> ComposeResult:
-        """How far it is, and the steps."""
+        """The progress, and the steps."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield HintLine()

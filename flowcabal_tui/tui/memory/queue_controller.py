@@ -1,4 +1,4 @@
-"""Background work: its list, and what is rebuilt."""
+"""Background work: its list, and rebuilding."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class QueueController:
     @on_key("memory.queue", group="looking")
     @on_key("memory.rebuild", group="looking", rebuilds=True)
     async def show(self, *, rebuilds: bool = False) -> None:
-        """Opens the page of background work; with `rebuilds` it asks at once what to rebuild."""
+        """Opens the page of background work; with `rebuilds` it asks at once for the parts to rebuild."""
         from flowcabal_tui.tui.memory.queue import QueueScreen  # not needed for the first frame
 
         await self._ask(QueueScreen(self, self._now, rebuilds=rebuilds))
@@ -66,7 +66,7 @@ class QueueController:
         return await self._workbench.memory.background(state)
 
     async def counts(self) -> dict[Freshness, int]:
-        """How many there are in each state."""
+        """The number of tasks in each state."""
         return await self._workbench.memory.background_counts()
 
     async def subjects(self) -> Mapping[str, str]:
@@ -80,7 +80,7 @@ class QueueController:
         return {text: names.get(text.uri, text.uri) for text in found}
 
     async def reading(self) -> BootstrapStatus | None:
-        """How far a paid reading of an import is."""
+        """The progress of a paid reading of an import."""
         return await self._workbench.memory.bootstrap()
 
     async def retry(self, task: int | None) -> None:
@@ -92,7 +92,7 @@ class QueueController:
         await self._workbench.carry_out(CancelBackground(task))
 
     async def rebuild(self) -> None:
-        """Asks which part, shows what it would do, and does it on a yes."""
+        """Asks for the part, shows the effects, and rebuilds after a yes."""
         chosen = await self._ask(ChooseScreen(_("Rebuild what?"), tuple((key, _(_PARTS[key])) for key in _PARTS)))
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:

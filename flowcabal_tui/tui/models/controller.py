@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ModelController:
-    """Asks the user what a project may use, and checks its models."""
+    """Asks the user to confirm a project's requests, and checks its models."""
 
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self._workbench = screen, workbench
@@ -31,7 +31,7 @@ class ModelController:
 
     @on_key("project.trust", group="looking")
     async def trust(self) -> None:
-        """Shows what the project asks for; what the user confirms goes on at once."""
+        """Shows the requests of the project; confirmed ones take effect at once."""
         from flowcabal_tui.tui.models.trust import TrustScreen  # not needed for the first frame
 
         shown = await self._screen.app.push_screen_wait(TrustScreen(await self._workbench.models.trust()))
@@ -48,7 +48,7 @@ class ModelController:
             self._screen.notify(_("Confirmed."), markup=False)
 
     async def has_model(self) -> bool:
-        """Where no model is set, proposes those that were found; the first use of one is confirmed."""
+        """True when a model is set. Else proposes the models found; the first use of one is confirmed."""
         if any(role == "user" for role, _endpoint in self._workbench.info.models):
             return True
         found = {item.identity: item for item in await self._workbench.models.found_models()}
@@ -72,7 +72,8 @@ class ModelController:
 
     @on_key("models.check", group="models", exclusive=True)
     async def check_models(self) -> None:
-        """One small call a model, and what came of it; offers a vocabulary that the writing model lacks."""
+        """Makes one small call to each model and shows the results; offers a vocabulary that the writing model
+        lacks."""
         self._screen.notify(_("The models are being asked ..."), markup=False)
         checks = await self._workbench.models.check_models()
         lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]

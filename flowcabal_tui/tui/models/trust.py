@@ -74,7 +74,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
         yield HintLine()
 
     def on_mount(self) -> None:
-        """A trusted project shows what was confirmed."""
+        """Fills the list; a trusted project shows its confirmed items."""
         self.shows_confirmed = not self._view.asked.items
         self._fill()
         self.query_one(PickList).focus()
@@ -145,11 +145,11 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
             self.app.push_screen(SourceScreen(SourceText("", item.description, item.text or item.description)))
 
     def action_confirm(self) -> None:
-        """Yes to all that is asked for, as it was shown."""
+        """Confirms all items as shown."""
         self.dismiss(tuple(item.digest for item in self._view.asked.items))
 
     def action_confirmed(self) -> None:
-        """Show or hide what was confirmed before."""
+        """Shows or hides the items confirmed before."""
         self.shows_confirmed = not self.shows_confirmed
         self._fill()
 

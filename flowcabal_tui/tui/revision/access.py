@@ -1,4 +1,4 @@
-"""How the screens of a revision read and change a project."""
+"""Reads and changes a project for the screens of a revision."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class RevisionAccess(StoryAccess):
-    """Reads and writes what a revision is about; shows nothing."""
+    """Reads and writes the subjects of a revision; shows nothing."""
 
     def __init__(self, workbench: Project) -> None:
         super().__init__(workbench)
         self._revision = workbench.revision
 
     async def comments(self, wish: CommentWish) -> tuple[Comment, ...]:
-        """Those that fit, in story order."""
+        """The matching comments, in story order."""
         return await self._revision.comments(wish)
 
     async def passes(self) -> tuple[RevisionPass, ...]:
@@ -34,15 +34,15 @@ class RevisionAccess(StoryAccess):
         return await self._revision.passes()
 
     async def pass_progress(self, of: PassId) -> PassProgress:
-        """How far a pass is."""
+        """The progress of a pass."""
         return await self._revision.pass_progress(of)
 
     async def proposed_rewrites(self) -> tuple[ProposedRewrite, ...]:
-        """Those that wait."""
+        """The waiting rewrites."""
         return await self._revision.proposed_rewrites()
 
     async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
-        """What a rewrite would cost."""
+        """The price of a rewrite."""
         return await self._revision.quote_rewrite(asked)
 
     async def locks(self) -> Mapping[ChapterId, ChapterLock]:

@@ -15,7 +15,7 @@ _TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What was typed."""
+    """The typed comment."""
 
     words: str
     kind: CommentKind

@@ -213,7 +213,7 @@ class CommentsScreen(FilteredPage):
             await self._do(EditComments((comment.id,), noted.words, noted.kind))
 
     def action_resolve(self) -> None:
-        """It is dealt with, or open again."""
+        """Marks the comment as resolved, or opens it again."""
         if (comment := self.comment) is not None:
             self.work(self._do(EditComments((comment.id,), resolved=not comment.resolved)))
 

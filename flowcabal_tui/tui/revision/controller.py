@@ -40,7 +40,7 @@ class RevisionController:
         save_drafts: Callable[[], Awaitable[None]],
         now: Callable[[], datetime],
     ) -> None:
-        """`go_to` opens a chapter at characters of its text; `save_drafts` stores what is typed."""
+        """`go_to` opens a chapter at characters of its text; `save_drafts` stores unsaved text."""
         self._screen, self._workbench, self._view = screen, workbench, view
         self._go_to, self._save_drafts, self._now = go_to, save_drafts, now
         self._last_pass: PassId | None = None

@@ -123,7 +123,7 @@ class CommentMarks:
 
 
 def comment_head(comment: Comment) -> str:
-    """Of what kind it is, who wrote it, and when."""
+    """The kind, author and time of a comment."""
     when = f"{comment.at:%Y-%m-%d}" if comment.at else ""
     return " · ".join(filter(None, (_(COMMENT_KINDS[comment.kind]), one_line(comment.author) or _("you"), when)))
 

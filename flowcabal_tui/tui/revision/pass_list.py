@@ -64,7 +64,7 @@ class PassesScreen(ModalScreen[None]):
         self._passes: tuple[RevisionPass, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The passes, and what the one under the cursor looks at."""
+        """The passes, and the subject of the one under the cursor."""
         yield Static(_("Passes of the revision, in their order"), markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="told")
@@ -155,7 +155,8 @@ class PassesScreen(ModalScreen[None]):
 
 
 def pass_form(known: RevisionPass, *, is_new: bool = False) -> FormScreen[RevisionPass]:
-    """Asks for the title, what the pass lists, and its checklist. Words that are not changed stay as they are."""
+    """Asks for the title, the listed comments, and the checklist. Built-in words that are not changed stay
+    translatable."""
     kinds = {_(words): kind for kind, words in COMMENT_KINDS.items()}
     shown = "; ".join(_(item) for item in known.checklist)
     fields = (

@@ -1,4 +1,4 @@
-"""The revision: passes over the book, each with its chapters, what is found in them, and a checklist."""
+"""The revision: passes over the book, each with its chapters, their findings, and a checklist."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ class RevisionScreen(StoryPage):
         self.work(self._rewriting.undo())
 
     def action_compare(self) -> None:
-        """What changed since the chapter was locked last."""
+        """Shows the changes since the chapter was last locked."""
         chapter = self.chapter
         lock = self._locks.get(chapter) if chapter else None
         if chapter is not None and lock is not None:

@@ -22,7 +22,7 @@ _MOST = 1_000
 
 
 class Rewriting:
-    """What the revision does with rewrites."""
+    """The rewrites of the revision."""
 
     def __init__(self, page: StoryPage, access: RevisionAccess) -> None:
         self._page, self._access = page, access

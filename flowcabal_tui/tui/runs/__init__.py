@@ -1,1 +1,1 @@
-"""Runs on the screen: what nodes wrote, the context they were given, and where each line comes from."""
+"""Runs on the screen: the output of nodes, their contexts, and the origin of each line."""

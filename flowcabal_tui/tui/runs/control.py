@@ -60,7 +60,7 @@ class RunControl:
 
     @on_request(WorkflowPane.Asked, group="graph")
     async def do(self, verb: str, node: NodeId | None) -> None:
-        """Carries out what a key of the workflow pane asks for."""
+        """Carries out a key of the workflow pane."""
         if self._graph.can(verb):
             await self._graph.do(verb, node)
         elif verb in self._wishes:

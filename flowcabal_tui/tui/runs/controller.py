@@ -1,4 +1,4 @@
-"""The workflow and its runs: which is in view, what its nodes do, and how one is started and stopped."""
+"""The workflow and its runs: the run in view, the states of its nodes, starting and stopping."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RunController:
         return tuple(run for run, state in self.run_states.items() if state == "interrupted")
 
     async def load(self, chapter: ChapterId | None) -> None:
-        """Reads templates and runs, and shows what belongs to the chapter."""
+        """Loads templates and runs, and shows those of the chapter."""
         await self._document.load()
         await self.open_chapter(chapter)
 
@@ -100,7 +100,8 @@ class RunController:
         await self._show_workflow(await self._workbench.workflows.get(reference))
 
     async def show_run(self, summary: RunSummary, *, as_it_was: bool = True) -> None:
-        """Shows a run: its document as it was, or as it is now, so that an edit builds on the newest; its nodes."""
+        """Shows a run and its nodes: with the document of that time, or with the newest one, so that an edit builds on
+        it."""
         self._view.run, self._document.node_states = summary.id, dict(summary.nodes)
         document = await self._workbench.runs.run_workflow(summary.id)
         await self._show_workflow(document if as_it_was else self._document.newest(document))
@@ -133,12 +134,12 @@ class RunController:
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
     @on_key("run.start", group="start", exclusive=True)
     async def run(self) -> None:
-        """Runs the workflow in view for the open chapter, and shows what it writes."""
+        """Runs the workflow in view for the open chapter, and shows its output."""
         await self._run(self._document.targets)
 
     @on_request(BlockEditor.BlockRunRequested, group="start", exclusive=True)
     async def run_node(self, node: NodeId) -> None:
-        """Runs one node, with what it needs."""
+        """Runs one node with its dependencies."""
         await self._run((node,))
 
     async def _run(self, targets: tuple[NodeId, ...]) -> None:
@@ -147,7 +148,7 @@ class RunController:
         self.show_counts()
 
     async def start(self, targets: tuple[NodeId, ...], *, step: bool = False) -> bool:
-        """Asks for an instruction, shows what it would cost, runs. True when a run has begun."""
+        """Asks for an instruction, shows the price, runs. Returns True when a run has begun."""
         await self._document.save()
         workflow, chapter = self._document.workflow, self._view.chapter
         if workflow is not None:

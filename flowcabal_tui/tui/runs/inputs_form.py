@@ -23,7 +23,7 @@ JSON: str = ":="
 
 
 class InputsForm(TypedScreen[dict[str, str]]):
-    """Gives back what was typed, by name, or None when it was left. `values_of` makes values of it."""
+    """Returns the typed texts, by name, or None when it was left. `values_of` converts them into values."""
 
     help = HelpData(
         mark("Inputs"),
@@ -49,7 +49,7 @@ class InputsForm(TypedScreen[dict[str, str]]):
     ]
 
     def __init__(self, title: str, names: Sequence[str], before: Mapping[str, str]) -> None:
-        """`before` is what was typed the last time."""
+        """`before` are the texts typed the last time."""
         super().__init__()
         self._heading, self._names, self._before = title, tuple(names), before
 
@@ -79,7 +79,7 @@ class InputsForm(TypedScreen[dict[str, str]]):
             self.focus_next()
 
     def action_take(self) -> None:
-        """Give what was typed back, or say which JSON cannot be read."""
+        """Returns the typed texts, or shows which JSON cannot be read."""
         typed = {
             name: clean(self.query_one(f"#input-{number}", Input).value) for number, name in enumerate(self._names)
         }

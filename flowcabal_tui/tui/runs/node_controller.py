@@ -1,4 +1,4 @@
-"""The node in view: what it writes, its attempts, and what it was given."""
+"""The node in view: its output, its attempts, and its context."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NodeController:
 
     @on_request(WorkflowPane.NodeOpened)
     def open_node(self, node: NodeId) -> None:
-        """Shows what a node wrote, or its prompt if it has not run."""
+        """Shows the output of a node, or its prompt if it has not run."""
         attempt(self._screen, self.choose_node(node), group="node", exclusive=True)
         self._view.show_pane("output" if self._view.run is not None else "prompt")
 
@@ -82,7 +82,7 @@ class NodeController:
 
     @on_request(OutputPane.ReceiptRequested)
     def open_receipt(self, run: RunId, node: NodeId, attempt: int) -> None:
-        """Shows what an attempt of the node in view was given."""
+        """Shows the receipt of an attempt of the node in view."""
         self.follow_attempt(attempt)
         self._view.show_pane("context")
 
@@ -154,12 +154,12 @@ class NodeController:
 
     @on_request(WorkflowPane.PreviewRequested)
     def open_preview(self, node: NodeId) -> None:
-        """Shows the context pane with what the node would be given."""
+        """Shows the context pane with a preview for the node."""
         attempt(self._screen, self.preview(node))
         self._view.show_pane("context")
 
     async def preview(self, node: NodeId) -> None:
-        """Shows what the node would be given now; spends nothing."""
+        """Shows the context of the node if it ran now; spends nothing."""
         if (workflow := self._document.workflow) is not None:
             refuse_without_chapter(workflow, self._view.chapter)
             receipt = await self._workbench.runs.preview_context(

@@ -134,7 +134,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         self._marked: int | None = None
 
     def compose(self) -> ComposeResult:
-        """The versions, what is known of the chosen one, and its text."""
+        """The versions, the details of the chosen one, and its text."""
         yield Static(_("Versions of {node}").format(node=one_line(self._heading)), markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="told")
@@ -310,7 +310,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 

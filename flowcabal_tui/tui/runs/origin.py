@@ -1,4 +1,4 @@
-"""Where the lines of a chapter come from: the version and output that brought each, and what its node was given."""
+"""The origin of a chapter's lines: the version and output of each, and the context of its node."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RunPlace:
 
 
 class BlameScreen(ModalScreen[RunPlace | None]):
-    """Gives back the run that is to be opened, or None. `lines` are those of the chapter's newest text."""
+    """Returns the run to open, or None. `lines` are those of the chapter's newest text."""
 
     help = HelpData(
         mark("Line origins"),
@@ -83,7 +83,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self._told: Provenance | None = None
 
     def compose(self) -> ComposeResult:
-        """The lines, what is known of one, and what was given for it."""
+        """The lines, the details of one, and its context."""
         title = f"{self._chapter.position} {one_line(self._chapter.title)}"
         yield Static(_("{chapter} · line origins").format(chapter=title), markup=False, classes="head")
         yield PickList(id="lines")
@@ -201,7 +201,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         self.app.push_screen(SourceScreen(text))
 
     def action_changes(self) -> None:
-        """Show what changed with the version that brought the line."""
+        """Shows the changes of the version that brought the line."""
         if (line := self.line) is not None:
             attempt(self, self._changes(line.origin))
 

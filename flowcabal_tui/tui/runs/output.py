@@ -33,10 +33,10 @@ def _or(key: Binding, excuse: str) -> tuple[Binding, Binding]:
 
 
 class OutputPane(Vertical):
-    """Shows one node of one run: the attempt that arrives, or the one that the writer chose.
+    """Shows one node of one run: the streaming attempt, or the one that the writer chose.
 
-    Pieces of text carry their offset in the attempt: a repeated piece adds nothing, one that differs from
-    what is there replaces it, and one behind a gap is left out and asks for a reload.
+    Pieces of text carry their offset in the attempt: a repeated piece adds nothing, one that differs from the displayed
+    text replaces it, and one behind a gap is left out and requests a reload.
     """
 
     help = HelpData(
@@ -77,7 +77,7 @@ class OutputPane(Vertical):
 
     @dataclass
     class AgainRequested(Request):
-        """Another sample is wanted, or with `continues` the rest of the text that was cut off."""
+        """The writer asks for another sample, or with `continues` for the rest of the text that was cut off."""
 
         node: NodeId
         continues: bool = False
@@ -131,7 +131,7 @@ class OutputPane(Vertical):
         self._asked_reload = False
 
     def compose(self) -> ComposeResult:
-        """The state, what the check or an error says, and the text."""
+        """The state, the result of the check or an error, and the text."""
         yield Static(_(NO_OUTPUT), markup=False, classes="head")
         yield Static(markup=False, classes="told")
         yield StreamView()
@@ -203,7 +203,7 @@ class OutputPane(Vertical):
             self.query_one(StreamView).append_thinking(text)
 
     def waiting(self, words: str) -> None:
-        """Says what the call waits for; called again by whoever counts the seconds."""
+        """Shows the reason why the call waits; called again by the counter of seconds."""
         if words != self._wait:
             self._wait = words
             self._refresh_head()
@@ -341,7 +341,7 @@ class OutputPane(Vertical):
             self.post_message(self.KeepRequested(self._view.run, self._view.node, settled.number))
 
     def action_keep_later(self) -> None:
-        """Say why nothing can be kept now."""
+        """Shows the reason why nothing can be kept now."""
         if self._need_view() is not None:
             arrives = _("The text is still arriving: it can be kept when it is complete.")
             self.notify(arrives if self._arrives else _("There is no text."), markup=False)
@@ -381,17 +381,17 @@ class OutputPane(Vertical):
             self.post_message(self.ReceiptRequested(view.run, view.node, self.attempt))
 
     def action_no_other(self) -> None:
-        """Say that there is nothing to go to or to compare with."""
+        """Shows that there is no other attempt."""
         if self._need_view() is not None:
             self.notify(_("There is no other attempt: `a` writes one."), markup=False)
 
     def action_no_rest(self) -> None:
-        """Say that there is nothing to continue."""
+        """Shows that there is nothing to continue."""
         if self._need_view() is not None:
             self.notify(_("The text was not cut off: there is nothing to continue."), markup=False)
 
     def action_stop_nothing(self) -> None:
-        """Say that there is nothing to stop."""
+        """Shows that there is nothing to stop."""
         self.notify(_("Nothing is running."), markup=False)
 
     def action_stop(self) -> None:

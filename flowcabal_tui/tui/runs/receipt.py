@@ -1,4 +1,4 @@
-"""The receipt of a node's context: the budget, each source with its reason, and what was left out."""
+"""The receipt of a node's context: the budget, each source with its reason, and the omitted ones."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ class ReceiptPane(Vertical):
         yield Static(markup=False, classes="told")
 
     def show(self, receipt: Receipt, title: str, before: Receipt | None = None) -> None:
-        """Shows a receipt, to be compared with `before`, or else with another that this node had when last shown.
+        """Shows a receipt, comparable with `before`, or else with the last other one shown for this node.
 
-        A title tells the chapter, too: a node's receipts for two chapters are compared like those of two attempts.
+        A title names the chapter, too: a node's receipts for two chapters are compared like those of two attempts.
         """
         shown = self._shown.get(receipt.node)
         if (receipt, title, before or self._before) == (self._receipt, self._heading, self._before):
@@ -161,7 +161,7 @@ class ReceiptPane(Vertical):
             self.query_one(PickList).refill([])
 
     def compare_with(self, before: Receipt, title: str) -> None:
-        """Shows how the receipt differs from another one, whatever that was for."""
+        """Shows the differences from any other receipt."""
         if self._receipt is not None:
             self._befores[self._receipt.node] = (before, title)
             self._before, self._heading_before, self._is_comparing = before, title, True
@@ -318,7 +318,7 @@ class ReceiptPane(Vertical):
             self.post_message(self.OtherRequested(self._receipt))
 
     def action_scene(self) -> None:
-        """Ask who is in the scene, where, when, and which kind it is."""
+        """Asks for the people, place, time and kind of the scene."""
         if self._receipt is None:
             self.notify(_(_NONE), markup=False)
         elif self._receipt.chapter is None:
@@ -340,7 +340,7 @@ class ReceiptPane(Vertical):
         self.is_bare = not self.is_bare
 
     def action_fold(self) -> None:
-        """Show or hide what was left out."""
+        """Shows or hides the omitted sources."""
         if self._receipt is None or not self._receipt.dropped:
             self.notify(_("Nothing was left out."), markup=False)
             return

@@ -1,4 +1,4 @@
-"""Where lines come from, and receipts beside each other; the scene of a receipt's chapter."""
+"""The origin of lines, receipts side by side, and the scene of a receipt's chapter."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class ReceiptController:
 
     @on_request(ReceiptPane.SceneRequested, group="looking", exclusive=True)
     async def set_scene(self, receipt: Receipt) -> None:
-        """Asks for the scene of the receipt's chapter, keeps it, and shows what the node would be given with it."""
+        """Asks for the scene of the receipt's chapter, stores it, and shows a preview of the context with it."""
         from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
 
         cast = await self._workbench.story.entities()

@@ -24,7 +24,7 @@ OpenSource = Callable[[str, int, int, Level, Receipt | None], Awaitable[SourceTe
 
 
 class ReceiptScreen(ModalScreen[None]):
-    """Shows one receipt, or what became of `before` in it."""
+    """Shows one receipt, or its changes since `before`."""
 
     DEFAULT_CSS = "ReceiptScreen { background: $background; }"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,4 +1,4 @@
-"""The form of a chapter's scene: who, where, when, which kind. What is emptied is read from the texts again."""
+"""The form of a chapter's scene: who, where, when, which kind. Emptied fields are read from the texts again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def told_of(said: SceneSaid) -> str:
 
 
 def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
-    """Gives back the fields that were changed alone: what stays as it is goes on following the texts."""
+    """Returns only the changed fields: unchanged ones continue to follow the texts."""
     shown = {"who": ", ".join(intent.entities), "where": intent.where, "when": intent.when}
 
     def read(typed: Typed) -> SceneSaid:

@@ -31,7 +31,7 @@ ROLES: Final = {"system": mark("system"), "user": mark("user"), "assistant": mar
 
 
 class SentScreen(ModalScreen[None]):
-    """A list of layers; below, the template on the left and what was sent on the right."""
+    """A list of layers; below, the template on the left and the sent text on the right."""
 
     help = HelpData(
         mark("What was sent"),
@@ -97,18 +97,18 @@ class SentScreen(ModalScreen[None]):
         self.query_one(".sent", StreamView).set_text(clean(layer.sent), follow=False)
 
     def action_toggle_template(self) -> None:
-        """More room for what was sent."""
+        """Shows or hides the template, so that the sent text has more space."""
         self.toggle_class("-whole")
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 
 
 def exactness(trace: VersionTrace) -> str:
-    """Whether the words are those that went out, and how that is known."""
+    """Whether the words are those that were sent, and the evidence for it."""
     if trace.exact:
         return _("As sent: rebuilt, and its digest matches the request that was sent.")
     if trace.kept:

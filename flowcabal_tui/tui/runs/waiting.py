@@ -1,4 +1,4 @@
-"""Shows what the run in view waits for: in the output pane, and in the row of notices beside any other pane."""
+"""Shows the reason why the run in view waits: in the output pane, and in the row of notices beside any other pane."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
 
 SILENT_SECONDS: Final = 5.0
-"""A call that says nothing for so long is shown as one that waits."""
+"""Seconds without output after which a call is shown as waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Wait:
     until: float | None = None
 
     def words(self, now: float) -> str:
-        """The reason and the seconds; "" while it is too short to be told."""
+        """The reason and the seconds; "" while it is too short to be shown."""
         if self.until is not None:
             left = max(0, ceil(self.until - now))
             words = _("Waiting {seconds} s before the call is sent again: {reason}. `x` stops.")
@@ -79,7 +79,7 @@ class Waits:
             del self._by_node[place]
 
     def ended(self, run: RunId) -> None:
-        """Nothing of a run waits any more."""
+        """Removes the waits of a run."""
         for place in [place for place in self._by_node if place[0] == run]:
             del self._by_node[place]
 
@@ -89,7 +89,7 @@ class Waits:
         return known.words(self._now()) if known else ""
 
     def others(self, run: RunId, node: NodeId | None) -> tuple[tuple[NodeId, str], ...]:
-        """Other nodes of the run whose call is to be sent again or queues; of those no text is followed."""
+        """Other nodes of the run whose call is to be sent again or queues; their text is not followed."""
         found = [(place[1], wait) for place, wait in self._by_node.items() if place[0] == run and place[1] != node]
         told = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "queued")]
         return tuple((path, words) for path, words in told if words)

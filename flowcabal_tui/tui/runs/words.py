@@ -74,7 +74,7 @@ def level_rows(levels: Sequence[Sequence[NodeId]], titles: Mapping[NodeId, str])
 
 
 def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[NodeId, ...]:
-    """The nodes that begin when a run that pauses after each level goes on."""
+    """The nodes that begin next in a run that pauses after each level."""
     try:
         needs = dependencies(workflow)
     except WorkflowError:
@@ -84,7 +84,7 @@ def next_level(workflow: Workflow, states: Mapping[NodeId, NodeState]) -> tuple[
 
 
 def needs_chapter(workflow: Workflow) -> bool:
-    """Does a prompt or a binding name the chapter that the run is for?"""
+    """True when a prompt or a binding names the chapter of the run."""
     return _CHAPTER.search(workflow.model_dump_json()) is not None
 
 
@@ -99,11 +99,11 @@ def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> Non
 
 
 def asks_for_length(workflow: Workflow) -> bool:
-    """Does a prompt name the length that the chapter is to have?"""
+    """True when a prompt names the length of the chapter."""
     return "chapter.length" in workflow.model_dump_json()
 
 
 def asks_for_wish(workflow: Workflow) -> bool:
-    """Can an instruction of the writer change what the workflow gives? Not where no model writes."""
+    """True when an instruction of the writer can change the output. False if no model writes."""
     plain = workflow.model_dump_json()
     return INSTRUCTION in plain or any(f'"kind":"{kind}"' in plain for kind in _WRITING)

@@ -17,11 +17,10 @@ Where = Literal["app", "home", "workspace"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that the writer can do.
+    """One action of the writer.
 
-    `keys` are Textual key names, comma-separated; `does` is the Textual action, "" where a controller
-    handles the id (`on_key`); `show` puts it in the footer; `wins` lets it work inside a text editor that knows the
-    key too.
+    `keys` are Textual key names, comma-separated; `does` is the Textual action, "" where a controller handles the id
+    (`on_key`); `show` puts it in the footer; `wins` gives it priority over a text editor with the same key.
     """
 
     id: str
@@ -212,7 +211,7 @@ _SIGNS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """One line of the keys page: the id for `[keys]` in the settings, the keys, and what they do, in which place."""
+    """One line of the keys page: the id for `[keys]` in the settings, the keys, their effect, and the place."""
 
     place: str
     id: str
@@ -222,7 +221,7 @@ class KeyRow:
 
 
 def shown_key(key: str) -> str:
-    """A key as a reader knows it: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p."""
+    """A key in its usual notation: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p."""
     if key in _SIGNS:
         return _SIGNS[key]
     if len(key) == 1:

@@ -39,7 +39,7 @@ class DiffScreen(ModalScreen[Any]):
         self._heading, self._old_text, self._new_text = title, old, new
 
     def compose(self) -> ComposeResult:
-        """The title with the number of changes and what can be done, and the changes."""
+        """The title with the number of changes and the possible actions, and the changes."""
         changes = DiffView(self._old_text, self._new_text)
         count = changes.hunk_count
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
@@ -50,7 +50,7 @@ class DiffScreen(ModalScreen[Any]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 
@@ -61,7 +61,7 @@ UnsavedAnswer = Literal["mine", "newer"]
 class UnsavedScreen(DiffScreen):
     """The newest text of a chapter or another text, and unsaved text that was typed over an older one.
 
-    Gives back which of the two is to be the newest version; None: neither yet.
+    Returns which of the two is to be the newest version; None: neither yet.
     """
 
     help = HelpData(

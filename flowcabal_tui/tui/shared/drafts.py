@@ -1,4 +1,4 @@
-"""Where text that is typed and not handed in is written down: it outlives its screen, and a crash."""
+"""The storage of typed, unsubmitted text: it outlives its screen, and a crash."""
 
 from __future__ import annotations
 

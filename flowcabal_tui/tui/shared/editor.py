@@ -1,4 +1,4 @@
-"""The writer's own editor beside the program: $VISUAL, $EDITOR, or what the settings name."""
+"""The writer's own editor beside the program: $VISUAL, $EDITOR, or that of the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/` in a text: asks what to find, goes to the first place, and shows how many there are."""
+"""`/` in a text: asks for the words to find, goes to the first place, and shows the number of places."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Typed:
         return clean(str(self.fields[field])).strip()
 
     def tick(self, field: str) -> bool:
-        """Is the box ticked?"""
+        """True when the box is ticked."""
         return self.fields[field] is True
 
 
@@ -79,7 +79,7 @@ class NameSuggester(Suggester):
 
 
 class Choice(Select[str], inherit_bindings=False):
-    """A list that opens by Enter or the space bar, so that Up and Down go on to another field."""
+    """A list that opens by Enter or the space bar, so that Up and Down move to another field."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "show_overlay", mark("Choose"), show=False, id="record-form.choose")
@@ -87,7 +87,7 @@ class Choice(Select[str], inherit_bindings=False):
 
 
 class FormScreen(TypedScreen[T]):
-    """Gives back what `read` makes of the fields, or None. `read` raises Unreadable with what is wrong."""
+    """Returns the result of `read` for the fields, or None. `read` raises Unreadable with the reason."""
 
     help = HelpData(
         mark("Form"),
@@ -122,7 +122,7 @@ class FormScreen(TypedScreen[T]):
         self._suggester = NameSuggester(names)
 
     def compose(self) -> ComposeResult:
-        """A row a field, what is wrong, and the keys."""
+        """A row for each field, the error, and the keys."""
         with VerticalScroll(can_focus=False):
             yield Static(self._heading, markup=False, classes="form-title")
             for field in self._form_fields:
@@ -147,7 +147,7 @@ class FormScreen(TypedScreen[T]):
         yield Horizontal(Static(field.words, markup=False), inner)
 
     def action_take(self) -> None:
-        """Give back what was read, else say what is wrong."""
+        """Returns the value, or shows the error."""
         typed = {field.id: self._value(field) for field in self._form_fields}
         try:
             self.dismiss(self._read_typed(Typed(typed)))
@@ -163,7 +163,7 @@ class FormScreen(TypedScreen[T]):
         return field.value if typed == _shown(str(field.value)) else typed
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes on to the next field; where there is but one, it takes the form."""
+        """Enter moves to the next field; with a single field it submits the form."""
         event.stop()
         if len(self._form_fields) == 1:
             self.action_take()

@@ -17,7 +17,7 @@ OWN_HINTS: Final = 4
 
 
 class HintLine(Static):
-    """Keys of what has the focus, those of its pane before those of the part within; the rest is in the help."""
+    """Keys of the focused widget, those of its pane before those of the part within; the rest is in the help."""
 
     DEFAULT_CSS = "HintLine { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 

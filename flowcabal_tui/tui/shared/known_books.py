@@ -1,4 +1,4 @@
-"""What the screen knows of books that are not open."""
+"""The screen's data about books that are not open."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class PickList(OptionList):
             self.action_first()
 
     def render_line(self, y: int) -> Strip:
-        """Reverses the row under the cursor where a theme has no colour of its own for it."""
+        """Reverses the row under the cursor if a theme has no colour of its own for it."""
         strip = super().render_line(y)
         if self.highlighted is None or not self.app.native_ansi_color or not self.has_focus:
             return strip

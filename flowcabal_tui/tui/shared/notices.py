@@ -54,14 +54,14 @@ class NoticeOver(Message):
 
 
 def reading_seconds(words: str) -> float:
-    """How long a row has to be in view to be read."""
+    """The seconds that a row needs to be read."""
     return _SECONDS_TO_NOTICE + cell_width(words) / _CELLS_A_SECOND
 
 
 class Notices:
     """One notice in view, cut into rows; the next ones wait; `listed` holds the last `LISTED`, oldest first.
 
-    `hold` sets words that are shown while no notice is: what goes on just now.
+    `hold` sets words about running work that are shown while there is no notice.
     """
 
     def __init__(self) -> None:
@@ -83,12 +83,12 @@ class Notices:
 
     @property
     def left(self) -> int:
-        """How many rows and notices come after the row in view."""
+        """The number of rows and notices after the row in view."""
         return max(0, len(self._rows) - 1) + len(self._waiting)
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """How long the row in view stays: at least, when another waits, and otherwise."""
+        """The seconds that the row in view stays: at least, when another waits, and otherwise."""
         least = reading_seconds(self.row)
         usual = SAID_SECONDS if self._shown is None or self._shown.severity == "information" else WARNED_SECONDS
         return least, max(least, usual)
@@ -101,14 +101,14 @@ class Notices:
             self._waiting.append(notice)
 
     def advance(self, width: int) -> None:
-        """Goes on to the next row of at most `width` cells, or to none."""
+        """Moves to the next row of at most `width` cells, or to none."""
         self._rows = self._rows[1:]
         if not self._rows:
             self._shown = self._waiting.popleft() if self._waiting else None
             self._rows = [row.strip() for row in wrap(self._shown.line, width)] if self._shown else []
 
     def fit(self, width: int) -> None:
-        """Cuts what is left of the notice in view for another width."""
+        """Cuts the rest of the notice in view for another width."""
         self._rows = [row.strip() for row in wrap(" ".join(self._rows), width)] if self._rows else []
 
     def withdraw(self, words: str) -> None:
@@ -118,7 +118,7 @@ class Notices:
             self._rows = self._rows[:1]
 
     def hold(self, source: str, words: str) -> None:
-        """Sets what `source` says while it goes on; empty words take it away."""
+        """Sets the words of `source` about running work; empty words remove them."""
         self._held.pop(source, None)
         if words:
             self._held[source] = words

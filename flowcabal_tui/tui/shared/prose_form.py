@@ -20,7 +20,7 @@ from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 
 class ProseScreen(TypedScreen[str]):
-    """Gives back the text, or None when it was left or is as it was."""
+    """Returns the text, or None when it was left or is unchanged."""
 
     help = HelpData(mark("Write"), mark("Ctrl+s applies your text, Esc discards it, F4 opens your own editor."))
     DEFAULT_CSS = """

@@ -24,7 +24,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
-    """Gives back the numbers of the accepted changes; () refuses all, None decides later."""
+    """Returns the numbers of the accepted changes; () refuses all, None decides later."""
 
     help = HelpData(
         mark("Rewrite"),
@@ -53,7 +53,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         self._taken = set(range(len(self._parts)))
 
     def compose(self) -> ComposeResult:
-        """What was asked for, the changes, and the one under the cursor."""
+        """The instruction, the changes, and the one under the cursor."""
         yield Static(markup=False, classes="head")
         yield PickList()
         yield DiffView()
@@ -113,7 +113,7 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         self._fill()
 
     def action_take(self) -> None:
-        """Give back what is accepted."""
+        """Returns the accepted changes."""
         if self._taken:
             self.dismiss(tuple(sorted(self._taken)))
         else:
@@ -121,6 +121,6 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)

@@ -1,4 +1,4 @@
-"""What costs money is asked for first: changes after which the agents' model reads again, and rewrites."""
+"""Questions before spending: changes after which the agents' model reads again, and rewrites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def agents_cost(workbench: Project) -> bool:
-    """Is the agents' model another than the embedded one?"""
+    """True when the agents' model is not the embedded one."""
     return any(role == "agent" and endpoint.provider != "offline" for role, endpoint in workbench.info.models)
 
 

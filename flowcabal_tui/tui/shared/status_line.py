@@ -1,4 +1,4 @@
-"""The one-row status line, by importance: what waits, what runs, words today, what was spent, the memory."""
+"""The one-row status line, by importance: waiting decisions, runs, words today, spending, the memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Part:
 
 
 class Waiting(NamedTuple):
-    """How many questions and suggested workflows, findings, and proposals wait for the writer."""
+    """The numbers of questions and suggested workflows, findings, and proposals that wait for the writer."""
 
     decisions: int
     findings: int
@@ -102,7 +102,7 @@ class StatusLine(Horizontal):
 
     @classmethod
     def of(cls, info: ProjectInfo) -> StatusLine:
-        """The line of a project as it was opened."""
+        """The line of a newly opened project."""
         return cls(offline=info.offline, read_only=info.read_only, trust=info.trust)
 
     def compose(self) -> ComposeResult:
@@ -111,7 +111,7 @@ class StatusLine(Horizontal):
         yield Static("", markup=False, classes="status-words")
 
     def show_opening(self, opening: bool) -> None:
-        """Says that the book is being opened, and nothing else, or that it is there."""
+        """Shows only that the book is being opened, or (False) the usual line."""
         self._is_opening = opening
         self._show_words()
 
@@ -121,38 +121,38 @@ class StatusLine(Horizontal):
         self._show_words()
 
     def update_runs(self, running: int, paused: int, interrupted: int) -> None:
-        """How many runs do something, how many wait for their next level, how many could go on."""
+        """Sets the numbers of active, paused and interrupted runs."""
         self._running_count, self._paused_count, self._interrupted_count = running, paused, interrupted
         self._show_words()
 
     def update_questions(self, waiting: int) -> None:
-        """How many questions wait for the writer."""
+        """Sets the number of waiting questions."""
         self._question_count = waiting
         self._show_words()
 
     def update_proposals(self, waiting: int) -> None:
-        """How many proposals of agents wait for the writer's word."""
+        """Sets the number of waiting proposals of agents."""
         self._proposal_count = waiting
         self._show_words()
 
     def update_builds(self, waiting: int) -> None:
-        """How many suggested workflows wait for the writer."""
+        """Sets the number of waiting suggested workflows."""
         self._build_count = waiting
         self._show_words()
 
     def update_findings(self, waiting: int) -> None:
-        """How many findings of checks nobody has looked at."""
+        """Sets the number of unseen findings."""
         self._finding_count = waiting
         self._show_words()
 
     def update_trust(self, state: TrustState) -> None:
-        """Whether the user has confirmed all that the project asks for."""
+        """Sets the trust state of the project."""
         self._trust_state = state
         self._show_words()
 
     @property
     def waiting(self) -> Waiting:
-        """What waits for the writer."""
+        """The items that wait for the writer."""
         return Waiting(self._question_count + self._build_count, self._finding_count, self._proposal_count)
 
     @property

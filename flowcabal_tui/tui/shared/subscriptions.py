@@ -45,9 +45,9 @@ def _marked(method: F, mark: _Mark) -> F:
 
 
 def on_event(method: Callable[[C, E], None]) -> Callable[[C, E], None]:
-    """The method handles events of the class, or classes, of its argument.
+    """Marks the method as the handler of the event class, or classes, of its argument.
 
-    It returns at once; what takes time it starts as a worker.
+    It returns at once and starts long work as a worker.
     """
     return _marked(method, _Mark(EVENT))
 
@@ -91,7 +91,7 @@ class Subscriptions:
                 self._report(error)
 
     def request(self, request: Request) -> bool:
-        """Carries out what a pane asks for; False where nothing handles it."""
+        """Carries out a pane's request; False if nothing handles it."""
         return self._do(type(request), *(getattr(request, field.name) for field in fields(request)))
 
     def key(self, action: str) -> bool:

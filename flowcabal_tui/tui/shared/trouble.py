@@ -1,4 +1,4 @@
-"""Work of a screen that may fail: the error is shown, the app goes on."""
+"""Work of a screen that may fail: the error is shown, the app continues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Trouble(Message):
 def attempt(
     screen: Screen[Any], work: Coroutine[Any, Any, None], *, group: str = "default", exclusive: bool = False
 ) -> Worker[None]:
-    """Runs `work` as a worker of the screen; what it raises becomes `Trouble` and never ends the app."""
+    """Runs `work` as a worker of the screen; its exceptions become `Trouble` and never end the app."""
 
     async def guarded() -> None:
         try:

@@ -14,12 +14,12 @@ _MOST_ENTRIES: Final = 5_000
 
 
 def typed_path(words: str) -> Path:
-    """A path as it was typed or dragged in: quotes off, `~` is the home folder."""
+    """A typed or dragged path, without quotes, with `~` as the home folder."""
     return Path(words.strip().strip("'\"")).expanduser()
 
 
 class PathSuggester(Suggester):
-    """Completes the last name of a path by what is on disk; the right arrow takes it. Folders come with a slash."""
+    """Completes the last name of a path from the disk; the right arrow accepts it. Folders end with a slash."""
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -30,7 +30,7 @@ class PathSuggester(Suggester):
 
 
 def completed(typed: str) -> str | None:
-    """What a typed path can become; None where nothing on disk begins so, or cannot be read."""
+    """The completion of a typed path; None if nothing on disk begins so, or it cannot be read."""
     begun = typed.rpartition("/")[2]
     if not begun or begun in (".", "..", "~"):
         return None

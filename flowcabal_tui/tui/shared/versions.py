@@ -30,7 +30,7 @@ Load = Callable[[int], Awaitable[str]]
 
 
 class VersionsScreen(ModalScreen[str | None]):
-    """Gives back the text that is to be restored, or None. `versions` are newest first."""
+    """Returns the text to restore, or None. `versions` are newest first."""
 
     help = HelpData(
         mark("Versions"),
@@ -62,7 +62,7 @@ class VersionsScreen(ModalScreen[str | None]):
         self._texts: dict[int, str] = {}
 
     def compose(self) -> ComposeResult:
-        """The versions above; below, what leads from the chosen one to the newest."""
+        """The versions above; below, the changes from the chosen one to the newest."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         names = PickList()
         columns = Columns(
@@ -109,7 +109,7 @@ class VersionsScreen(ModalScreen[str | None]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 

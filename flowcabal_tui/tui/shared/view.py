@@ -20,7 +20,7 @@ class OriginRequested(Request):
 
 @dataclass(frozen=True, slots=True)
 class NothingAsked:
-    """The writer looks for what waits, and no run asks anything."""
+    """The writer opens the queue of decisions, and no run asks anything."""
 
 
 @dataclass(slots=True)

@@ -70,13 +70,14 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 def length_words(text: str, book_language: str = "") -> str:
-    """How long a text is, in characters for Chinese and in words otherwise; an empty text is in the book's language."""
+    """The length of a text, in characters for Chinese and in words otherwise; an empty text is in the book's
+    language."""
     chinese = is_chinese(text) if text.strip() else book_language.startswith("zh")
     return counted(word_count(text, "zh"), chinese=chinese)
 
 
 def is_chinese(text: str) -> bool:
-    """Is a text's length counted in characters? Judged by how it begins."""
+    """True when a text's length is counted in characters, judged by its beginning."""
     beginning = text[:400]
     return 2 * han_count(beginning) > len(beginning.split())
 
@@ -89,7 +90,7 @@ def counted(count: int, *, chinese: bool) -> str:
 
 
 def changed_words(old: str, new: str) -> str:
-    """How much was added and removed, such as `+12 -3 words`; "" for texts that are too long to be compared here."""
+    """The additions and removals, such as `+12 -3 words`; "" for texts that are too long to be compared here."""
     if len(old) + len(new) > _COMPARED:
         return ""
     runs = prose_diff(old, new)
@@ -102,7 +103,7 @@ def changed_words(old: str, new: str) -> str:
 
 
 def verdict_words(evaluation: Evaluation) -> str:
-    """What the check found, in one line; angles that were not checked are never passed over."""
+    """The result of the check, in one line; unchecked angles are always mentioned."""
     checked = [check for check in evaluation.checks if check.outcome != "not checked" and check.angle != "rules"]
     by_rule = [check for check in evaluation.checks if check.outcome == "found" and check.angle == "rules"]
     unchecked = [check for check in evaluation.checks if check.outcome == "not checked"]

@@ -1,4 +1,4 @@
-"""How the screens of names and records read and change a project."""
+"""Reads and changes a project for the screens of names and records."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class StoryAccess:
         return await self._workbench.story.impact(change)
 
     async def quote_patches(self, change: BookChange, places: Sequence[str]) -> Quote:
-        """What patches by the user's model would cost."""
+        """The price of patches by the user's model."""
         return await self._workbench.story.quote_patches(change, tuple(places))
 
     async def ask_patches(self, change: BookChange, places: Sequence[str]) -> int:
@@ -68,7 +68,7 @@ class StoryAccess:
         return int(await self._workbench.carry_out(AskPatches(change, tuple(places))) or 0)
 
     def costs_reading(self) -> bool:
-        """Does the agents' model read changed chapters again for money?"""
+        """True when the agents' model reads changed chapters again for money."""
         return agents_cost(self._workbench)
 
     async def decide(self, command: DecideProposals | CorrectProposal | ApplyImpact | UndoDecision) -> None:
@@ -80,11 +80,11 @@ class StoryAccess:
         return await self._workbench.findings.findings(wish, offset, limit)
 
     async def finding_report(self) -> CheckReport:
-        """What was checked, and how useful each check is."""
+        """The checked chapters, and the usefulness of each check."""
         return await self._workbench.findings.finding_report()
 
     async def quote_check(self, first: int | None, last: int | None) -> Quote:
-        """What a check by the agents' model would cost."""
+        """The price of a check by the agents' model."""
         return await self._workbench.findings.quote_check(first, last)
 
     async def word_on_findings(self, command: Command) -> None:
@@ -104,7 +104,7 @@ class StoryAccess:
         return await self._workbench.book.chapter_text(chapter, version)
 
     async def source(self, evidence: Evidence) -> SourceText:
-        """The chapter that says it, at the place."""
+        """The chapter of the evidence, at its place."""
         return await self._workbench.memory.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
 
     async def put_entity(self, entity: Entity) -> None:
@@ -124,9 +124,9 @@ class StoryAccess:
         await self._workbench.carry_out(RemoveRecord(record))
 
     async def merge(self, gone: Entity, kept: Entity, cast: Cast) -> None:
-        """Two names of one: the names and records of `gone` move to `kept`.
+        """Merges two names of one: the names and records of `gone` move to `kept`.
 
-        What is said of them is written first, so that nothing is lost when the work is cut off in the middle.
+        The records are written first, so that nothing is lost when the work is cut off in the middle.
         """
         for record in moved_records(gone.id, kept.id, cast):
             await self.put(record)

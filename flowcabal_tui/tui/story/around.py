@@ -12,7 +12,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.widgets.ego_layout import EgoNeighbour
 
 Companion = tuple[EntityId, int, ChapterId]
-"""Someone who is named in the same passages: in how many, and in which chapter last."""
+"""A person named in the same passages: the number of passages, and the last chapter."""
 
 
 def relations_between(relations: Iterable[Relation], one: EntityId, other: EntityId) -> tuple[Relation, ...]:

@@ -49,7 +49,7 @@ class Cast:
         return _(", ").join(map(self.name, entities))
 
     def mentions(self, entity: EntityId) -> int:
-        """How often it is mentioned."""
+        """The number of mentions."""
         return self.seen[entity].mentions if entity in self.seen else 0
 
     def position(self, chapter: ChapterId | None) -> int:
@@ -69,12 +69,12 @@ class Cast:
         return chapter_words(known) if known else one_line(chapter, 40)
 
     def holds(self, record: Relation | Fact, position: int) -> bool:
-        """Does it hold in the chapter at `position`?"""
+        """True when the record is valid in the chapter at `position`."""
         ended = record.until is not None and self.position(record.until) <= position
         return self.position(record.since) <= position and not ended
 
     def fits(self, words: str, text: str, about: Iterable[EntityId]) -> bool:
-        """Does the text, or a name of an entity that it is about, contain the words? Letter case aside."""
+        """True when the text, or a name of an entity that it is about, contains the words, in any letter case."""
         wanted = words.casefold()
         known = filter(None, map(self._by_id.get, about))
         names = (name for each in known for name in (*each.names, *each.proposed))

@@ -1,4 +1,4 @@
-"""What is asked before chapters are checked and before a rule is switched."""
+"""Questions before chapters are checked and before a rule is switched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from flowcabal_tui.tui.story.story_page import StoryPage
 
 
 async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
-    """Which chapters, and by whom; a model only after a quote. `position` is of the open chapter, 0: none is open."""
+    """The chapters to check, by rule or by a model after a quote. `position` is of the open chapter, 0: none is
+    open."""
     choices = [("rules", _("all chapters by rule: costs nothing"))]
     if position:
         choices.append(("one", _("the open chapter, also by the agents' model")))

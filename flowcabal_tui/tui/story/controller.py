@@ -96,7 +96,7 @@ class StoryController:
 
     @on_key("story.impact", group="looking")
     async def impact(self) -> None:
-        """Shows what depends on the last edit of the open chapter, or on its move to another place."""
+        """Shows the places that depend on the last edit of the open chapter, or on its move."""
         chapters = await self._workbench.book.chapters()
         chapter = next((each for each in chapters if each.id == self._view.chapter), None)
         if chapter is None:
@@ -124,7 +124,7 @@ class StoryController:
             attempt(self._screen, self._go_to(place.chapter, place.start, place.end, place.edit))
 
     def count_proposals(self) -> None:
-        """Counts in the status line what waits for the writer."""
+        """Updates the number of waiting items in the status line."""
         attempt(self._screen, self._count_proposals(), group="proposals", exclusive=True)
 
     async def _count_proposals(self) -> None:

@@ -29,7 +29,7 @@ from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpData
 
 MOST: Final = 16
-"""Neighbours that are drawn unless all are wanted; the others are counted."""
+"""Neighbours that are drawn unless all are requested; the others are counted."""
 
 
 class EgoScreen(StoryPage):
@@ -105,7 +105,7 @@ class EgoScreen(StoryPage):
         return EntityId(cursor) if cursor else None
 
     async def show_cast(self, cast: Cast) -> None:
-        """Draws the graph again, without anyone who appears only later."""
+        """Draws the graph again, without people who appear only later."""
         following = cast.at(self._position(cast) + 1)
         self._companions = await self.access.companions(self._centre_entity, following.id if following else None)
         self._draw(cast)
@@ -181,7 +181,7 @@ class EgoScreen(StoryPage):
             self.work(self.show_cast(self.cast), exclusive=True)
 
     def action_all(self) -> None:
-        """Everybody, or those who matter most."""
+        """Shows everybody, or only the most important."""
         self._shows_all = not self._shows_all
         if self.cast is not None:
             self._draw(self.cast)
@@ -212,7 +212,7 @@ class EgoScreen(StoryPage):
             self.work(self._put(relation_form(self.relation, self.cast)))
 
     def action_end(self) -> None:
-        """It holds until before a chapter."""
+        """Asks for the chapter at which the relation ends."""
         if self.relation is not None and self.cast is not None:
             self.work(self._end(self.relation, self.cast))
 
@@ -228,6 +228,6 @@ class EgoScreen(StoryPage):
             self.work(self.strike(self.relation, words))
 
     def action_evidence(self) -> None:
-        """The words that say it."""
+        """Shows the supporting words."""
         if self.relation is not None:
             self.work(self.open_evidence(self.relation.evidence))

@@ -45,7 +45,7 @@ _SIGNS: Final = {"alias": "=", "proposed": "?", "rejected": "x"}
 
 
 class EntitiesScreen(FilteredPage):
-    """A list, and beside it what is known of the one under the cursor."""
+    """A list, and the details of the row under the cursor beside it."""
 
     help = HelpData(
         mark("Names"),
@@ -253,7 +253,7 @@ class EntitiesScreen(FilteredPage):
             await self.reload()
 
     def action_mark(self) -> None:
-        """Mark the one under the cursor or take its mark away, and go on to the next."""
+        """Marks the one under the cursor or removes its mark, and moves to the next."""
         if (entity := self.entity) is not None:
             if entity.id in self._marked:
                 del self._marked[entity.id]

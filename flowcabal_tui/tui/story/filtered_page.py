@@ -10,7 +10,7 @@ from flowcabal_tui.tui.story.story_page import StoryPage
 
 
 class FilteredPage(StoryPage):
-    """Has one Input and a PickList with the id `list`."""
+    """A page with one Input and a PickList with the id `list`."""
 
     def on_mount(self) -> None:
         """The list has the focus."""
@@ -18,11 +18,11 @@ class FilteredPage(StoryPage):
 
     @property
     def listing(self) -> PickList:
-        """The list of what fits the filter."""
+        """The list of matching rows."""
         return self.query_one("#list", PickList)
 
     def refill(self) -> None:
-        """Shows what fits the words."""
+        """Shows the rows that match the words."""
         raise NotImplementedError
 
     def tell(self) -> None:
@@ -37,13 +37,13 @@ class FilteredPage(StoryPage):
 
     @on(Input.Changed)
     def narrow(self, message: Input.Changed) -> None:
-        """The list follows what is typed."""
+        """Updates the list while the user types."""
         message.stop()
         self.refill()
 
     @on(Input.Submitted)
     def go_to_list(self, message: Input.Submitted) -> None:
-        """Enter goes down to what was found."""
+        """Enter moves to the list."""
         message.stop()
         self.listing.focus()
 

@@ -18,7 +18,7 @@ from flowcabal_tui.tui.story.story_page import Place
 
 
 def said_in(row: FindingRow) -> Finding:
-    """What the row says."""
+    """The finding of the row."""
     after = row.proposal.difference.after
     if not isinstance(after, Finding):
         raise TypeError(row.proposal.id)
@@ -26,7 +26,7 @@ def said_in(row: FindingRow) -> Finding:
 
 
 def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) -> Place | None:
-    """Where one of the passages is; None: in no chapter of the book."""
+    """The place of one of the passages; None: in no chapter of the book."""
     finding, place = said_in(row), row.proposal.place
     if there:
         chapter, source = finding.against, finding.source
@@ -49,7 +49,7 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
 
 
 def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:
-    """What was read, what was not and why, and how useful each check is."""
+    """The checked chapters, the unchecked ones with reasons, and the usefulness of each check."""
     yield report_words(report)
     if report.unread:
         names = _(", ").join(cast.chapter(each) for each in report.unread)

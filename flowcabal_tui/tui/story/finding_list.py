@@ -1,4 +1,4 @@
-"""The list of findings: the list of proposals, with rows of its own."""
+"""The list of findings: the list of proposals, with its own rows."""
 
 from __future__ import annotations
 

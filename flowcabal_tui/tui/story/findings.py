@@ -58,8 +58,8 @@ class FindingsScreen(FilteredPage):
         cursor: str | None = None,
         checks: tuple[str, ...] | None = None,
     ) -> None:
-        """`chapter` is the open one, `cursor` the id of the first row. With `checks` (empty: any) only what these found
-        in the chapter is listed first, else what was found in all chapters."""
+        """`chapter` is the open one, `cursor` the id of the first row. With `checks` (empty: any) only their findings
+        in the chapter are listed first, else the findings of all chapters."""
         super().__init__(access)
         self._now, self._open_chapter = now, chapter
         self._states_shown, self._only_open, self._unfolded, self._newest = "waiting", checks is not None, False, False
@@ -86,7 +86,7 @@ class FindingsScreen(FilteredPage):
         yield HintLine()
 
     async def reload(self) -> None:
-        """Reads who is called what, and the rows; then what was read."""
+        """Reads the names and the rows; then the report."""
         self.cast = await self.access.people()
         self._passages.forget()
         if self.is_attached:
@@ -97,7 +97,7 @@ class FindingsScreen(FilteredPage):
             self.tell()
 
     async def show_cast(self, cast: Cast) -> None:
-        """As many rows as were listed."""
+        """Lists as many rows as before."""
         cursor, self._cursor_wanted = self._cursor_wanted, None
         row = self.rows.highlighted or 0
         page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
@@ -137,7 +137,7 @@ class FindingsScreen(FilteredPage):
         return " · ".join(parts)
 
     def note_check(self, done: int, total: int) -> None:
-        """A check of chapters goes on, or has ended."""
+        """Shows the progress of a check of chapters, or its end."""
         self._checking = (done, total) if done < total else None
         self.book_moved()
 
@@ -200,7 +200,7 @@ class FindingsScreen(FilteredPage):
             self.work(self._decide(DecideFindings(ids, verdict), ids))
 
     def action_later(self) -> None:
-        """Put aside, or take up again what was put aside or decided."""
+        """Puts the finding aside, or takes up one that was put aside or decided."""
         self.action_decide("later" if self._states_shown == "waiting" else "waiting")
 
     def action_intend(self) -> None:
@@ -292,7 +292,7 @@ class FindingsScreen(FilteredPage):
         self.tell()
 
     def action_report(self) -> None:
-        """What was checked, what was not, and how useful each check is."""
+        """Shows the checked chapters, the unchecked ones, and the usefulness of each check."""
         if self._report is not None and self.cast is not None:
             words = "\n".join(report_lines(self._report, self.cast))
             self.app.push_screen(SourceScreen(SourceText("", _("What was checked"), words)))

@@ -96,14 +96,14 @@ class ImpactScreen(StoryPage):
         self.rows.focus()
 
     async def reload(self) -> None:
-        """Reads who is called what, and what depends on the change."""
+        """Reads the names, and the places that depend on the change."""
         self.cast = await self.access.people()
         self._impact = await self.access.impact(self._change)
         if self.is_attached:
             await self.show_cast(self.cast)
 
     async def show_cast(self, cast: Cast) -> None:
-        """The first places; what was ticked by rule is ticked."""
+        """Shows the first places; those chosen by rule are ticked."""
         if self._impact is not None:
             self.rows.ticked = {row.proposal.id for row in self._impact.rows if row.chosen}
             self.rows.holding = {row.proposal.id for row in self._impact.settled}
@@ -162,7 +162,7 @@ class ImpactScreen(StoryPage):
             self.dismiss(Place(place.chapter, place.start, place.end, edit))
 
     def action_tick(self) -> None:
-        """Tick the place, or leave it as it is, and go on."""
+        """Ticks the place, or removes the tick, and moves on."""
         if (row := self.rows.place) is not None:
             self._tick([row])
             self.rows.action_cursor_down()
@@ -182,7 +182,7 @@ class ImpactScreen(StoryPage):
         self._tell_count()
 
     def action_hold(self) -> None:
-        """The place still holds, or does not any more; go on."""
+        """Marks the place as still valid, or removes the mark; moves on."""
         if (row := self.rows.place) is not None:
             self.rows.hold(row.proposal.id)
             self._tell_count()

@@ -18,7 +18,7 @@ _BEFORE: Final = 24
 
 
 class ImpactList(ProposalList):
-    """One row a place: its tick, chapter, the difference or why it waits, and what is proposed."""
+    """One row for each place: its tick, chapter, the difference or the reason for waiting, and the proposal."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)

@@ -52,7 +52,8 @@ async def rename_name(page: StoryPage, entity: Entity | None, go: Callable[[Plac
 
 
 async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | None:
-    """Makes one of them, whose name the writer chooses; gives the one that stays, None when nothing was done."""
+    """Merges the entities under a name that the writer chooses; returns the remaining one, None when nothing was
+    done."""
     choices = tuple((str(each.id), one_line(each.name, 40)) for each in entities)
     row = Field("kept", _("Name"), choices[0][0], choices=choices)
     title = ngettext("{n} name is one: which stays?", "{n} names are one: which stays?", len(entities))

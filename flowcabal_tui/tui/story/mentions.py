@@ -28,7 +28,7 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
 class MentionsScreen(StoryPage):
-    """Gives back the place that the writer wants to edit, or None."""
+    """Returns the place to edit, or None."""
 
     help = HelpData(
         mark("Places"),
@@ -110,7 +110,7 @@ class MentionsScreen(StoryPage):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 

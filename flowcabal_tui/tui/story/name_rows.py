@@ -1,4 +1,4 @@
-"""The rows of the list of names: who, of which kind, how often and where."""
+"""The rows of the list of names: name, kind, number of mentions, and chapters."""
 
 from __future__ import annotations
 

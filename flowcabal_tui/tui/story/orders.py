@@ -1,4 +1,4 @@
-"""The two orders of a story: that of its own time, and that in which it is told."""
+"""The two orders of a story: that of its own time, and that of its telling."""
 
 from __future__ import annotations
 

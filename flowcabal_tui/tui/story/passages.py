@@ -32,7 +32,7 @@ class Passage:
     start: int = 0
 
     def shown(self) -> Content:
-        """The title, and the words with some of the text around them; the words stand out."""
+        """The title, and the words highlighted in some of the text around them."""
         at = nearest(self.text, self.words, self.start) if self.text else -1
         title = (one_line(self.title, 120) + "\n", role_style("secondary"))
         if at < 0:

@@ -47,7 +47,7 @@ class ProposalList(PickList):
 
     @dataclass
     class MoreWanted(Message):
-        """The rows from `offset` on are wanted."""
+        """Asks for the rows from `offset` on."""
 
         offset: int
 
@@ -72,7 +72,7 @@ class ProposalList(PickList):
 
     @property
     def marked(self) -> tuple[Proposal, ...]:
-        """Those with a mark, in the order of the list."""
+        """The marked proposals, in the order of the list."""
         return tuple(each for identity, each in self._listed.items() if identity in self._marks)
 
     @property
@@ -117,7 +117,7 @@ class ProposalList(PickList):
 
     @on(OptionList.OptionHighlighted)
     def ask_for_more(self, message: OptionList.OptionHighlighted) -> None:
-        """The cursor is near the end of what was read."""
+        """Requests more rows when the cursor is near the end of the loaded ones."""
         if message.option_index >= self._asked_from - _NEAR and self._asked_from < self._total_rows:
             offset, self._asked_from = self._asked_from, self._total_rows
             self.post_message(self.MoreWanted(offset))

@@ -60,7 +60,7 @@ _STATES: Final[dict[str, tuple[ProposalState, ...]]] = {
 
 
 class ProposalsScreen(FilteredPage):
-    """A list, and below it what the one under the cursor says, why, and the words that it quotes."""
+    """A list, and below it the content, the reason and the quotations of the row under the cursor."""
 
     help = HelpData(
         mark("Proposals"),
@@ -118,13 +118,13 @@ class ProposalsScreen(FilteredPage):
         yield HintLine()
 
     async def reload(self) -> None:
-        """Reads who is called what, and the rows."""
+        """Reads the names and the rows."""
         self.cast = await self.access.people()
         if self.is_attached:
             await self.show_cast(self.cast)
 
     async def show_cast(self, cast: Cast) -> None:
-        """As many rows as were listed."""
+        """Lists as many rows as before."""
         cursor, self._cursor_wanted = self._cursor_wanted, None
         row = self.rows.highlighted or 0
         page = await self._page(0, (row // PAGE + 1) * PAGE + PAGE if row else PAGE)
@@ -224,7 +224,7 @@ class ProposalsScreen(FilteredPage):
         await self.reload()
 
     def action_correct(self) -> None:
-        """The form of what it would write."""
+        """Opens the form of the record that it would write."""
         if (proposal := self.rows.proposal) is not None:
             self.work(self._correct(proposal))
 

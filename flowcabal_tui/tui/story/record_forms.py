@@ -1,4 +1,4 @@
-"""The forms of entities and records: their fields, and what is made of them."""
+"""The forms of entities and records: their fields, and the conversion of their values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def entity_form(entity: Entity) -> FormScreen[Entity]:
 
 
 def relation_form(relation: Relation, cast: Cast) -> FormScreen[Relation]:
-    """Who is what to whom, from when to when."""
+    """The form of a relation: its two people, its kind, and its period."""
 
     def read(typed: Typed) -> Relation:
         if not typed.text("kind"):
@@ -69,7 +69,7 @@ def relation_form(relation: Relation, cast: Cast) -> FormScreen[Relation]:
 
 
 def fact_form(fact: Fact, cast: Cast) -> FormScreen[Fact]:
-    """What holds, of whom, from when to when, and who knows it."""
+    """The form of a fact: its text, its people, its period, and its knowers."""
 
     def read(typed: Typed) -> Fact:
         changed = replace(
@@ -92,7 +92,7 @@ def fact_form(fact: Fact, cast: Cast) -> FormScreen[Fact]:
 
 
 def promise_form(promise: Promise, cast: Cast) -> FormScreen[Promise]:
-    """What was promised where, when it is due, where it is paid."""
+    """The form of a promise: its text, and the chapters in which it is planted, due and paid."""
 
     def read(typed: Typed) -> Promise:
         start, end = reading.position(typed.text("from")), reading.position(typed.text("until"))
@@ -116,7 +116,7 @@ def promise_form(promise: Promise, cast: Cast) -> FormScreen[Promise]:
 
 
 def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
-    """What happens, where it is told, and when it happens."""
+    """The form of an event: its text, its chapter, and its time."""
 
     def read(typed: Typed) -> Moment:
         order = typed.text("order")
@@ -141,7 +141,7 @@ def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
 
 
 def person_form(question: str, cast: Cast) -> FormScreen[EntityId]:
-    """Who is meant, by any of their names."""
+    """Asks for a person, by any of their names."""
     row = Field("who", _("Name"), names=True)
     return FormScreen(question, (row,), lambda typed: reading.person(typed.text("who"), cast), known_names(cast))
 
@@ -166,7 +166,7 @@ def payment_form(cast: Cast) -> FormScreen[ChapterId]:
 
 
 def known_names(cast: Cast) -> tuple[str, ...]:
-    """Names before aliases, those that are mentioned most first: the first that fits completes what is typed."""
+    """Names before aliases, the most mentioned first: the first match completes the input."""
     order = sorted(cast.entities, key=lambda each: -cast.mentions(each.id))
     return (*(each.name for each in order), *(alias for each in order for alias in each.aliases))
 

@@ -1,4 +1,4 @@
-"""Promises, the timeline, and what holds in a chapter: read, written, opened at the words that say it."""
+"""Promises, the timeline, and the facts valid in a chapter: read, written, opened at the supporting words."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ONLY: Final[dict[str, RecordList]] = {
 
 
 class RecordsScreen(FilteredPage):
-    """Three lists, each with what is known of the record under the cursor."""
+    """Three lists, each with the details of the record under the cursor."""
 
     help = HelpData(
         mark("Story"),
@@ -112,7 +112,7 @@ class RecordsScreen(FilteredPage):
         return self._listed.get(self.listing.picked or "")
 
     def compose(self) -> ComposeResult:
-        """The three names, the line to type in, the list, and what is known of one."""
+        """The three names, the input, the list, and the details of one."""
         yield PaneTabs(_TABS)
         yield Input(self._first_words, placeholder=_("/ words, or a name"), select_on_focus=False)
         yield ChapterSlider(plain=not self.app.console.encoding.lower().startswith("utf"))
@@ -200,7 +200,7 @@ class RecordsScreen(FilteredPage):
         self.refill()
 
     def action_chapter(self, step: int) -> None:
-        """As of another chapter."""
+        """Shows the state as of another chapter."""
         if self.cast is not None:
             self._position = min(max(1, self._position + step), len(self.cast.chapters))
             self.refill()
@@ -254,12 +254,12 @@ class RecordsScreen(FilteredPage):
             self.work(self._at(record, payment_form(cast), lambda chapter: replace(record, paid=chapter)))
 
     def action_drop(self) -> None:
-        """It will not be paid, or it will after all."""
+        """Marks the promise as dropped, or as open again."""
         if isinstance(self.record, Promise):
             self.work(self._write(replace(self.record, dropped=not self.record.dropped)))
 
     def action_end(self) -> None:
-        """It holds until before a chapter."""
+        """Asks for the chapter at which the fact ends."""
         record, cast = self.record, self.cast
         if isinstance(record, Fact) and cast is not None:
             form = end_form(record, self._position, cast)
@@ -282,7 +282,7 @@ class RecordsScreen(FilteredPage):
             self.work(self.strike(record, one_line(record.text, 80)))
 
     def action_evidence(self) -> None:
-        """The words that say it."""
+        """Shows the supporting words."""
         if self.record is not None:
             self.work(self.open_evidence(self.record.evidence))
 

@@ -1,4 +1,4 @@
-"""What all screens of names and records share: they read a cast, change it, and show it again."""
+"""The base of all screens of names and records: they read a cast, change it, and show it again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RELOAD_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the writer wants to go: these characters of a chapter, to read or to `edit` them."""
+    """A place to go to: these characters of a chapter, to read or to `edit` them."""
 
     chapter: ChapterId
     start: int
@@ -39,7 +39,7 @@ class Place:
 
 
 class StoryPage(ModalScreen[Place | None]):
-    """A screen over the workspace; gives back the place to which the writer wants to go, or None."""
+    """A screen over the workspace; returns the place to go to, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="story.back"),
@@ -57,7 +57,7 @@ class StoryPage(ModalScreen[Place | None]):
         self.work(self.reload())
 
     def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
-        """Does something that may fail; the error is shown."""
+        """Starts work that may fail; the error is shown."""
         attempt(self, work, group="exclusive" if exclusive else "default", exclusive=exclusive)
 
     async def reload(self) -> None:
@@ -71,7 +71,7 @@ class StoryPage(ModalScreen[Place | None]):
         raise NotImplementedError
 
     def note_check(self, done: int, total: int) -> None:
-        """So many chapters of a check are done."""
+        """Shows the progress of a check, in chapters."""
 
     def book_moved(self) -> None:
         """The book has changed: it is read again soon."""
@@ -111,7 +111,7 @@ class StoryPage(ModalScreen[Place | None]):
         return answer
 
     async def open_evidence(self, evidence: tuple[Evidence, ...]) -> None:
-        """The chapter at the words that say it."""
+        """Shows the chapter at the supporting words."""
         if not evidence:
             self.notify(_("No supporting text is given for this."), markup=False)
         else:

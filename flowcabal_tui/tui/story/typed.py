@@ -16,7 +16,7 @@ KNOWN_SINCE: Final = "@"
 
 
 def person(typed: str, cast: Cast) -> EntityId:
-    """Who is meant: an exact name wins over an alias. Raises Unreadable."""
+    """The person with a typed name: a name has priority over an alias. Raises Unreadable."""
     wanted = " ".join(clean(typed).split()).casefold()
     if not wanted:
         raise Unreadable(_("A name is missing."))
@@ -30,7 +30,7 @@ def person(typed: str, cast: Cast) -> EntityId:
 
 
 def people(typed: str, cast: Cast) -> tuple[EntityId, ...]:
-    """Those who are meant. Raises Unreadable."""
+    """The people with the typed names. Raises Unreadable."""
     return tuple(dict.fromkeys(person(name, cast) for name in names_of(typed)))
 
 
@@ -70,7 +70,7 @@ def span(start: int, end: int) -> None:
 
 
 def knowers(typed: str, cast: Cast) -> tuple[Knower, ...]:
-    """Who knows, and since which chapter, such as `Mara @3, Joss`. Raises Unreadable."""
+    """The people who know, each with the chapter since which, such as `Mara @3, Joss`. Raises Unreadable."""
     found = []
     for part in names_of(typed):
         name, _sign, since = part.partition(KNOWN_SINCE)
@@ -79,7 +79,7 @@ def knowers(typed: str, cast: Cast) -> tuple[Knower, ...]:
 
 
 def typed_names(entities: Iterable[EntityId], cast: Cast) -> str:
-    """People as they are typed; those who were removed are left out."""
+    """People in the typed form; removed ones are left out."""
     return ", ".join(each.name for each in map(cast.entity, entities) if each is not None)
 
 

@@ -46,7 +46,7 @@ class Standing:
 
 
 def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
-    """What is to be read beside the list."""
+    """The details beside the list."""
     yield one_line(entity.name, 200)
     seen = cast.seen.get(entity.id)
     yield f"{_(ENTITY_KINDS[entity.kind])} · {_(BY_ENTITY[entity.by])}"
@@ -81,7 +81,7 @@ def standing(promise: Promise, cast: Cast) -> Standing:
 
 
 def urgency(promise: Promise, cast: Cast) -> tuple[int, int, int, str]:
-    """Sorts promises: what is overdue longest first, then by when they are due, settled ones last."""
+    """A sort key for promises: the longest overdue first, then by due date, settled ones last."""
     found = standing(promise, cast)
     order = list(PROMISE_STATES).index(found.state)
     due = promise.due_until or promise.due_from or len(cast.chapters) + 1
@@ -96,7 +96,7 @@ def standing_words(found: Standing) -> str:
 
 
 def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
-    """What is to be read below the list."""
+    """The details below the list."""
     found = standing(promise, cast)
     yield one_line(promise.text, 2_000)
     span = due_words(promise)
@@ -109,7 +109,7 @@ def promise_lines(promise: Promise, cast: Cast) -> Iterator[str]:
 
 
 def due_words(promise: Promise) -> str:
-    """When it is due, in chapters; empty when that is not given."""
+    """The chapters in which it is due; empty when none are given."""
     start, end = promise.due_from, promise.due_until
     if start and start == end:
         return _("due in chapter {n}").format(n=start)
@@ -138,7 +138,7 @@ def relation_words(relation: Relation, centre: EntityId, cast: Cast) -> str:
 
 
 def period(record: Relation | Fact, cast: Cast) -> str:
-    """From which chapter to which; what holds in the whole book needs no words."""
+    """The chapters of its validity; "" for the whole book."""
     if record.until is not None:
         words = _("from {start} until {end}")
         return words.format(start=cast.chapter(record.since), end=cast.chapter(record.until))
@@ -152,7 +152,7 @@ def short_period(record: Relation | Fact, cast: Cast) -> str:
 
 
 def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
-    """What is to be read below the list."""
+    """The details below the list."""
     yield one_line(fact.text, 2_000)
     state = _("state: {attribute}").format(attribute=one_line(fact.attribute, 60)) if fact.attribute else ""
     yield " · ".join(part for part in (period(fact, cast) or _("always"), state, _(BY[fact.by])) if part)
@@ -168,7 +168,7 @@ def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
 
 
 def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
-    """What is to be read below the list."""
+    """The details below the list."""
     yield one_line(moment.text, 2_000)
     when = one_line(moment.when, 80)
     told = _("narrated in {chapter}").format(chapter=cast.chapter(moment.chapter))
@@ -178,5 +178,5 @@ def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
 
 
 def quoted(record: Relation | Fact | Promise | Moment, limit: int = 60) -> str:
-    """The words that say it, the first of them."""
+    """The first supporting words."""
     return f"“{one_line(record.evidence[0].sentence, limit)}”" if record.evidence else ""

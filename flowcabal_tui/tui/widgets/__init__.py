@@ -1,1 +1,1 @@
-"""Widgets that know values and post messages: they save nothing and reach for no engine."""
+"""Widgets that show values and post messages: they save nothing and call no engine."""

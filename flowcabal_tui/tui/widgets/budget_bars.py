@@ -1,4 +1,4 @@
-"""Where a budget of tokens went: one stacked bar, and a legend of its classes."""
+"""The use of a token budget: one stacked bar, and a legend of its classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LABEL_CELLS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class BudgetClass:
-    """One class of sources: its name, what it used, and its part of the whole (0 to 1)."""
+    """One class of sources: its name, its tokens, and its share of the whole (0 to 1)."""
 
     label: str
     tokens: int
@@ -48,7 +48,7 @@ def bar_widths(shares: Sequence[float], room: int) -> list[int]:
 
 
 def budget_rows(classes: Sequence[BudgetClass], width: int, plain: bool = False) -> list[Content]:
-    """The bar, at most `width` cells, and the rows of the legend; what the budget has left is dotted."""
+    """The bar, at most `width` cells, and the rows of the legend; the unused budget is dotted."""
     used = [entry for entry in classes if entry.tokens]
     if not used or width < 1:
         return []

@@ -25,7 +25,7 @@ WIDTHS: Final = _Widths()
 
 
 def cell_width(text: str) -> int:
-    """How many cells of a terminal `text` takes (a tab: 4)."""
+    """The number of terminal cells that `text` takes (a tab: 4)."""
     return cell_len(text) + TAB_CELLS * text.count("\t")
 
 
@@ -35,7 +35,7 @@ def padded(text: str, cells: int) -> str:
 
 
 def cell_widths(text: str) -> Iterator[int]:
-    """What each character of `text` adds to its width, so that the sum is Rich's `cell_len` (a tab: 4)."""
+    """The cells that each character of `text` adds, so that the sum is Rich's `cell_len` (a tab: 4)."""
     if _JOINER in text or _EMOJI_STYLE in text:
         return _joined_widths(text)
     return map(WIDTHS.__getitem__, text)
@@ -62,7 +62,7 @@ def _joined_widths(text: str) -> Iterator[int]:
 
 
 def crop(text: str, cells: int) -> str:
-    """The longest start of `text` that fits in `cells`, with `…` in place of what was cut."""
+    """The longest start of `text` that fits in `cells`, with `…` in place of the rest."""
     if cells <= 0 or cell_len(text) <= cells:
         return text if cells > 0 else ""
     kept = 0

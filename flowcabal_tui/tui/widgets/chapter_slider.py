@@ -1,4 +1,4 @@
-"""One row that says as of which chapter something is shown, with its place in the book."""
+"""One row with the chapter as of which something is shown, and its place in the book."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ChapterSlider(Static):
         self._line, self._mark = ("-", "o") if plain else ("─", "●")
 
     def show(self, position: int, chapters: int, title: str) -> None:
-        """As of the chapter at a position; 0 is before the book."""
+        """Sets the chapter by its position; 0 is before the book."""
         left = round((_BAR - 1) * position / max(1, chapters))
         bar = f"[{self._line * left}{self._mark}{self._line * (_BAR - 1 - left)}]"
         words = _("as of chapter {n} of {count}").format(n=position, count=chapters) if position else ""

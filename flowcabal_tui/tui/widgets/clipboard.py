@@ -19,7 +19,7 @@ LARGEST: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Where the text went: to the terminal (`path` None) or to a file; `words` tell the user."""
+    """The destination of the text: the terminal (`path` None) or a file; `words` inform the user."""
 
     path: Path | None
     words: str

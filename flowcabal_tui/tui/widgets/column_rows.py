@@ -1,4 +1,4 @@
-"""Rows in columns: numbers stand below numbers, and what matters least is cut first, by cell width."""
+"""Rows in columns: numbers are right-aligned, and the least important columns are cut first, by cell width."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ GAP: Final = 1
 class Column:
     """One column of a list.
 
-    `rank` says how little it matters: where cells are missing, the column of the highest rank is cut down to `least`
-    cells first, and left out first. A column of rank 0 is never left out. `fill` takes the cells that are left over.
+    A higher `rank` is less important: if cells are missing, the column of the highest rank is cut down to `least` cells
+    first, and left out first. A column of rank 0 is never left out. `fill` takes the remaining cells.
     """
 
     head: str = ""
@@ -103,11 +103,11 @@ class ColumnRow(Visual):
         return " ".join(cell.words for cell in self._cells if cell.words)
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """As much as there is."""
+        """The width of the container."""
         return container_width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """One row, whatever the width."""
+        """One row, for any width."""
         return 1
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:

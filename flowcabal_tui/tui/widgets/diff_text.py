@@ -1,4 +1,4 @@
-"""A difference as one text with marks: what went, what came, and a note in the place of what stayed."""
+"""A difference as one text with marks: deleted and inserted text, and a note in place of unchanged text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _KEPT: Final = 120
 
 
 class DiffText:
-    """`text` with the marks of `hunks`, and where each change begins; folded, the middle of what stayed is counted."""
+    """`text` with the marks of `hunks`, and the start of each change; folded, unchanged text is replaced by its
+    length."""
 
     def __init__(self, hunks: Sequence[Hunk] = (), *, folded: bool = True) -> None:
         self._hunks, self._folded = hunks, folded

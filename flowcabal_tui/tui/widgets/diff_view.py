@@ -1,4 +1,4 @@
-"""Two versions of a text in one: what went, what came, and a fold over what stayed."""
+"""Two versions of a text in one: deletions, insertions, and a fold over unchanged text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DiffView(StreamView):
 
     @property
     def hunk_count(self) -> int:
-        """How many changes there are."""
+        """The number of changes."""
         return len(self._diff_text.starts)
 
     def set_texts(self, old: str, new: str) -> None:
@@ -81,7 +81,7 @@ class DiffView(StreamView):
         self._go_to_hunk(self._hunk_at - 1)
 
     def action_fold(self) -> None:
-        """Hide or show what stayed the same."""
+        """Hides or shows unchanged text."""
         self._is_folded = not self._is_folded
         at = self._hunk_at
         self._write()

@@ -1,4 +1,4 @@
-"""Someone and who stands around, drawn in the terminal: a cursor walks over the neighbours."""
+"""A person and their neighbours, drawn in the terminal: a cursor moves over the neighbours."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ _JOINTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class EgoNeighbour:
-    """Who stands beside the centre. `outward`: an arrow leads to them, `inward`: one comes from them.
+    """A neighbour of the centre. `outward`: an arrow leads to them, `inward`: one comes from them.
 
-    `words` stand on the line; a `loose` line is dashed: they only occur together.
+    `words` are on the line; a `loose` line is dashed: they only occur together.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class EgoPlan:
-    """Who stands in which row of which side; `rows` of all, and the row of the centre."""
+    """The rows of the neighbours on each side; the number of `rows`, and the row of the centre."""
 
     left: dict[int, EgoNeighbour]
     right: dict[int, EgoNeighbour]
@@ -76,7 +76,7 @@ class EgoPlan:
 
 
 def lay_out(neighbours: Sequence[EgoNeighbour], height: int) -> EgoPlan:
-    """Puts what leads to the centre at the left and what leads away at the right, both sides equally long.
+    """Puts neighbours with an arrow to the centre at the left and the others at the right, both sides equally long.
 
     The order within a side is kept. Between two neighbours one or two rows stay free where `height` allows it; more
     rows than `height` are used when there are more neighbours.

@@ -1,4 +1,4 @@
-"""A row of a list that shows words amid their line: what was found stays in sight, however narrow the row."""
+"""A row of a list that shows words within their line: the match stays visible, however narrow the row."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FoundRow(Visual):
         return cell_width(str(self))
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """One row, whatever the width."""
+        """One row, for any width."""
         return 1
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:

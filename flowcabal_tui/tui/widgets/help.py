@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _, mark
 
 @dataclass(frozen=True, slots=True)
 class HelpData:
-    """What a widget is (`title`) and how it is used (`description`): marked, not yet translated, words."""
+    """The name (`title`) and use (`description`) of a widget: marked words, not yet translated."""
 
     title: str
     description: str
@@ -30,14 +30,14 @@ HELP_KEYS: Final = Binding("f1,question_mark", "app.help", mark("Help"), id="app
 
 @runtime_checkable
 class Helpful(Protocol):
-    """A widget that can say what it is."""
+    """A widget with help."""
 
     help: HelpData
 
 
 @dataclass(frozen=True, slots=True)
 class HelpSection:
-    """One widget's part of the help: its words and its keys (keys as shown, what they do)."""
+    """One widget's part of the help: its words and its keys (keys as shown, with their effect)."""
 
     title: str
     description: str
@@ -45,10 +45,10 @@ class HelpSection:
 
 
 def help_sections(chain: Iterable[DOMNode], display: Iterable[tuple[DOMNode, Binding, str]]) -> list[HelpSection]:
-    """Help of the focused widget and what contains it, innermost first, the keys of each beside it.
+    """Help of the focused widget and its containers, innermost first, the keys of each beside it.
 
-    `display` gives for each key that is active its owner, its binding and the key as it is shown;
-    keys that belong to a node without help stand under the section before it, or else under the first one.
+    `display` gives for each active key its owner, its binding and the key as shown; keys of a node without help are
+    listed under the section before it, or else under the first one.
     """
     owned: dict[DOMNode, dict[str, list[str]]] = {}
     for node, binding, key in display:

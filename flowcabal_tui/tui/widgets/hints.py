@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.tui.widgets.roles import role_sign
 
 Hint = tuple[int, int, str]
-"""Start and end of the words, and what is said of them."""
+"""Start and end of the words, and the text about them."""
 MARGIN_SIGN: Final = "<"
 COMMENT_SIGN: Final = role_sign("hand")
 """In the last column of a row with a hint, or with a comment, which needs no colour to be seen."""
@@ -47,7 +47,7 @@ class Hints:
     __hash__ = None  # type: ignore[assignment]  # it is compared by what it holds
 
     def words(self, line: str, column: int, sign: str = MARGIN_SIGN) -> str:
-        """What is said with this sign of the words at a column; "" where nothing is."""
+        """The text with this sign about the words at a column; "" if there is none."""
         known = self._said(sign, line)
         return next((words for start, end, words in known if start <= column <= end), "")
 
@@ -58,7 +58,7 @@ class Hints:
         return tuple((start, end) for start, end in places if start < end)
 
     def sign(self, line: str, first: int, length: int) -> str:
-        """What marks the row: a comment that begins in it before any hint, "" where neither is."""
+        """The sign of the row: that of a comment that begins in it, else that of a hint, "" if there is neither."""
         if any(first <= start < first + length for start, _end, _words in self._said(COMMENT_SIGN, line)):
             return COMMENT_SIGN
         hinted = self._said(MARGIN_SIGN, line)

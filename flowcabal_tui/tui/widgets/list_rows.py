@@ -1,4 +1,4 @@
-"""Rows of a list that know how wide it is: one keeps its end in view, the other wraps below its first word."""
+"""Rows of a list that adapt to its width: one keeps its end in view, the other wraps below its first word."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class EndedRow(Visual):
         return cell_width(str(self))
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """One row, whatever the width."""
+        """One row, for any width."""
         return 1
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
@@ -45,7 +45,7 @@ class EndedRow(Visual):
 
 
 class RowInSight(Visual):
-    """A row whose words are made when it comes into sight: a list of ten thousand is there at once."""
+    """A row whose words are made when it becomes visible: a list of ten thousand appears at once."""
 
     def __init__(self, draw: Callable[[], HangingRow], most_cells: int) -> None:
         """The row that `draw` returns is at most `most_cells` wide."""
@@ -63,7 +63,7 @@ class RowInSight(Visual):
         return self._row.get_optimal_width(rules, container_width)
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """As many rows as the words take; they need not be made where one is surely enough."""
+        """The number of rows of its words, which are not made if one row is surely enough."""
         return 1 if self._most_cells <= width else self._row.get_height(rules, width)
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
@@ -75,7 +75,7 @@ class HangingRow(Visual):
     """Words and dim words after them, wrapped; every row after the first begins below the first word."""
 
     def __init__(self, sign: str, words: str, dim: str = "") -> None:
-        """`sign` stands before the words; blanks as wide as it stand before the rows below."""
+        """`sign` precedes the words; the rows below are indented by its width."""
         self._sign, self._words, self._dim = sign, words, dim
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class HangingRow(Visual):
         return cell_width(str(self))
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """As many rows as the words take."""
+        """The number of rows of its words."""
         return 1 if cell_width(str(self)) <= width else len(self._wrapped(width))
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:

@@ -16,13 +16,13 @@ from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.text_marks import Span
 
 NOTE_SIGN: Final = role_sign("hand")
-"""It needs no colour to be seen."""
+"""The sign of a note, visible without colour."""
 _MARGIN: Final = 2
 """Columns that rows leave free for the sign where there are notes."""
 
 
 class NotedView(StreamView):
-    """A `StreamView` whose text may have notes; another text has none."""
+    """A `StreamView` whose text may have notes; setting another text removes them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"noted--note"}
     DEFAULT_CSS = "NotedView > .noted--note { text-style: underline; }"

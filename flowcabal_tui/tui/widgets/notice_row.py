@@ -14,7 +14,7 @@ LEFT_CELLS: Final = 5
 
 
 class NoticeRow(Static):
-    """One row; `-added` is one that a page gets only while there is something to say."""
+    """One row; `-added` is one that a page gets only while there is a notice."""
 
     DEFAULT_CSS = """
     NoticeRow { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; }

@@ -1,4 +1,4 @@
-"""How far something is, as a bar of cells that needs no colour."""
+"""Progress as a bar of cells that needs no colour."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def progress_bar(part: float, cells: int, *, plain: bool = False) -> str:
 
 
 def goal_bar(done: int, goal: int, *, plain: bool = False) -> str:
-    """How far a length is: a bar and both numbers."""
+    """The progress towards a length: a bar and both numbers."""
     bar = progress_bar(done / goal, GOAL_CELLS, plain=plain)
     return _("{bar} {done} of {goal}").format(bar=bar, done=f"{done:,}", goal=f"{goal:,}")

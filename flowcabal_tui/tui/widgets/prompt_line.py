@@ -28,7 +28,7 @@ class PromptLine(TypedScreen[str]):
     def __init__(
         self, title: str, *, value: str = "", placeholder: str = "", suggester: Suggester | None = None
     ) -> None:
-        """`suggester` completes what is typed; the right arrow takes it."""
+        """`suggester` completes the input; the right arrow accepts it."""
         super().__init__()
         self._completes = suggester
         self._question = clean(title)
@@ -51,7 +51,7 @@ class PromptLine(TypedScreen[str]):
         self.answer()
 
     def answer(self) -> None:
-        """Gives back the line."""
+        """Returns the line."""
         self.dismiss(clean(self.query(Input).first().value))
 
 
@@ -69,7 +69,7 @@ class RunLine(PromptLine):
     ]
 
     def __init__(self, title: str, *, value: str, length: str, label: str, usual: str) -> None:
-        """`usual` says what holds while the field is empty."""
+        """`usual` is the value used while the field is empty."""
         super().__init__(title, value=value)
         self.length, self._label, self._usual = length, label, usual
 
@@ -92,7 +92,7 @@ class RunLine(PromptLine):
 
 
 class FindLine(PromptLine):
-    """Asks for the words to find in what is shown; they are typed again soon enough, so Esc leaves at once."""
+    """Asks for the words to find in the text; they are quickly typed again, so Esc leaves at once."""
 
     def __init__(self) -> None:
         super().__init__(_("Find"))

@@ -1,8 +1,8 @@
-"""The editor for prose: Textual's TextArea, with few bytes a key and no fear of long paragraphs.
+"""The editor for prose: Textual's TextArea, with few bytes for each key, also in long paragraphs.
 
-TextArea (8.2.8) repaints all of itself for every key (13 KB at 160x48). `ProseArea` knows the face of
-every visible row (its words, cursor, selection), compares the faces before and after a change, and
-repaints the cells that differ. The screen is the same as TextArea's, by test, but for where rows break.
+TextArea (8.2.8) repaints all of itself for every key (13 KB at 160x48). `ProseArea` keeps the face of every visible row
+(its words, cursor, selection), compares the faces before and after a change, and repaints the cells that differ. The
+screen is the same as TextArea's, by test, except for line breaks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RowFace(NamedTuple):
     exists: bool = True
     is_faded: bool = False
     hints: tuple[tuple[int, int], ...] = ()
-    """Columns of words that something is to be said of."""
+    """Columns of words with a hint."""
     sign: str = ""
     """At the right edge."""
 
@@ -162,9 +162,9 @@ class ProseArea(TextArea):
         self.history.checkpoint()
 
     def find(self, text: str) -> int:
-        """Select the next place where `text` stands, letter case aside, from the cursor on.
+        """Selects the next match of `text`, in any letter case, from the cursor on.
 
-        Returns how many there are; an empty `text` ends the search.
+        Returns the number of matches; an empty `text` ends the search.
         """
         self._search_text = text
         places = self._places()
@@ -195,7 +195,7 @@ class ProseArea(TextArea):
     # Changes, and what they repaint
 
     def edit(self, edit: Edit) -> EditResult:
-        """One edit; repaints what it changed."""
+        """Applies one edit; repaints the changed cells."""
         with self._repaint_differences():
             result = super().edit(edit)
         self._note_edit()
@@ -219,7 +219,7 @@ class ProseArea(TextArea):
             super().move_cursor(location, select, center, record_width)
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """As Textual's, but a change of text or cursor repaints the cells that differ, at its end."""
+        """Like Textual's, but a change of text or cursor repaints the cells that differ, at its end."""
         if self._repaint_held and not (regions or layout or recompose):
             return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
@@ -351,7 +351,7 @@ class ProseArea(TextArea):
             self.post_message(self.Edited(self, self.text))
 
     def on_blur(self) -> None:
-        """What was typed is reported before anything else happens."""
+        """Reports the typed text before anything else happens."""
         self.report_edit()
 
     def action_go_to_start(self) -> None:
@@ -370,7 +370,7 @@ class ProseArea(TextArea):
             self.focus()
 
     def action_paste(self) -> None:
-        """Paste what was copied in this program, cleaned as well."""
+        """Pastes the text copied in this program, cleaned as well."""
         if result := self._replace_via_keyboard(clean(self.app.clipboard), *self.selection):
             self.move_cursor(result.end_location)
 

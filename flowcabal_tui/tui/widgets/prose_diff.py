@@ -1,7 +1,7 @@
-"""What differs between two texts: by paragraph, then by word (Latin) or character (Chinese).
+"""The differences between two texts: by paragraph, then by word (Latin) or character (Chinese).
 
-Differences are found with E. Myers, "An O(ND) difference algorithm and its variations" (1986). The
-steps that it may take are counted: texts that share little are shown paragraph by paragraph.
+Differences are found with E. Myers, "An O(ND) difference algorithm and its variations" (1986). The number of steps is
+limited: texts that share little are shown paragraph by paragraph.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COMMON_SHARE: Final = 0.35
 
 
 class Change(StrEnum):
-    """What happened to a piece of text."""
+    """The kind of a run: equal, deleted or inserted."""
 
     EQUAL = "equal"
     INSERT = "insert"
@@ -48,9 +48,9 @@ class Hunk:
 
 
 def prose_diff(old: str, new: str) -> tuple[Run, ...]:
-    """How `old` becomes `new`.
+    """The runs that turn `old` into `new`.
 
-    Equal and deleted runs joined are `old`; equal and inserted ones are `new`; neighbours differ in fate.
+    Equal and deleted runs joined are `old`; equal and inserted ones are `new`; neighbours differ in kind.
     """
     budget = _Budget(STEPS)
     runs: list[Run] = []

@@ -1,8 +1,8 @@
-"""A document and its wrapped view, quick where one paragraph is as long as a chapter.
+"""A document and its wrapped view, fast even if one paragraph is as long as a chapter.
 
-Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every row
-that is drawn; this one measures a paragraph once after an edit and cuts only the row that is asked for.
-Rows break where they break in the reading view, by the rules of Chinese and Japanese.
+Textual's own (8.2.8) measures and cuts the whole paragraph several times for every key and every row that is drawn;
+this one measures a paragraph once after an edit and cuts only the requested row. Rows break where they break in the
+reading view, by the rules of Chinese and Japanese.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def wrap_offsets(line: str, width: int) -> list[int]:
 
 
 class ProseLines(Document):
-    """A document whose lines end at `\\n` alone, so that what was loaded comes back to the character.
+    """A document whose lines end at ` ` alone, so that a loaded text is returned unchanged.
 
-    Textual's own also ends them at form feeds and Unicode separators, and gives `\\n` back for each.
+    Textual's own also ends them at form feeds and Unicode separators, and returns ` ` for each.
     """
 
     def __init__(self, text: str) -> None:
@@ -52,13 +52,13 @@ class ProseLines(Document):
 
     @property
     def length(self) -> TextLength:
-        """How long the text is: counted once, then kept up by what each edit touches."""
+        """The length of the text: counted once, then updated by each edit."""
         if self._length is None:
             self._length = text_length(self.text)
         return self._length
 
     def replace_range(self, start: Location, end: Location, text: str) -> EditResult:
-        """Put `text` in place of what stands between two locations."""
+        """Replaces the text between two locations by `text`."""
         (top, left), (bottom, right) = sorted((start, end))
         lines = self._lines
         replaced = self.get_text_range(start, end)
@@ -92,7 +92,7 @@ class ProseDocument(WrappedDocument):
         self._insert_lines(0, 0, self.document.lines)
 
     def wrap_range(self, start: Location, old_end: Location, new_end: Location) -> None:
-        """Wrap again what an edit touched; call it after the document has changed."""
+        """Wraps the lines of an edit again; call it after the document has changed."""
         old_count = len(self._wrap_offsets)
         top = min(start[0], old_end[0])
         old_bottom = min(max(start[0], old_end[0]), old_count - 1)
@@ -146,7 +146,7 @@ class ProseDocument(WrappedDocument):
         return [line[start:end] for start, end in zip([0, *breaks], [*breaks, len(line)], strict=True)]
 
     def location_to_offset(self, location: Location) -> Offset:
-        """Where a location stands: cells from the left of its row, and the row."""
+        """The screen position of a location: cells from the left of its row, and the row."""
         line_index, column = location
         breaks = self.get_offsets(line_index)
         section = bisect_right(breaks, column)

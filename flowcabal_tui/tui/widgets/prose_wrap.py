@@ -47,7 +47,7 @@ def _overflow(text: str, start: int, width: int) -> int | None:
 
 
 def break_at(text: str, start: int, overflow: int, width: int) -> int | None:
-    """Where a row of `width` cells from `start` ends, if `overflow` is the first character that does not fit.
+    """The end of a row of `width` cells from `start`, if `overflow` is the first character that does not fit.
 
     None: not known before more text comes.
     """

@@ -47,7 +47,7 @@ STATE_ROLES: Final[dict[str, Role]] = {
     "blocked": "failed", "frozen": "key", "stale": "stale", "cancelled": "secondary", "skipped": "secondary",
     "pending": "secondary", "ready": "secondary", "paused": "focus", "interrupted": "stale",
 }  # fmt: skip
-"""State -> the role whose colour it has."""
+"""State -> the role with its colour."""
 
 
 def state_sign(state: str, plain: bool) -> str:

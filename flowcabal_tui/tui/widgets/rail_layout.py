@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RailNode:
-    """One node as it is drawn; parents are ids of nodes that stand before it (others are ignored)."""
+    """One node as drawn; parents are ids of earlier nodes (others are ignored)."""
 
     id: str
     label: str

@@ -1,4 +1,5 @@
-"""Roles: what a colour or a sign on the screen says. A theme gives each a colour; sign and weight need no colour."""
+"""Roles: the meanings of colours and signs on the screen. A theme gives each a colour; sign and weight need no
+colour."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ Role = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RoleLook:
-    """How a role looks without colour: a sign of one cell (its ASCII form beside it), or a weight, or both."""
+    """The look of a role without colour: a sign of one cell (with its ASCII form), or a weight, or both."""
 
     meaning: str
     sign: str = ""
@@ -50,6 +51,6 @@ def role_style(role: Role) -> str:
 
 
 def role_sign(role: Role, *, plain: bool = False) -> str:
-    """The sign of a role, "" where its weight says it; `plain` is for terminals without UTF-8."""
+    """The sign of a role, "" if it has only a weight; `plain` is for terminals without UTF-8."""
     look = ROLES[role]
     return look.plain if plain else look.sign

@@ -68,7 +68,7 @@ class StreamView(ScrollView, can_focus=True):
 
     @dataclass
     class CopyRequested(Message):
-        """The user wants `content` on the clipboard."""
+        """The user asks to copy `content` to the clipboard."""
 
         stream: StreamView
         content: str
@@ -80,7 +80,7 @@ class StreamView(ScrollView, can_focus=True):
 
     @dataclass
     class SearchRequested(Message):
-        """The user wants to type what `find` is to look for."""
+        """The user asks for the input of a search with `find`."""
 
         stream: StreamView
 
@@ -119,16 +119,16 @@ class StreamView(ScrollView, can_focus=True):
 
     @property
     def is_following(self) -> bool:
-        """Does the view keep to the end as text arrives?"""
+        """True when the view stays at the end as text arrives."""
         return self._following
 
     def append(self, text: str) -> None:
-        """Add `text` at the end; what it costs depends on its own length only."""
+        """Adds `text` at the end; the cost depends on its own length only."""
         if added := clean(text):
             self._show_growth(self._prose_top + self._prose.append(added))
 
     def append_thinking(self, text: str) -> None:
-        """Add to the thinking, which stands before the text."""
+        """Adds to the thinking, which precedes the text."""
         if added := clean(text):
             row = self._thoughts.append(added)
             self._show_growth(row)
@@ -147,7 +147,7 @@ class StreamView(ScrollView, can_focus=True):
         self.refresh()
 
     def clear(self) -> None:
-        """Show nothing, and follow what comes."""
+        """Shows nothing, and follows the text to come."""
         self.set_text("")
 
     # Places in the text
@@ -232,7 +232,7 @@ class StreamView(ScrollView, can_focus=True):
                 self.refresh_lines(top, bottom - top)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Whoever scrolls to the end follows it again."""
+        """Scrolling to the end follows it again."""
         super().watch_scroll_y(old_value, new_value)
         self._following = round(new_value) >= self.max_scroll_y
 

@@ -1,4 +1,4 @@
-"""What is marked in a text: a span, the matches of a search, selected rows."""
+"""The marks in a text: a span, the matches of a search, selected rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TextMarks:
 
     @property
     def match(self) -> int | None:
-        """Where the match begins that was gone to last."""
+        """The start of the current match."""
         return self._starts[self._at] if self._at >= 0 else None
 
     def place(self, text: WrappedText) -> int | None:

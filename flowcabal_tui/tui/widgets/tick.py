@@ -7,9 +7,9 @@ from textual.widgets import Checkbox
 
 
 class Tick(Checkbox):
-    """A checkbox that shows itself and its state without colour: `[ ]` or `[X]`, as bright as its words.
+    """A checkbox that shows its state without colour: `[ ]` or `[X]`, as bright as its words.
 
-    Textual's shows its cross in both states, and an empty box as dark as what it lies on.
+    Textual's shows its cross in both states, and an empty box as dark as its background.
     """
 
     @property
@@ -17,11 +17,11 @@ class Tick(Checkbox):
         return Content(f"[{self.BUTTON_INNER}]")
 
     def on_mount(self) -> None:
-        """As it is at first."""
+        """Draws the initial state."""
         self._draw_state()
 
     def watch_value(self) -> None:
-        """As it is from now on."""
+        """Draws the new state."""
         self._draw_state()
         super().watch_value()
 

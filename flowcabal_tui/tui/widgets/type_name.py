@@ -1,4 +1,4 @@
-"""A question that is answered by typing a name: for what cannot be undone."""
+"""A question that is answered by typing a name: for actions that cannot be undone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TypeNameScreen(ModalScreen[bool]):
         self._question, self._words, self._name = clean(title), clean(words), name.strip()
 
     def compose(self) -> ComposeResult:
-        """The question, the words, the name that is wanted, and the line for it."""
+        """The question, the words, the expected name, and the input."""
         with Vertical():
             yield Static(self._question, markup=False, classes="type-title")
             yield Static(self._words, markup=False, classes="type-words")
@@ -43,7 +43,7 @@ class TypeNameScreen(ModalScreen[bool]):
             yield Static(markup=False, classes="type-wrong")
 
     def on_mount(self) -> None:
-        """Nothing is typed yet, so that Enter changes nothing."""
+        """Focuses the empty input, so that Enter changes nothing."""
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

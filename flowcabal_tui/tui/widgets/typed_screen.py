@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class TypedScreen(ModalScreen[T | None]):
-    """Gives back what was typed, or None when it was left: at once while nothing was changed, else after a question."""
+    """Returns the typed value, or None when it was left: at once while nothing was changed, else after a question."""
 
     def on_mount(self) -> None:
         """Notes the fields as they are at first. Textual calls this beside that of a subclass."""
@@ -26,5 +26,5 @@ class TypedScreen(ModalScreen[T | None]):
         return [each.text if isinstance(each, TextArea) else each.value for each in fields]
 
     def action_leave(self) -> None:
-        """Change nothing; what was typed is not thrown away unasked."""
+        """Leaves without a change; typed text is discarded only after a question."""
         past_typed(self, self.standing() != self._stood_first, lambda: self.dismiss(None))

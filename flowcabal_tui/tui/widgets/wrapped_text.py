@@ -1,4 +1,4 @@
-"""A growing text as rows of a given width: what is appended costs what it is long."""
+"""A growing text as rows of a given width: the cost of an addition depends on its own length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WrappedText:
 
     @property
     def text(self) -> str:
-        """The whole text, as it was appended."""
+        """The whole text."""
         return "".join(self._pieces())
 
     def _pieces(self) -> list[str]:

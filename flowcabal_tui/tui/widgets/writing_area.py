@@ -34,24 +34,24 @@ class WritingArea(ProseArea):
     _hints = Hints()
 
     def show_hints(self, hints: Iterable[Hint], sign: str = MARGIN_SIGN) -> None:
-        """Underlines spans of the text and marks their rows, in place of others with the sign; words say why."""
+        """Underlines spans of the text and marks their rows, in place of the earlier ones with the sign."""
         if (shown := self._hints.replaced(sign, self.document.lines, hints)) != self._hints:
             self._hints = shown
             self.refresh()
 
     def said(self, sign: str = MARGIN_SIGN) -> str:
-        """What is said with a sign of the words at the cursor; "" where nothing is."""
+        """The text with this sign about the words at the cursor; "" if there is none."""
         row, column = self.cursor_location
         return self._hints.words(self.document.get_line(row), column, sign)
 
     @property
     def length(self) -> TextLength:
-        """How long the text is; costs only what changed since it was last asked for."""
+        """The length of the text; the cost depends on the changes since the last call."""
         assert isinstance(self.document, ProseLines)
         return self.document.length
 
     def watch_is_typewriter(self) -> None:
-        """The text gets room below its end, or loses it, and the cursor comes to its place."""
+        """Adds space below the end of the text, or removes it, and scrolls to the cursor."""
         if self.is_mounted:
             self._refresh_size()
             self.scroll_cursor_visible()

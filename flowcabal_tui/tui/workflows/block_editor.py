@@ -104,11 +104,11 @@ class BlockEditor(Vertical):
         workflow: Workflow
 
     class ParamsRequested(Request):
-        """The form of the parameters of a node that is no prompt is wanted."""
+        """The writer asks for the parameters of a node that is no prompt."""
 
     @dataclass
     class BlockRunRequested(Request):
-        """The node is to run, with what it needs."""
+        """The writer asks to run the node with its dependencies."""
 
         node: NodeId
 
@@ -134,7 +134,7 @@ class BlockEditor(Vertical):
         return self._workflow
 
     def show(self, workflow: Workflow, node: NodeId, read_only: bool, *, anew: bool = False) -> None:
-        """Shows a node of a document, after reporting what was typed. `anew`: the document is the newer of both."""
+        """Shows a node of a document, after reporting the typed text. `anew`: the document is the newer of both."""
         self._take_typed()
         is_stale = not anew and same_content(workflow, self._given) and not same_content(workflow, self._workflow)
         if not is_stale:
@@ -303,7 +303,7 @@ class BlockEditor(Vertical):
         self.query_one(PickList).focus()
 
     def action_find(self) -> None:
-        """Ask what to look for in the block."""
+        """Asks for the words to find in the block."""
         ask_to_find(self.app, self.query_one(ProseArea))
 
     def action_add_text(self) -> None:

@@ -62,7 +62,7 @@ def blocks_of(node: Node, field: Field) -> Blocks | None:
 
 
 def with_blocks(workflow: Workflow, node: NodeId, field: Field, blocks: Blocks) -> Workflow:
-    """The document with other blocks in one list of one node; all else as it was."""
+    """The document with other blocks in one list of one node; the rest is unchanged."""
     value: Any = [block.model_dump(mode="json") for block in blocks]
     if field == "question":
         value = "".join(block.text for block in blocks if isinstance(block, TextBlock))
@@ -108,7 +108,7 @@ def with_block_replaced(workflow: Workflow, node: NodeId, field: Field, old: Blo
 
 
 def same_content(one: Workflow | None, other: Workflow | None) -> bool:
-    """Are two documents equal but for their version?"""
+    """True when two documents are equal except for their version."""
     if one is None or other is None:
         return one is other
     return one.model_copy(update={"version": other.version}) == other
@@ -177,7 +177,7 @@ def no_blocks(node: Node) -> str:
 
 
 def node_head(node: Node, *, read_only: bool) -> str:
-    """The heading of a node's blocks: its name, what it does, and how."""
+    """The heading of a node's blocks: its name, its purpose, and its settings."""
     lines = [f"{one_line(node.title, 80)} · {one_line(_(NODE_KINDS.get(node.kind, node.kind)), 80)}"]
     if read_only:
         lines[0] += " · " + _("read-only")

@@ -1,4 +1,4 @@
-"""What the screens of builds ask of the project and have it do."""
+"""The requests of the screens of builds to the project."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BuildAccess:
 
     @property
     def read_only(self) -> bool:
-        """May nothing be changed?"""
+        """True when nothing may be changed."""
         return self._workbench.info.read_only
 
     @property
@@ -45,7 +45,7 @@ class BuildAccess:
         return await self._workbench.builds.build_rows()
 
     async def price(self, wish: str, workflow: str) -> BuildPrice | None:
-        """What a build by a model takes; None where there is no model."""
+        """The price of a build by a model; None if there is no model."""
         return await self._workbench.builds.build_price(wish, workflow)
 
     async def filled_form(self, wish: str, workflow: str) -> Mapping[str, Any]:

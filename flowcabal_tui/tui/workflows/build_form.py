@@ -44,7 +44,8 @@ _USUAL_CANDIDATES: Final = 5
 async def asked_form(
     app: App[Any], access: BuildAccess, wish: str, record: BuildRecord | None, workflow: str = ""
 ) -> dict[str, Any] | None:
-    """The form as the writer filled it, as JSON, or None. It is filled beforehand: as it was, else from the wish."""
+    """The form filled in by the writer, as JSON, or None. Its initial values are those of `record`, else those read
+    from the wish."""
     base = record.base if record is not None else None
     if record is None and workflow:
         base = (await access.workflow(workflow)).model_dump(mode="json")

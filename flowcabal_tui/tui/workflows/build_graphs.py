@@ -1,4 +1,4 @@
-"""The graph of a workflow before and after a build, side by side, with signs at what is different."""
+"""The graph of a workflow before and after a build, side by side, with signs at the differences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STATES: Final = {"+": "done", "~": "stale", "-": "failed", " ": "pending"}
 
 
 class BuildGraphs(Horizontal):
-    """Shows what the writer has, and what it becomes with the changes that are taken."""
+    """Shows the writer's workflow, and the one with the accepted changes."""
 
     DEFAULT_CSS = """
     BuildGraphs > Vertical { width: 1fr; }
@@ -44,7 +44,7 @@ class BuildGraphs(Horizontal):
                 yield RailGraph(plain=plain, id=name)
 
     def on_mount(self) -> None:
-        """What was to be shown before the graphs were there."""
+        """Draws the record set before the graphs existed."""
         self._draw()
 
     def show(self, record: BuildRecord) -> None:

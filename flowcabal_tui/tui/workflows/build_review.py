@@ -61,9 +61,9 @@ _REASON_LINES: Final = 4
 
 
 class BuildReviewScreen(ModalScreen[str]):
-    """Gives back the reference of the version that came of the build, "" for none.
+    """Returns the reference of the version made by the build, "" for none.
 
-    Every word of the writer is kept at once, so that leaving, and a kill, lose nothing.
+    Every decision of the writer is stored at once, so that leaving, and a kill, lose nothing.
     """
 
     help = HelpData(
@@ -125,7 +125,7 @@ class BuildReviewScreen(ModalScreen[str]):
         self._listed: dict[str, Change] = {}
 
     def compose(self) -> ComposeResult:
-        """The state, the changes, and beside them what one of them is."""
+        """The state, the changes, and the details of one beside them."""
         yield Static(markup=False, classes="head")
         with Container(classes="body"):
             yield PickList()
@@ -143,7 +143,7 @@ class BuildReviewScreen(ModalScreen[str]):
         self.read_again()
 
     def read_again(self) -> None:
-        """The build has gone on, or something was decided."""
+        """Reloads after progress or a decision."""
         attempt(self, self._reload(), group="reload", exclusive=True)
 
     async def _reload(self) -> None:
@@ -193,7 +193,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
-        """`/` asks what to look for."""
+        """Handles `/`: asks for the words to find."""
         message.stop()
         ask_to_find(self.app, message.stream)
 
@@ -217,7 +217,7 @@ class BuildReviewScreen(ModalScreen[str]):
             self._do(MarkChanges(self.build, tuple(self._listed)))
 
     def action_save(self) -> None:
-        """Save what is taken as one new version."""
+        """Saves the accepted changes as one new version."""
         if self._may_decide():
             attempt(self, self._save(), group="decide")
 
@@ -254,7 +254,7 @@ class BuildReviewScreen(ModalScreen[str]):
             self.notify(_("Nothing is being built here."), markup=False)
 
     def action_resume(self) -> None:
-        """Go on with a build that was stopped or interrupted."""
+        """Continues a build that was stopped or interrupted."""
         record = self._record
         if record is not None and record.status in ("building", "stopped") and not record.decided:
             attempt(self, self._go_on(record, ResumeBuild(self.build)), group="build")
@@ -301,7 +301,7 @@ class BuildReviewScreen(ModalScreen[str]):
             await self._reload()
 
     def action_edit(self) -> None:
-        """Write the change under the cursor as the writer wants it."""
+        """Edits the value of the change under the cursor."""
         if (change := self._change) is not None and self._may_decide():
             if change.kind in EDITABLE:
                 attempt(self, self._edit(change), group="edit")
@@ -360,7 +360,7 @@ class BuildReviewScreen(ModalScreen[str]):
         attempt(self, carried(), group="decide")
 
     def action_leave(self) -> None:
-        """Back; what was decided is kept."""
+        """Leaves; all decisions are stored."""
         self.dismiss(self._record.saved if self._record is not None else "")
 
 

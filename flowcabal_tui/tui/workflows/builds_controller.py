@@ -1,4 +1,4 @@
-"""Builds of workflows on the screen: a wish is asked for, what waits is counted, and a build is opened."""
+"""Builds of workflows on the screen: asks for a wish, counts waiting ones, and opens a build."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BuildController:
         """The build that begins next is the one that was asked for here."""
 
     async def load(self) -> None:
-        """Counts what waits."""
+        """Counts the waiting builds."""
         waiting = sum(row.waits for row in await self._access.rows())
         self._screen.query_one(StatusLine).update_builds(waiting)
 
@@ -89,7 +89,7 @@ class BuildController:
             await self._show(saved if saved in now else next((each for each in now if each not in before), now[0]))
 
     async def build(self, workflow: str) -> None:
-        """Asks for a wish, and how; a new workflow for the id "". What is paid is agreed to first."""
+        """Asks for a wish, and the method; a new workflow for the id "". The writer agrees to a price first."""
         title = _("What is to be different in {name}?").format(name=workflow) if workflow else _("What shall it do?")
         wish = ((await self._ask(PromptLine(title))) or "").strip()
         if not wish:

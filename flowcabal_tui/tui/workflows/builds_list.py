@@ -34,7 +34,7 @@ _ORDER: Final[tuple[BuildState, ...]] = (
 
 
 class BuildsScreen(ModalScreen[str | None]):
-    """Gives back the id of the build to open, "" for a new one, or None."""
+    """Returns the id of the build to open, "" for a new one, or None."""
 
     help = HelpData(
         mark("Builds"),
@@ -71,7 +71,7 @@ class BuildsScreen(ModalScreen[str | None]):
         self.read_again()
 
     def read_again(self) -> None:
-        """A build has gone on, or one was decided."""
+        """Reloads after progress of a build or a decision."""
         attempt(self, self._reload(), group="reload", exclusive=True)
 
     async def _reload(self) -> None:

@@ -1,6 +1,6 @@
-"""Editing the graph of a workflow: every change is a new value of the document, and can be taken back.
+"""Editing the graph of a workflow: every change is a new value of the document, and can be undone.
 
-What only a form needs is loaded when it is first opened: the first frame does not wait for it.
+Modules that only a form needs are loaded when it is first opened: the first frame does not wait for them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class GraphController:
         }  # fmt: skip
 
     def can(self, verb: str) -> bool:
-        """Is `verb` a change of the graph?"""
+        """True when `verb` is a change of the graph."""
         return verb in self._verbs
 
     @on_event
@@ -379,7 +379,7 @@ def kind_words(name: str) -> str:
 
 
 def finding_words(finding: Finding) -> str:
-    """A finding in one line, with the place and what would help."""
+    """A finding in one line, with the place and the suggestion."""
     place = " · ".join(part for part in (finding.node, finding.field) if part)
     severity = "" if finding.severity == "error" else _("warning: ")
     return f"{place}: {severity}{finding.message}" + (f" ({finding.fix})" if finding.fix else "")

@@ -1,4 +1,4 @@
-"""A piece of a document as text: YAML or JSON, with what is wrong beside it while one types."""
+"""A piece of a document as text: YAML or JSON, with the errors beside it while one types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 Check = Callable[[Any], Sequence[str]]
-"""Says what is wrong with a value that could be read, a line each."""
+"""Returns the errors of a readable value, a line each."""
 _SHOWN = 4
 
 
@@ -43,7 +43,7 @@ def as_yaml(value: Any) -> str:
 
 
 class DataEditor(TypedScreen[tuple[Any]]):
-    """Gives back the value in a tuple, or None. What cannot be read is never given back."""
+    """Returns the value in a tuple, or None. An unreadable text is never returned."""
 
     help = HelpData(
         mark("Edit as text"),
@@ -66,7 +66,7 @@ class DataEditor(TypedScreen[tuple[Any]]):
         self._heading, self._first, self._check = title, as_yaml(value), check
 
     def compose(self) -> ComposeResult:
-        """The text, and what is wrong with it."""
+        """The text, and its errors."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         yield ProseArea(self._first)
         yield Static(markup=False, classes="wrong")

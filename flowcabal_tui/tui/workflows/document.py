@@ -1,4 +1,4 @@
-"""The workflow in view: its document, what was edited of it, and the templates it was chosen from."""
+"""The workflow in view: its document, its unsaved edits, and the available templates."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class WorkflowOpened:
 
 
 class WorkflowDocument:
-    """Shows the document in the workflow pane and the prompt editor, and stores what was edited.
+    """Shows the document in the workflow pane and the prompt editor, and stores edits.
 
-    `stored` is the version below an edited document that was taken up again, else None. `node_states` are those of
-    the run in view, by path, and `targets` the nodes with a star: what a run is for.
+    `stored` is the version below resumed edits, else None. `node_states` are those of the run in view, by path, and
+    `targets` the nodes with a star: the targets of a run.
     """
 
     def __init__(self, screen: Screen[Any], workbench: Project, view: View) -> None:
@@ -61,7 +61,7 @@ class WorkflowDocument:
         return next((item for item in self.templates if item.id == workflow.id), workflow)
 
     async def open(self, workflow: Workflow) -> Workflow:
-        """Shows a workflow, or what was edited of this version and not saved; gives the one that is shown."""
+        """Shows a workflow, or the unsaved edits of this version; returns the shown one."""
         edited = await self._drafts.of(workflow) or await self._edited_before(workflow)
         self.stored, self._unsaved = None if edited is None else workflow, edited
         self.workflow = shown = edited or workflow

@@ -51,7 +51,7 @@ class LibraryController:
 
     @on_request(WorkflowList.Asked, group="library", exclusive=True)
     async def do(self, verb: str, reference: str) -> None:
-        """Carries out what a key of the list asks for."""
+        """Carries out a key of the list."""
         if self._workbench.info.read_only and verb != "versions":
             self._say(_("The project is open read-only."))
             return

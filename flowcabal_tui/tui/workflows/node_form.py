@@ -34,7 +34,7 @@ FormAnswer = tuple[str, dict[str, Any]]
 
 
 class NodeForm(TypedScreen[FormAnswer]):
-    """Gives back the node's name and the changed parameters, or None. Nothing is given back until it is valid."""
+    """Returns the node's name and the changed parameters, or None. Nothing is returned until it is valid."""
 
     help = HelpData(
         mark("Parameters"),
@@ -122,7 +122,7 @@ class NodeForm(TypedScreen[FormAnswer]):
             self.query_one("#model", Input).value = self._models[int(chosen)]
 
     def action_take(self) -> None:
-        """Give the form back if it is valid, else say what is wrong."""
+        """Returns the form if it is valid, else shows the errors."""
         changed: dict[str, Any] = {
             "role": self.query_one("#role", Select).value,
             "model": self._typed("model"),

@@ -31,7 +31,7 @@ _NUMBERS = {"integer": int, "number": float}
 
 
 class ParamsForm(TypedScreen[dict[str, Any]]):
-    """Gives back all parameters, or None. Lists, bodies and bindings are edited as text; the rest in place."""
+    """Returns all parameters, or None. Lists, bodies and bindings are edited as text; the rest in place."""
 
     help = HelpData(
         mark("Parameters"),
@@ -141,7 +141,7 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
         return []
 
     def action_take(self) -> None:
-        """Give the parameters back if the kind can read them, else say what is wrong."""
+        """Returns the parameters if the kind can read them, else shows the errors."""
         values = dict(self._values)
         for name, part in self._parts.items():
             if (typed := self._typed(name, part)) != self._values.get(name, part.get("default")):
@@ -171,5 +171,5 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
             return text
 
     def standing(self) -> object:
-        """The fields, and what is edited as text."""
+        """The values of the fields, and of the parts edited as text."""
         return super().standing(), dict(self._values)

@@ -52,7 +52,7 @@ ShownState = NodeState | Literal["stale", "round"]
 
 
 def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> ShownState:
-    """The state that is shown: that of the run; where it is done, or nothing runs, what became of the output."""
+    """The displayed state: that of the run; if it is done, or nothing runs, that of the output."""
     if state not in (None, "pending", "done", "frozen") or (in_run and state in (None, "pending")):
         return state or "pending"
     if marks.stale:
@@ -63,7 +63,7 @@ def row_state(state: NodeState | None, marks: NodeMarks, *, in_run: bool) -> Sho
 
 
 def mark_words(marks: NodeMarks, state: ShownState) -> str:
-    """The marks in words, each with its sign; without what the state says already."""
+    """The marks in words, each with its sign, except those that the state shows already."""
     parts = [_("★ target")] if marks.target else []
     if marks.errors:
         parts.append("! " + ngettext("{n} error", "{n} errors", marks.errors).format(n=marks.errors))

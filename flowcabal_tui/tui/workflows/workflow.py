@@ -94,20 +94,20 @@ class WorkflowPane(Vertical):
 
     @dataclass
     class TemplateChosen(Request):
-        """Another workflow is wanted."""
+        """The writer chose another workflow."""
 
         reference: str
 
     @dataclass
     class Asked(Request):
-        """Something else is wanted of the node under the cursor; `verb` is the key's, such as "add"."""
+        """The writer asks for another action on the node under the cursor; `verb` is the key's, such as "add"."""
 
         verb: str
         node: NodeId | None
 
     @dataclass
     class PreviewRequested(Request):
-        """A preview of a node's context is wanted."""
+        """The writer asks for a preview of a node's context."""
 
         node: NodeId
 
@@ -417,13 +417,13 @@ class WorkflowPane(Vertical):
         self.post_message(self.Asked(verb, self._at))
 
     def action_fold(self) -> None:
-        """In the rails: show or hide what is inside the node; the tree does this by itself."""
+        """In the rails: shows or hides the contents of the node; the tree does this by itself."""
         if self._at in self._branches:
             self._branches[self._at].toggle()
             self._fill_rails()
 
     def action_preview(self) -> None:
-        """Ask what the node would be given."""
+        """Asks for a preview of the node's context."""
         if self._at is not None:
             self.post_message(self.PreviewRequested(self._at))
         else:

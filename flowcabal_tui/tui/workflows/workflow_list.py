@@ -42,7 +42,7 @@ class WorkflowList(PickList):
 
     @dataclass
     class Asked(Request):
-        """Something is wanted; `reference` is the workflow under the cursor, "" for none."""
+        """The writer asks for an action; `reference` is the workflow under the cursor, "" for none."""
 
         verb: str
         reference: str

@@ -29,7 +29,7 @@ Load = Callable[[str], Awaitable[Workflow]]
 
 
 class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
-    """Gives back the document that is to be the newest version, or None. `versions` are newest first."""
+    """Returns the document to make the newest version, or None. `versions` are newest first."""
 
     help = HelpData(
         mark("Versions of a workflow"),
@@ -60,7 +60,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self._documents: dict[str, Workflow] = {}
 
     def compose(self) -> ComposeResult:
-        """The versions above; below, what leads from the chosen one to the newest."""
+        """The versions above; below, the changes from the chosen one to the newest."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         names = PickList()
         names.add_options(self._rows())
@@ -108,7 +108,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         self.query_one(DiffView).set_texts(*texts)
 
     def action_leave(self) -> None:
-        """Nothing is restored."""
+        """Leaves without restoring anything."""
         self.dismiss(None)
 
     def action_restore(self) -> None:

@@ -91,7 +91,7 @@ class PaneColumns:
     def show(self, pane: str, *, focus: bool = True) -> None:
         """Shows a pane and gives it the focus.
 
-        Where three columns stand side by side no style asks which is current: restyling them would repaint all.
+        With three columns side by side no style depends on the current one: restyling them would repaint all.
         """
         self.pane = pane
         is_stacked = self._screen.has_class("-narrow") or self._screen.has_class("-zoom")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Navigation:
-    """Opens what belongs together."""
+    """Opens related objects together."""
 
     def __init__(
         self,

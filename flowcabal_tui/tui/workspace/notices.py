@@ -1,6 +1,6 @@
-"""Notices of what the engine reports and the writer should read.
+"""Notices of engine events that the writer should read.
 
-`command:failed` is not shown here: whoever awaited the command got it as an error.
+`command:failed` is not shown here: the caller that awaited the command got it as an error.
 """
 
 from __future__ import annotations

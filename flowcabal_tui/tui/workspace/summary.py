@@ -1,4 +1,4 @@
-"""What the start page will show of the open book, and the place where the writer goes on."""
+"""The summary of the open book for the start page, and the place at which the writer continues."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SummaryKeeper:
             self._screen.call_after_refresh(pane.go_to, place, place)
 
     async def write(self) -> None:
-        """Writes what has changed; a full disk costs the start page its numbers, and nothing else."""
+        """Writes the changed summary; on a full disk only the start page lacks its numbers."""
         summary = self._summary()
         if summary is None or self._kept == replace(summary, seen_at=self._kept.seen_at if self._kept else ""):
             return

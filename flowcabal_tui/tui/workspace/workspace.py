@@ -81,7 +81,7 @@ class WorkspaceScreen(Screen[None]):
     """Textual would take the chapters' filter, which styles have not hidden yet."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    """Textual would repaint the whole screen; what gains or loses the focus repaints itself."""
+    """Textual would repaint the whole screen; here only the widgets that gain or lose the focus are repainted."""
 
     def __init__(
         self, workbench: Project, now: Callable[[], datetime], editor: str = "", manuscript: Path | None = None,
@@ -89,7 +89,7 @@ class WorkspaceScreen(Screen[None]):
     ) -> None:  # fmt: skip
         """`editor` is an external editor's command from the settings; `manuscript` is imported at once.
 
-        `books` remembers how the book was left; it goes on there.
+        `books` stores the place at which the book was left; it opens there.
         """
         super().__init__()
         self._books = books
@@ -172,7 +172,7 @@ class WorkspaceScreen(Screen[None]):
 
     @property
     def active_runs(self) -> int:
-        """How many runs would be stopped by quitting."""
+        """The number of runs that quitting would stop."""
         return len(self.runs.active)
 
     def on_mount(self) -> None:
@@ -207,12 +207,12 @@ class WorkspaceScreen(Screen[None]):
             await self.book.import_book(path)
 
     def drain(self) -> None:
-        """Gives the controllers what has happened since the last call."""
+        """Passes the events since the last call to the controllers."""
         for event in self._workbench.take():
             self._subscriptions.publish(event)
 
     def stop_intake(self) -> None:
-        """Nothing more is taken from the feed."""
+        """Stops taking events from the feed."""
         if self._drain_timer is not None:
             self._drain_timer.stop()
 
@@ -224,7 +224,7 @@ class WorkspaceScreen(Screen[None]):
 
     @on(Request)
     def carry_out(self, request: Request) -> None:
-        """Gives the controllers what a pane, or a screen over the workspace, asks for."""
+        """Passes the request of a pane, or of a screen over the workspace, to the controllers."""
         if self._subscriptions.request(request):
             request.stop()
 
