@@ -97,8 +97,7 @@ class ManuscriptPane(Vertical):
 
     @dataclass
     class RewriteRequested(Request):
-        """The writer asks for another version of a passage: the characters from `start` up to `end`, which are
-        `text`."""
+        """Asks for another version of a passage: the characters from `start` up to `end`, which are `text`."""
 
         chapter: ChapterId
         start: int

@@ -281,7 +281,7 @@ class DecisionsScreen(Screen[None]):
         return kinds.allows(self.question, action)
 
     def is_grace(self) -> bool:
-        """Did the question appear just now?"""
+        """True when the question has just appeared."""
         return self._now() - self._appeared < kinds.GRACE
 
     def action_why(self) -> None:

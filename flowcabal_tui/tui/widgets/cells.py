@@ -76,7 +76,7 @@ def crop(text: str, cells: int) -> str:
 
 
 def crop_middle(text: str, cells: int) -> str:
-    """As `crop`, but cut in the middle: the start and the end of `text` stay, the start twice as long."""
+    """Like `crop`, but cut in the middle: the start and the end of `text` stay, the start twice as long."""
     if cell_len(text) <= cells or cells < 5:
         return crop(text, cells)
     end, used = len(text), 0
