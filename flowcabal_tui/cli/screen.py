@@ -81,7 +81,7 @@ async def _open(path: Path, read_only: bool) -> Project:
     from flowcabal_tui.project import Project
     from flowcabal_tui.settings.user_file import remember_project
 
-    project = await Project.open(path, read_only=read_only)
+    project = await Project.open(path, read_only=read_only, begin=False)  # the workspace is painted first
     if not read_only:
         remember_project(path)
     return project

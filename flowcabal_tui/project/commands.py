@@ -8,7 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeVar
 
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
 from flowcabal_tui.domain.ids import CommandId
@@ -45,37 +46,46 @@ def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Ca
     return mark
 
 
+class _Table(NamedTuple):
+    """What carries out a command, and what is called when it is queued."""
+
+    methods: dict[type[Command], Callable[[Any], Awaitable[str | None]]]
+    accepted: dict[type[Command], Callable[[], None]]
+
+
 class CommandQueue:
     """Carries out commands in the order in which they were sent; see `Command.order`. Lives on the engine's loop."""
 
     def __init__(
         self,
-        services: Iterable[object],
+        services: Callable[[], Iterable[object]],
         require: Callable[[Command], None],
         emit: Callable[[Event], None],
         start: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
-        """`require` raises FlowCabalError for a command that is refused now; `start` runs work beside the queue."""
+        """`services` are asked for at the first command. `require` raises FlowCabalError for a command that is refused
+        now; `start` runs work beside the queue."""
         self._require, self._emit, self._start = require, emit, start
-        self._methods: dict[type[Command], Callable[[Any], Awaitable[str | None]]] = {}
-        self._accepted: dict[type[Command], Callable[[], None]] = {}
-        for service in services:
-            self._register(service)
+        self._services = services
         self._queue: asyncio.Queue[tuple[CommandId, Command]] = asyncio.Queue()
         self._waiters: dict[CommandId, asyncio.Future[str]] = {}
         self._numbers = itertools.count(1)
 
-    def _register(self, service: object) -> None:
-        for name, function in vars(type(service)).items():
-            if isinstance(marked := getattr(function, _MARK, None), _Mark):
-                self._methods[marked.kind] = getattr(service, name)
-                if marked.accepted is not None:
-                    self._accepted[marked.kind] = marked.accepted.__get__(service)
+    @cached_property
+    def _table(self) -> _Table:
+        table = _Table({}, {})
+        for service in self._services():
+            for name, function in vars(type(service)).items():
+                if isinstance(marked := getattr(function, _MARK, None), _Mark):
+                    table.methods[marked.kind] = getattr(service, name)
+                    if marked.accepted is not None:
+                        table.accepted[marked.kind] = marked.accepted.__get__(service)
+        return table
 
     @property
     def kinds(self) -> frozenset[type[Command]]:
         """The commands that some service carries out."""
-        return frozenset(self._methods)
+        return frozenset(self._table.methods)
 
     def new_id(self) -> CommandId:
         """An id that no other command of this project has. May be called from any thread."""
@@ -83,7 +93,7 @@ class CommandQueue:
 
     def accept(self, identity: CommandId, command: Command) -> None:
         """Queues a command."""
-        if (accepted := self._accepted.get(type(command))) is not None:
+        if (accepted := self._table.accepted.get(type(command))) is not None:
             accepted()
         if command.order == "at once":
             self._start(self._handle(identity, command))
@@ -128,7 +138,7 @@ class CommandQueue:
                 waiter.set_result(result)
 
     def _method(self, command: Command) -> Callable[[Any], Awaitable[str | None]]:
-        if (method := self._methods.get(type(command))) is None:
+        if (method := self._table.methods.get(type(command))) is None:
             raise RunError(_("{type} is not a command of a project.").format(type=command.type))
         return method
 

@@ -5,56 +5,116 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.book.missing import require_database
-from flowcabal_tui.project.book.parts import BookFiles, BookParts
-from flowcabal_tui.project.builder.parts import BuilderParts
 from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
-from flowcabal_tui.project.memory.parts import MemoryParts
-from flowcabal_tui.project.memory.purging import PurgeTools, Purging
-from flowcabal_tui.project.models.found import found_model
-from flowcabal_tui.project.runs.parts import RunParts
-from flowcabal_tui.project.story.cards import NameCards
-from flowcabal_tui.project.story.edits import ProposedEdits
-from flowcabal_tui.project.story.findings import Findings
-from flowcabal_tui.project.story.impact import ImpactReviews
-from flowcabal_tui.project.story.proposals import ProposalService
-from flowcabal_tui.project.story.records import StoryRecords
 from flowcabal_tui.protocol.base import Event, Status
 from flowcabal_tui.settings.project_file import ProjectSettings, load_project
 from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import Modes
 
+if TYPE_CHECKING:
+    from flowcabal_tui.project.agents import AgentFactory
+    from flowcabal_tui.project.book.parts import BookFiles, BookParts
+    from flowcabal_tui.project.builder.parts import BuilderParts
+    from flowcabal_tui.project.memory.parts import MemoryParts
+    from flowcabal_tui.project.memory.purging import Purging
+    from flowcabal_tui.project.runs.parts import RunParts
+    from flowcabal_tui.project.story.cards import NameCards
+    from flowcabal_tui.project.story.findings import Findings
+    from flowcabal_tui.project.story.impact import ImpactReviews
+    from flowcabal_tui.project.story.proposals import ProposalService
+    from flowcabal_tui.project.story.records import StoryRecords
+
 
 class Parts:
-    """Built once for an open project: base, memory, book, runs. Lives on the engine's loop."""
+    """Base, memory, book, runs of an open project. Lives on the engine's loop.
+
+    A part is imported and built when it is first needed (decision 38): what a project is opened for needs few of them.
+    """
 
     def __init__(self, base: ProjectBase, modes: Modes) -> None:
-        self.base, self.store = base, base.store
+        self.base, self.store, self._modes = base, base.store, modes
         self.log: logging.Handler | None = None
-        self.agents, files = AgentFactory(base), BookFiles(base, modes)
-        self.memory = MemoryParts(base, self.agents, files)
-        self.book = BookParts(base, files, self.memory.updates)
-        self.story = StoryRecords(base.store, base.emit)
-        self.cards = NameCards(base.store, base.kinds)
-        self.findings = Findings(
-            base.store,
-            self.story,
-            self.agents.rules,
-            self.memory.results,
-            self.agents.monitor,
-            base.emit,
-            base.clock,
-        )
-        self.runs = RunParts(base, self.agents, self.memory)
-        self.builder = BuilderParts(base, self.agents, self.runs)
+
+    @cached_property
+    def agents(self) -> AgentFactory:
+        """The agents, by the settings of the moment."""
+        from flowcabal_tui.project.agents import AgentFactory
+
+        return AgentFactory(self.base)
+
+    @cached_property
+    def _files(self) -> BookFiles:
+        from flowcabal_tui.project.book.parts import BookFiles
+
+        return BookFiles(self.base, self._modes)
+
+    @cached_property
+    def memory(self) -> MemoryParts:
+        """Summaries, profiles, search, the background work."""
+        from flowcabal_tui.project.memory.parts import MemoryParts
+
+        return MemoryParts(self.base, lambda: self.agents, self._files)
+
+    @cached_property
+    def book(self) -> BookParts:
+        """Chapters, kept texts, outline, imports."""
+        from flowcabal_tui.project.book.parts import BookParts
+
+        return BookParts(self.base, self._files, lambda: self.memory.updates)
+
+    @cached_property
+    def story(self) -> StoryRecords:
+        """The story's records."""
+        from flowcabal_tui.project.story.records import StoryRecords
+
+        return StoryRecords(self.store, self.base.emit)
+
+    @cached_property
+    def cards(self) -> NameCards:
+        """Cards of names."""
+        from flowcabal_tui.project.story.cards import NameCards
+
+        return NameCards(self.store, self.base.kinds)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What checks found."""
+        from flowcabal_tui.project.story.findings import Findings
+
+        base, agents = self.base, self.agents
+        results = self.memory.results
+        return Findings(self.store, self.story, agents.rules, results, agents.monitor, base.emit, base.clock)
+
+    @cached_property
+    def runs(self) -> RunParts:
+        """Runs, their history and quotes, actions, versions of outputs, comparisons."""
+        from flowcabal_tui.project.runs.parts import RunParts
+
+        return RunParts(self.base, self.agents, self.memory)
+
+    @cached_property
+    def builder(self) -> BuilderParts:
+        """The builds of workflows."""
+        from flowcabal_tui.project.builder.parts import BuilderParts
+
+        return BuilderParts(self.base, lambda: self.agents, lambda: self.runs)
+
+    @cached_property
+    def proposals(self) -> ProposalService:
+        """Proposals about the book and its story."""
+        from flowcabal_tui.project.story.edits import ProposedEdits
+        from flowcabal_tui.project.story.proposals import ProposalService
+
+        base = self.base
         edits = ProposedEdits(
-            base.store,
+            self.store,
             self.book.outlining,
             lambda: self.builder.builds,
             partial(base.models.name, "agent"),
@@ -62,21 +122,34 @@ class Parts:
             base.work.wake,
             base.clock,
         )
-        self.proposals = ProposalService(base.store, self.story, self.memory.steps, edits, base.emit)
-        self.impacts = ImpactReviews(
-            base.store, self.memory.steps, base.workshop, base.models, base.prompts, base.language, base.clock
-        )
-        self.purging = Purging(
+        return ProposalService(self.store, self.story, self.memory.steps, edits, base.emit)
+
+    @cached_property
+    def impacts(self) -> ImpactReviews:
+        """What depends on a change."""
+        from flowcabal_tui.project.story.impact import ImpactReviews
+
+        base = self.base
+        steps = self.memory.steps
+        return ImpactReviews(self.store, steps, base.workshop, base.models, base.prompts, base.language, base.clock)
+
+    @cached_property
+    def purging(self) -> Purging:
+        """The removal of texts for good."""
+        from flowcabal_tui.project.memory.purging import PurgeTools, Purging
+
+        base, memory = self.base, self.memory
+        return Purging(
             PurgeTools(
                 base.folder,
                 base.settings.project,
-                base.store,
-                files.mirror,
-                self.memory.background,
-                self.memory.knowledge,
-                self.memory.start_knowledge,
+                self.store,
+                self._files.mirror,
+                memory.background,
+                memory.knowledge,
+                memory.start_knowledge,
                 self.is_idle,
-                self.memory.updates,
+                memory.updates,
                 self.forget_in_log,
                 base.emit,
             )
@@ -102,7 +175,6 @@ class Parts:
             parts = cls(ProjectBase(folder, settings, store, emit, clock, pace, trust=trust), modes)
             await parts.base.trust.begin()
             await parts.base.models.begin()
-            await parts.memory.bootstrap.begin()
         except BaseException:  # cut off or not, the lock is let go
             await store.close()
             raise
@@ -114,13 +186,20 @@ class Parts:
         if self.log is not None:
             forget_in_log(self.log, self.base.folder, holds)
 
+    @property
+    def quiet(self) -> bool:
+        """True when no run can go on without a human. May be asked from any thread."""
+        return "runs" not in vars(self) or self.runs.quiet
+
     async def is_idle(self) -> bool:
         """True when no run and no paid job is in progress."""
-        job = await self.memory.bootstrap.status()
+        job = await (await self.memory.begun_bootstrap()).status()
         return self.runs.manager.idle and (job is None or job.state not in ("running", "pausing"))
 
     async def adopt_models(self, identity: str) -> None:
         """Plays the user's and the agents' role with a model that was found here, from now on. Raises SettingsError."""
+        from flowcabal_tui.project.models.found import found_model
+
         base = self.base
         endpoint = await found_model(identity)
 
@@ -133,15 +212,16 @@ class Parts:
 
     async def close(self) -> None:
         """Runs first, so that their text is journalled; the store last."""
-        base, memory = self.base, self.memory
+        base = self.base
         base.emit(Status("closing"))
         for close in base.closes_first:
             await close()
-        await self.runs.manager.close()
-        await memory.bootstrap.close()
-        await base.tasks.close()  # one of them may suspend the background and start it again
-        await memory.background.close()
-        await memory.knowledge.close()
+        if "runs" in vars(self):
+            await self.runs.close()
+        if "memory" in vars(self):
+            await self.memory.close()
+        else:
+            await base.tasks.close()
         await base.models.close()
         await base.workshop.close()
         await base.store.close()

@@ -17,19 +17,7 @@ from flowcabal_tui.project.engine import EngineThread
 from flowcabal_tui.project.feed import EventFeed
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.proxy import on_engine
-from flowcabal_tui.project.services.book import BookService
-from flowcabal_tui.project.services.builds import BuildService
-from flowcabal_tui.project.services.comparisons import ComparisonService
-from flowcabal_tui.project.services.conversations import ConversationService
-from flowcabal_tui.project.services.drafts import DraftService
-from flowcabal_tui.project.services.findings import FindingService
-from flowcabal_tui.project.services.memory import MemoryService
-from flowcabal_tui.project.services.models import ModelService
-from flowcabal_tui.project.services.revision import RevisionService
-from flowcabal_tui.project.services.runs import RunService
-from flowcabal_tui.project.services.settings import SettingsService
-from flowcabal_tui.project.services.story import StoryService
-from flowcabal_tui.project.services.workflows import WorkflowService
+from flowcabal_tui.project.services.services import Services
 from flowcabal_tui.project.startup import Startup
 from flowcabal_tui.project.views import ProjectInfo
 from flowcabal_tui.protocol.base import Command, Event
@@ -46,33 +34,26 @@ class Project:
     caller's loop while the work is done on the engine's. Cancelling a caller never cancels a command.
     """
 
-    def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed) -> None:
+    def __init__(self, engine: EngineThread, parts: Parts, feed: EventFeed, *, knowledge: bool) -> None:
         self._engine, self._parts, self._feed = engine, parts, feed
-        book, runs, memory = BookService(parts), RunService(parts), MemoryService(parts)
-        startup = Startup(parts)
-        story, workflows, models = StoryService(parts), WorkflowService(parts), ModelService(parts, startup)
-        self.book = on_engine(book, engine)
-        self.runs = on_engine(runs, engine)
-        self.memory = on_engine(memory, engine)
-        self.story = on_engine(story, engine)
-        self.workflows = on_engine(workflows, engine)
-        self.models = on_engine(models, engine)
-        builds, findings = BuildService(parts), FindingService(parts)
-        self.builds = on_engine(builds, engine)
-        self.findings = on_engine(findings, engine)
-        talks, comparisons = ConversationService(parts), ComparisonService(parts)
-        revision, settings = RevisionService(parts), SettingsService(parts)
-        self.settings = on_engine(settings, engine)
-        self.revision = on_engine(revision, engine)
-        self.conversations = on_engine(talks, engine)
-        self.comparisons = on_engine(comparisons, engine)
-        self.drafts = on_engine(DraftService(parts), engine)
-        services = (
-            book, runs, memory, story, workflows, models, builds, findings, talks, comparisons, revision, settings,
-        )  # fmt: skip
-        self._commands = CommandQueue(services, self._require, feed.publish, parts.base.tasks.create)
+        startup = Startup(parts, knowledge=knowledge)
+        services = Services(parts, startup)
+        self.book = on_engine(lambda: services.book, engine)
+        self.memory = on_engine(lambda: services.memory, engine)
+        self.story = on_engine(lambda: services.story, engine)
+        self.workflows = on_engine(lambda: services.workflows, engine)
+        self.runs = on_engine(lambda: services.runs, engine)
+        self.models = on_engine(lambda: services.models, engine)
+        self.builds = on_engine(lambda: services.builds, engine)
+        self.findings = on_engine(lambda: services.findings, engine)
+        self.conversations = on_engine(lambda: services.conversations, engine)
+        self.comparisons = on_engine(lambda: services.comparisons, engine)
+        self.revision = on_engine(lambda: services.revision, engine)
+        self.settings = on_engine(lambda: services.settings, engine)
+        self.drafts = on_engine(lambda: services.drafts, engine)
+        self._commands = CommandQueue(services.all, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
-        self._startup, self._closed = startup, False
+        self._startup, self._has_begun, self._closed = startup, False, False
 
     @classmethod
     async def open(
@@ -82,6 +63,7 @@ class Project:
         read_only: bool = False,
         everything: bool = False,
         knowledge: bool = True,
+        begin: bool = True,
         pace: float | None = None,
         trust: bool = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -89,8 +71,9 @@ class Project:
         """Opens a project folder.
 
         `everything`: text of all nodes is sent to the feed; `knowledge`: start the knowledge server if the settings
-        enable it; `pace`: see `ModelRoles`; `trust`: the user confirms, for this process only, everything that the
-        folder may send, spend or run. Raises ProjectError or SettingsError, and then nothing is open.
+        enable it; `begin`: start the background work at once, else `begin()` does; `pace`: see `ModelRoles`; `trust`:
+        the user confirms, for this process only, everything that the folder may send, spend or run. Raises
+        ProjectError or SettingsError, and then nothing is open.
         """
         engine = EngineThread()
         feed = EventFeed(everything=everything)
@@ -103,10 +86,17 @@ class Project:
         except BaseException:  # cut off or not, the thread ends
             engine.stop()
             raise
-        project = cls(engine, parts, feed)
-        begins = project._startup.begin(knowledge=knowledge and not read_only)
-        engine.soon(parts.base.tasks.create, begins)  # a project that is closed at once ends it before its store
+        project = cls(engine, parts, feed, knowledge=knowledge and not read_only)
+        if begin:
+            project.begin()
         return project
+
+    def begin(self) -> None:
+        """Starts, once, the background work and the knowledge server."""
+        if not self._has_begun:
+            self._has_begun = True
+            # a project that is closed at once ends it before its store
+            self._engine.soon(lambda: self._parts.base.tasks.create(self._startup.begin()))
 
     @property
     def info(self) -> ProjectInfo:
@@ -153,7 +143,7 @@ class Project:
     @property
     def quiet(self) -> bool:
         """True when no run can continue without a person."""
-        return self._parts.runs.manager.quiet
+        return self._parts.quiet
 
     async def linger(self) -> None:
         """Returns when no run can continue without a person: for a terminal that hung up."""

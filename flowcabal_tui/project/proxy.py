@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import wraps
 from typing import Any, TypeVar, cast
 
 from flowcabal_tui.domain.errors import Gone
@@ -12,26 +11,26 @@ from flowcabal_tui.project.engine import EngineThread
 S = TypeVar("S")
 
 
-def on_engine(service: S, engine: EngineThread) -> S:
-    """The same service; its coroutines are awaited on the caller's loop while they run on the engine's.
+def on_engine(make: Callable[[], S], engine: EngineThread) -> S:
+    """A service; its coroutines are awaited on the caller's loop while they run on the engine's.
 
-    They raise FlowCabalError, and Gone for a chapter, run, workflow or version that does not exist. Only coroutine
-    methods can be called.
+    `make` gives the service, on the engine's loop, where what it needs is imported. Its coroutines raise
+    FlowCabalError, and Gone for a chapter, run, workflow or version that does not exist. Only they can be called.
     """
-    return cast(S, _Proxy(service, engine))
+    return cast(S, _Proxy(make, engine))
 
 
 class _Proxy:
-    def __init__(self, service: object, engine: EngineThread) -> None:
-        self._service, self._engine = service, engine
+    def __init__(self, make: Callable[[], object], engine: EngineThread) -> None:
+        self._make, self._engine = make, engine
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        method = getattr(self._service, name)
-
-        @wraps(method)
         async def ask(*arguments: Any, **named: Any) -> Any:
+            async def answer() -> Any:
+                return await getattr(self._make(), name)(*arguments, **named)
+
             try:
-                return await self._engine.call(method(*arguments, **named))
+                return await self._engine.call(answer())
             except Gone:
                 raise
             except KeyError as error:

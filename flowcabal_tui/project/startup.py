@@ -12,15 +12,14 @@ from flowcabal_tui.protocol.base import Status
 class Startup:
     """Background work, the knowledge server, and the reader of edits made outside. Lives on the engine's loop."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._working = self._knowledge_wanted = False
+    def __init__(self, parts: Parts, *, knowledge: bool) -> None:
+        self._parts, self._knowledge_wanted = parts, knowledge
+        self._working = False
 
-    async def begin(self, *, knowledge: bool) -> None:
+    async def begin(self) -> None:
         """After the project is open. A restricted project starts nothing before the user's answer."""
         parts = self._parts
         parts.base.emit(Status("connected"))
-        self._knowledge_wanted = knowledge
         if parts.base.trust.state != "trusted":
             parts.base.trust.tell()
         if parts.store.read_only:

@@ -33,3 +33,25 @@ async def test_a_project_that_is_closed_while_it_starts_ends_the_start_first(
     await until(lambda: began)
     await project.close()
     assert read == [()], "the store could still be read when the start was cancelled"
+
+
+async def test_a_project_that_is_opened_to_be_shown_first_begins_nothing_until_it_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[Purging] = []
+
+    async def begin(purging: Purging) -> None:
+        began.append(purging)
+
+    monkeypatch.setattr(Purging, "begin", begin)
+    await make(folder)
+    project = await Project.open(folder, begin=False)
+    try:
+        await project.book.chapters()
+        assert not began
+        project.begin()
+        project.begin()
+        await until(lambda: began)
+    finally:
+        await project.close()
+    assert len(began) == 1

@@ -182,7 +182,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         """What commands give back, of which nothing else is known."""
         self.script: deque[tuple[Event, ...]] = deque()
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
-        self.closed = False
+        self.closed = self.has_begun = False
         self.book = self.runs = self.memory = self.story = self.workflows = self.models = self.builds = self
         self.build_records = {}
         self.drafts, self.findings = FakeDrafts(self), FakeFindings(self.words)
@@ -279,6 +279,9 @@ class FakeWorkbench(FakeReading, FakeBuilds):
             raise ProjectReadOnly("The project is open read-only.", self._info.holder)
         done = next(event for event in reversed(self._events) if isinstance(event, CommandDone))
         return done.result
+
+    def begin(self) -> None:
+        self.has_begun = True
 
     def watch(self, run: RunId | None, node: NodeId | None) -> None:
         self.watched = (run, node)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.beats import BeatsReader
-from flowcabal_tui.project.book.blame import Blame
-from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
-from flowcabal_tui.project.book.curation import Curation
-from flowcabal_tui.project.book.importing import Importer
 from flowcabal_tui.project.book.mirror import Mirror
-from flowcabal_tui.project.book.outlining import Outlining
 from flowcabal_tui.project.book.outside_edits import OutsideEdits
-from flowcabal_tui.project.book.overview import OverviewReader
-from flowcabal_tui.project.book.ports import MemoryPort
-from flowcabal_tui.project.book.proofing import Proofing
-from flowcabal_tui.project.book.scene_edits import SceneEdits
 from flowcabal_tui.system.files import Folder, Modes
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.book.beats import BeatsReader
+    from flowcabal_tui.project.book.blame import Blame
+    from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
+    from flowcabal_tui.project.book.curation import Curation
+    from flowcabal_tui.project.book.importing import Importer
+    from flowcabal_tui.project.book.outlining import Outlining
+    from flowcabal_tui.project.book.overview import OverviewReader
+    from flowcabal_tui.project.book.ports import MemoryPort
+    from flowcabal_tui.project.book.proofing import Proofing
+    from flowcabal_tui.project.book.scene_edits import SceneEdits
 
 
 class BookFiles:
@@ -31,16 +35,75 @@ class BookFiles:
 class BookParts:
     """Chapters, kept texts, outline and imports. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, files: BookFiles, memory: MemoryPort) -> None:
-        store, emit = base.store, base.emit
+    def __init__(self, base: ProjectBase, files: BookFiles, memory: Callable[[], MemoryPort]) -> None:
+        self._base, self._memory = base, memory
         self.mirror, self.outside = files.mirror, files.outside
-        self.importer = Importer(
-            store, base.workshop, base.language, emit, memory.wake, partial(base.models.is_offline, "agent")
-        )
-        self.curation = Curation(store, files.outside, emit, memory, base.clock)
-        self.edits = ChaptersEdit(store, emit, memory)
-        self.outlining = Outlining(store, emit, memory.wake, base.current_settings)
-        self.scenes = SceneEdits(store, base.current_settings, self.curation.write, self.outlining.write)
-        self.proofing, self.beats = Proofing(base), BeatsReader(base)
-        self.overview = OverviewReader(store, base.current_settings, files.outside, base.clock)
-        self.blame = Blame(store)
+
+    @cached_property
+    def importer(self) -> Importer:
+        """Manuscripts and reference books."""
+        from flowcabal_tui.project.book.importing import Importer
+
+        base = self._base
+        is_offline = partial(base.models.is_offline, "agent")
+        return Importer(base.store, base.workshop, base.language, base.emit, base.work.wake, is_offline)
+
+    @cached_property
+    def curation(self) -> Curation:
+        """What is kept."""
+        from flowcabal_tui.project.book.curation import Curation
+
+        base = self._base
+        return Curation(base.store, self.outside, base.emit, self._memory(), base.clock)
+
+    @cached_property
+    def edits(self) -> ChaptersEdit:
+        """Changes of several chapters."""
+        from flowcabal_tui.project.book.chapters_edit import ChaptersEdit
+
+        return ChaptersEdit(self._base.store, self._base.emit, self._memory())
+
+    @cached_property
+    def outlining(self) -> Outlining:
+        """The outline."""
+        from flowcabal_tui.project.book.outlining import Outlining
+
+        base = self._base
+        return Outlining(base.store, base.emit, base.work.wake, base.current_settings)
+
+    @cached_property
+    def scenes(self) -> SceneEdits:
+        """Scenes in the text."""
+        from flowcabal_tui.project.book.scene_edits import SceneEdits
+
+        base = self._base
+        return SceneEdits(base.store, base.current_settings, self.curation.write, self.outlining.write)
+
+    @cached_property
+    def proofing(self) -> Proofing:
+        """Proofing by rule."""
+        from flowcabal_tui.project.book.proofing import Proofing
+
+        return Proofing(self._base)
+
+    @cached_property
+    def beats(self) -> BeatsReader:
+        """The beats of a chapter against its text."""
+        from flowcabal_tui.project.book.beats import BeatsReader
+
+        return BeatsReader(self._base)
+
+    @cached_property
+    def overview(self) -> OverviewReader:
+        """The book at a glance."""
+        from flowcabal_tui.project.book.overview import OverviewReader
+
+        base = self._base
+        return OverviewReader(base.store, base.current_settings, self.outside, base.clock)
+
+    @cached_property
+    def blame(self) -> Blame:
+        """Where lines come from."""
+        from flowcabal_tui.project.book.blame import Blame
+
+        return Blame(self._base.store)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.builds import BuildRow
-from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.runs.parts import RunParts
 
 if TYPE_CHECKING:
+    from flowcabal_tui.project.agents import AgentFactory
     from flowcabal_tui.project.builder.builds import Builds
+    from flowcabal_tui.project.runs.parts import RunParts
 
 
 class BuilderParts:
     """The builds of workflows; the Builder is imported at first use. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, agents: AgentFactory, runs: RunParts) -> None:
+    def __init__(self, base: ProjectBase, agents: Callable[[], AgentFactory], runs: Callable[[], RunParts]) -> None:
         self._base, self._agents, self._runs = base, agents, runs
 
     @cached_property
@@ -28,18 +29,18 @@ class BuilderParts:
         from flowcabal_tui.project.builder.builds import Builds
         from flowcabal_tui.project.builder.known_names import known_names
 
-        base, models = self._base, self._base.models
+        base, models, runs = self._base, self._base.models, self._runs()
         return Builds(
             base.store,
             lambda: None if models.is_offline("agent") else models.agent(),
             partial(known_names, base.folder, base.store, base.current_settings),
-            self._runs.actions.workflow,
-            self._runs.versions.save,
+            runs.actions.workflow,
+            runs.versions.save,
             base.emit,
             lambda: base.language,
             lambda: (models.endpoint("agent"), models.counter),
-            lambda known: partial(self._runs.actions.records, known.actions or {}),
-            partial(self._agents.of, "builder", ModelBuilder),
+            lambda known: partial(runs.actions.records, known.actions or {}),
+            partial(self._agents().of, "builder", ModelBuilder),
         )
 
     async def rows(self) -> tuple[BuildRow, ...]:

@@ -65,13 +65,20 @@ class Bootstrap:
         self._wake, self._require_writable = wake, background.require_writable
         self._job: plan.Job | None = None
         self._worker: asyncio.Task[None] | None = None
+        self._beginning, self._begun = asyncio.Lock(), False
         self._stopping = asyncio.Event()
         self._unwritten: FlowCabalError | None = None
         """What kept the last reading from being written down."""
         self._weight_done, self._began = 0.0, 0.0
 
     async def begin(self) -> None:
-        """Loads the state of an earlier process: an unfinished reading is paused."""
+        """Loads, once, the state of an earlier process: an unfinished reading is paused."""
+        async with self._beginning:
+            if not self._begun:
+                await self._begin()
+                self._begun = True
+
+    async def _begin(self) -> None:
         await self._chapters.begin()
         known = await self._store.values.get(JOB)
         self._job = from_plain(plan.Job, known) if known else None

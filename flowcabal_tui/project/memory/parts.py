@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault, ProjectNotConfirmed, SettingsError
 from flowcabal_tui.domain.memory import BackgroundTask
-from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.check_results import CheckResults
-from flowcabal_tui.project.book.parts import BookFiles
-from flowcabal_tui.project.memory.background import Background
-from flowcabal_tui.project.memory.bootstrap import Bootstrap
-from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
-from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
-from flowcabal_tui.project.memory.profiles import ProfileEditor
-from flowcabal_tui.project.memory.read_chapters import ReadChapters
-from flowcabal_tui.project.memory.rebuild import Rebuilder, RebuildTools
-from flowcabal_tui.project.memory.search import Search
-from flowcabal_tui.project.memory.sources import Sources
-from flowcabal_tui.project.memory.step_tools import StepTools
-from flowcabal_tui.project.memory.steps import Steps
-from flowcabal_tui.project.memory.updates import MemoryUpdates
-from flowcabal_tui.project.models.embeddings import Embeddings
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.agents import AgentFactory
+    from flowcabal_tui.project.book.check_results import CheckResults
+    from flowcabal_tui.project.book.parts import BookFiles
+    from flowcabal_tui.project.memory.background import Background
+    from flowcabal_tui.project.memory.bootstrap import Bootstrap
+    from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+    from flowcabal_tui.project.memory.profiles import ProfileEditor
+    from flowcabal_tui.project.memory.rebuild import Rebuilder
+    from flowcabal_tui.project.memory.search import Search
+    from flowcabal_tui.project.memory.sources import Sources
+    from flowcabal_tui.project.memory.step_tools import StepTools
+    from flowcabal_tui.project.memory.steps import Steps
+    from flowcabal_tui.project.memory.updates import MemoryUpdates
+    from flowcabal_tui.project.models.embeddings import Embeddings
 
 log = logging.getLogger(__name__)
 
@@ -31,56 +33,156 @@ log = logging.getLogger(__name__)
 class MemoryParts:
     """Summaries, profiles, search, and the background work. Lives on the engine's loop."""
 
-    def __init__(self, base: ProjectBase, agents: AgentFactory, files: BookFiles) -> None:
-        self._base = base
-        store, emit, project = base.store, base.emit, base.settings.project
-        self.sources = Sources(store, base.kinds)
-        self.knowledge = KnowledgeConnection(
+    def __init__(self, base: ProjectBase, agents: Callable[[], AgentFactory], files: BookFiles) -> None:
+        self._base, self._agents, self._files = base, agents, files
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Texts that are cited or found."""
+        from flowcabal_tui.project.memory.sources import Sources
+
+        return Sources(self._base.store, self._base.kinds)
+
+    @cached_property
+    def knowledge(self) -> KnowledgeConnection:
+        """The knowledge server."""
+        from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
+
+        base, project = self._base, self._base.settings.project
+        return KnowledgeConnection(
             base.settings.knowledge,
             (project.id, project.name, base.folder),
             base.language,
-            emit,
+            base.emit,
             self.catch_up,
             base.models.require_vector_budget,
             base.trust.require_knowledge,
         )
-        self.embeddings = Embeddings(base.models, store, project.id, base.folder, base.language)
-        self.search = Search(store, self.sources, self.knowledge, base.kinds)
-        self.results = CheckResults(store, emit)
-        self._tools = StepTools(
-            store,
+
+    @cached_property
+    def embeddings(self) -> Embeddings:
+        """What makes vectors."""
+        from flowcabal_tui.project.models.embeddings import Embeddings
+
+        base = self._base
+        return Embeddings(base.models, base.store, base.settings.project.id, base.folder, base.language)
+
+    @cached_property
+    def search(self) -> Search:
+        """Words anywhere in the project."""
+        from flowcabal_tui.project.memory.search import Search
+
+        return Search(self._base.store, self.sources, self.knowledge, self._base.kinds)
+
+    @cached_property
+    def results(self) -> CheckResults:
+        """What checks find, stored before it is shown."""
+        from flowcabal_tui.project.book.check_results import CheckResults
+
+        return CheckResults(self._base.store, self._base.emit)
+
+    @cached_property
+    def _tools(self) -> StepTools:
+        from flowcabal_tui.project.memory.knowledge_steps import KnowledgeSteps
+        from flowcabal_tui.project.memory.read_chapters import ReadChapters
+        from flowcabal_tui.project.memory.step_tools import StepTools
+
+        base = self._base
+        return StepTools(
+            base.store,
             self.sources,
             base.workshop,
-            files.mirror,
-            KnowledgeSteps(store, self.sources, self.knowledge.paid_sync),
+            self._files.mirror,
+            KnowledgeSteps(base.store, self.sources, self.knowledge.paid_sync),
             base.kinds,
             base.language,
-            agents,
+            self._agents(),
             self.results,
-            ReadChapters(store, base.models),
+            ReadChapters(base.store, base.models),
             base.current_settings,
-            files.outside,
-            emit,
+            self._files.outside,
+            base.emit,
         )
-        self.steps = Steps(self._tools)
-        self.updates = MemoryUpdates(store, self.knowledge, self.steps, base.work)
-        self.profiles = ProfileEditor(store, self.sources, base.kinds, emit, base.work.wake)
-        self.background = Background(
-            store.outbox,
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The steps of the background work."""
+        from flowcabal_tui.project.memory.steps import Steps
+
+        return Steps(self._tools)
+
+    @cached_property
+    def updates(self) -> MemoryUpdates:
+        """The memory after a change."""
+        from flowcabal_tui.project.memory.updates import MemoryUpdates
+
+        return MemoryUpdates(self._base.store, self.knowledge, self.steps, self._base.work)
+
+    @cached_property
+    def profiles(self) -> ProfileEditor:
+        """Profiles and summaries."""
+        from flowcabal_tui.project.memory.profiles import ProfileEditor
+
+        base = self._base
+        return ProfileEditor(base.store, self.sources, base.kinds, base.emit, base.work.wake)
+
+    @cached_property
+    def background(self) -> Background:
+        """The background work."""
+        from flowcabal_tui.project.memory.background import Background
+
+        base = self._base
+        return Background(
+            base.store.outbox,
             self._step,
-            emit,
+            base.emit,
             base.clock,
             lambda: self.knowledge.is_up,
             lambda: base.trust.state != "restricted",
             base.work,
         )
-        self.bootstrap = Bootstrap(store, base.models, self._tools, emit, base.clock, self.background, base.work.wake)
-        self.rebuilder = Rebuilder(
-            RebuildTools(store, base.workshop, self.background, self.knowledge, base.language, self.updates, emit)
+
+    @cached_property
+    def bootstrap(self) -> Bootstrap:
+        """The paid reading of imported chapters; see `begun_bootstrap`."""
+        from flowcabal_tui.project.memory.bootstrap import Bootstrap
+
+        base = self._base
+        return Bootstrap(base.store, base.models, self._tools, base.emit, base.clock, self.background, base.work.wake)
+
+    @cached_property
+    def rebuilder(self) -> Rebuilder:
+        """Makes again what is derived from the texts."""
+        from flowcabal_tui.project.memory.rebuild import Rebuilder, RebuildTools
+
+        base = self._base
+        return Rebuilder(
+            RebuildTools(
+                base.store, base.workshop, self.background, self.knowledge, base.language, self.updates, base.emit
+            )
         )
+
+    async def begun_bootstrap(self) -> Bootstrap:
+        """The reading of imported chapters, once it knows what an earlier process left."""
+        await self.bootstrap.begin()
+        return self.bootstrap
+
+    async def close(self) -> None:
+        """Stops everything at once, the knowledge server last."""
+        built = vars(self)
+        if "bootstrap" in built:
+            await self.bootstrap.close()
+        await self._base.tasks.close()  # one of them may suspend the background and start it again
+        if "background" in built:
+            await self.background.close()
+        if "knowledge" in built:
+            await self.knowledge.close()
 
     async def _step(self, task: BackgroundTask) -> None:
         """Carries out a task; one that was done before reads the generation that it read then."""
+        from flowcabal_tui.project.memory.steps import Steps
+
+        await self.bootstrap.begin()  # the steps ask which chapters were read
         steps = self.steps if task.pinned is None else Steps(self._tools.restored(task.pinned))
         await steps.do(task)
 

@@ -2,50 +2,146 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.project.agents import AgentFactory
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.memory.parts import MemoryParts
-from flowcabal_tui.project.runs.candidate_sources import CandidateSources
-from flowcabal_tui.project.runs.comparing import Comparisons
-from flowcabal_tui.project.runs.further import FurtherCandidates
-from flowcabal_tui.project.runs.history import History
-from flowcabal_tui.project.runs.manager import RunManager
-from flowcabal_tui.project.runs.queries import RunQueries
-from flowcabal_tui.project.runs.quotes import Quotes
-from flowcabal_tui.project.runs.seaming import Seams
-from flowcabal_tui.project.runs.services import RunServices
-from flowcabal_tui.project.runs.sifting import Sifting
-from flowcabal_tui.project.runs.versions import OutputVersions
-from flowcabal_tui.project.workflows.actions import ProjectActions
-from flowcabal_tui.project.workflows.graphs import Graphs
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.agents import AgentFactory
+    from flowcabal_tui.project.memory.parts import MemoryParts
+    from flowcabal_tui.project.runs.candidate_sources import CandidateSources
+    from flowcabal_tui.project.runs.comparing import Comparisons
+    from flowcabal_tui.project.runs.further import FurtherCandidates
+    from flowcabal_tui.project.runs.history import History
+    from flowcabal_tui.project.runs.manager import RunManager
+    from flowcabal_tui.project.runs.queries import RunQueries
+    from flowcabal_tui.project.runs.quotes import Quotes
+    from flowcabal_tui.project.runs.seaming import Seams
+    from flowcabal_tui.project.runs.services import RunServices
+    from flowcabal_tui.project.runs.sifting import Sifting
+    from flowcabal_tui.project.runs.versions import OutputVersions
+    from flowcabal_tui.project.workflows.actions import ProjectActions
+    from flowcabal_tui.project.workflows.graphs import Graphs
 
 
 class RunParts:
     """Runs, their history and quotes, actions, versions of outputs, comparisons. Lives on the engine's loop."""
 
     def __init__(self, base: ProjectBase, agents: AgentFactory, memory: MemoryParts) -> None:
-        store, emit, graphs = base.store, base.emit, Graphs()
-        self.actions = ProjectActions(
-            base.folder, base.settings.actions, store, memory.embeddings.for_search, base.language, base.trust
-        )
-        self.services = RunServices(base, agents, memory, self.actions)
-        self.quotes = Quotes(store, base.models, base.current_settings)
-        self.manager = RunManager(
-            store,
+        self._base, self._store, self._agents, self._memory = base, base.store, agents, memory
+
+    @cached_property
+    def _graphs(self) -> Graphs:
+        from flowcabal_tui.project.workflows.graphs import Graphs
+
+        return Graphs()
+
+    @cached_property
+    def actions(self) -> ProjectActions:
+        """The actions that nodes may call."""
+        from flowcabal_tui.project.workflows.actions import ProjectActions
+
+        base = self._base
+        vectors = self._memory.embeddings.for_search
+        return ProjectActions(base.folder, base.settings.actions, self._store, vectors, base.language, base.trust)
+
+    @cached_property
+    def services(self) -> RunServices:
+        """The dependencies of runs."""
+        from flowcabal_tui.project.runs.services import RunServices
+
+        return RunServices(self._base, self._agents, self._memory, self.actions)
+
+    @cached_property
+    def quotes(self) -> Quotes:
+        """What runs may cost."""
+        from flowcabal_tui.project.runs.quotes import Quotes
+
+        return Quotes(self._store, self._base.models, self._base.current_settings)
+
+    @cached_property
+    def manager(self) -> RunManager:
+        """The runs that go on."""
+        from flowcabal_tui.project.runs.manager import RunManager
+
+        base, actions = self._base, self.actions
+        return RunManager(
+            self._store,
             self.services.of,
             base.current_settings,
-            emit,
-            self.actions.require_valid,
-            self.actions.require_confirmed,
+            base.emit,
+            actions.require_valid,
+            actions.require_confirmed,
             base.trust.renew_run,
-            graphs,
+            self._graphs,
             base.models.spending,
             self.quotes.agreed,
         )
-        self.queries, self.history = RunQueries(store), History(store)
-        self.versions = OutputVersions(store, emit, self.manager.imagined, graphs, base.trust, base.clock)
-        sources = CandidateSources(store, self.versions, base.models)
-        self.comparisons = Comparisons(store, sources, self.versions, self.manager, emit)
-        self.further = FurtherCandidates(store, self.versions, self.manager, self.quotes)
-        self.sifting = Sifting(store, sources, self.quotes, agents.rules, agents.monitor, emit)
-        self.seams = Seams(store, sources, base.models, base.language)
+
+    @property
+    def quiet(self) -> bool:
+        """True when no run can go on without a human."""
+        return "manager" not in vars(self) or self.manager.quiet
+
+    async def close(self) -> None:
+        """Ends every run so that it can be resumed."""
+        if "manager" in vars(self):
+            await self.manager.close()
+
+    @cached_property
+    def queries(self) -> RunQueries:
+        """Nodes of runs with their texts."""
+        from flowcabal_tui.project.runs.queries import RunQueries
+
+        return RunQueries(self._store)
+
+    @cached_property
+    def history(self) -> History:
+        """Runs told again."""
+        from flowcabal_tui.project.runs.history import History
+
+        return History(self._store)
+
+    @cached_property
+    def versions(self) -> OutputVersions:
+        """The versions of outputs."""
+        from flowcabal_tui.project.runs.versions import OutputVersions
+
+        base = self._base
+        return OutputVersions(self._store, base.emit, self.manager.imagined, self._graphs, base.trust, base.clock)
+
+    @cached_property
+    def _sources(self) -> CandidateSources:
+        from flowcabal_tui.project.runs.candidate_sources import CandidateSources
+
+        return CandidateSources(self._store, self.versions, self._base.models)
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """Comparisons of candidates."""
+        from flowcabal_tui.project.runs.comparing import Comparisons
+
+        return Comparisons(self._store, self._sources, self.versions, self.manager, self._base.emit)
+
+    @cached_property
+    def further(self) -> FurtherCandidates:
+        """Further candidates."""
+        from flowcabal_tui.project.runs.further import FurtherCandidates
+
+        return FurtherCandidates(self._store, self.versions, self.manager, self.quotes)
+
+    @cached_property
+    def sifting(self) -> Sifting:
+        """Candidates sifted by facts."""
+        from flowcabal_tui.project.runs.sifting import Sifting
+
+        agents = self._agents
+        return Sifting(self._store, self._sources, self.quotes, agents.rules, agents.monitor, self._base.emit)
+
+    @cached_property
+    def seams(self) -> Seams:
+        """The seams of a text that was put together."""
+        from flowcabal_tui.project.runs.seaming import Seams
+
+        return Seams(self._store, self._sources, self._base.models, self._base.language)

@@ -107,16 +107,16 @@ class MemoryService:
 
     async def bootstrap(self) -> BootstrapStatus | None:
         """The state of the reading of imported chapters; None when there never was one."""
-        return await self._parts.memory.bootstrap.status()
+        return await (await self._parts.memory.begun_bootstrap()).status()
 
     async def quote_bootstrap(self, first: int | None = None, last: int | None = None) -> BootstrapQuote:
         """The highest price of reading imported chapters; for a paused reading, that of the rest."""
-        return await self._parts.memory.bootstrap.quote(first, last)
+        return await (await self._parts.memory.begun_bootstrap()).quote(first, last)
 
     async def bootstrap_ended(self) -> None:
         """Returns when no reading of imported chapters is in progress. Raises DiskFull when its end could not be
         stored."""
-        await self._parts.memory.bootstrap.ended()
+        await (await self._parts.memory.begun_bootstrap()).ended()
 
     def expect_bootstrap(self) -> None:
         """A pause that is sent after a start holds, although pauses are carried out first."""
@@ -125,11 +125,11 @@ class MemoryService:
     @handles(StartBootstrap, accepted=expect_bootstrap)
     async def start_bootstrap(self, command: StartBootstrap) -> str:
         self._parts.base.limits.hurry()
-        return await self._parts.memory.bootstrap.start(command.first, command.last, command.max_cost)
+        return await (await self._parts.memory.begun_bootstrap()).start(command.first, command.last, command.max_cost)
 
     @handles(PauseBootstrap)
     async def pause_bootstrap(self, command: PauseBootstrap) -> None:
-        await self._parts.memory.bootstrap.pause(drop=command.drop)
+        await (await self._parts.memory.begun_bootstrap()).pause(drop=command.drop)
 
     # Rebuilding and purging
 

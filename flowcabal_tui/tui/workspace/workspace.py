@@ -201,6 +201,7 @@ class WorkspaceScreen(Screen[None]):
             self.summary.begin()
         finally:
             self.is_opening, self.opened_at = False, Event().time
+            self._workbench.begin()
             self.status.show_opening(False)
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
