@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from flowcabal_tui.agents.context import ContextAgent, gather
+from flowcabal_tui.agents.context import gather
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.context.intent import read_intent

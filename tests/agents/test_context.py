@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.agents.context import ContextAgent, Found
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.budget import Ledger
 from flowcabal_tui.agents.context.candidates import Candidate
+from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.tokens import CountedTokens

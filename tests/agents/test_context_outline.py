@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.domain.context import ContextSource, Injection
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation, NodeId
 from flowcabal_tui.domain.memory import Entity, MetaName

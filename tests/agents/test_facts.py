@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from flowcabal_tui.agents.checking.check_sources import notes_for
-from flowcabal_tui.agents.context import ContextAgent, Found
-from flowcabal_tui.agents.context.gather import read_book
+from flowcabal_tui.agents.context.agent import ContextAgent
+from flowcabal_tui.agents.context.gather import Found, read_book
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Evidence, Level

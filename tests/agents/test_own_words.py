@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.own_words import before_the_text, own_words, sentences
 from flowcabal_tui.domain.ids import NodeId

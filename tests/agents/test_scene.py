@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.intent import read_intent
 from flowcabal_tui.agents.context.own_words import own_words
 from flowcabal_tui.domain.context import About, Injection, Scene

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.scene_question import LONGEST, TASK
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.context import About, Injection, Scene

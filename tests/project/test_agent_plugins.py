@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.domain.errors import ProjectNotConfirmed, SettingsError
 from flowcabal_tui.project.agents import AgentFactory
@@ -22,7 +22,7 @@ EXAMPLE = '''
 from dataclasses import replace
 
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.builder.builder import ModelBuilder
 

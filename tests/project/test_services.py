@@ -25,6 +25,7 @@ from flowcabal_tui.project.services.memory import MemoryService
 from flowcabal_tui.project.services.models import ModelService
 from flowcabal_tui.project.services.revision import RevisionService
 from flowcabal_tui.project.services.runs import RunService
+from flowcabal_tui.project.services.settings import SettingsService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
 from flowcabal_tui.protocol import COMMANDS
@@ -40,6 +41,7 @@ SERVICES = (
     ModelService,
     RevisionService,
     RunService,
+    SettingsService,
     StoryService,
     WorkflowService,
 )

@@ -8,7 +8,7 @@ from heapq import nlargest
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.agents.context import Found
+from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView
 from flowcabal_tui.domain.context import NOTHING_SAID, Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation

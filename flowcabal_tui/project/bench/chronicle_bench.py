@@ -16,7 +16,7 @@ from random import Random
 from time import perf_counter
 from typing import Final
 
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.demo.chronicle import Chronicle, PlantedSecret
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.ids import EntityId, NodeId

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final, Literal
 
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.gather import Finder
 from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.ports import MemoryView

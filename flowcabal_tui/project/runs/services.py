@@ -7,7 +7,7 @@ from functools import cache
 from typing import get_args
 
 from flowcabal_tui.agents.checking.feedback import feedback
-from flowcabal_tui.agents.context import ContextAgent
+from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.demo import BookLanguage, templates
 from flowcabal_tui.domain.ids import Generation

@@ -32,7 +32,6 @@ from flowcabal_tui.project.book.following import following
 from flowcabal_tui.project.book.goals import set_goals
 from flowcabal_tui.project.commands import COMMAND, handles
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.services.rewriting import rewrite
 from flowcabal_tui.protocol.book import (
     AcceptRewrite,
     AddChapter,
@@ -183,6 +182,8 @@ class BookService:
     @handles(RewriteSelection)
     async def rewrite(self, command: RewriteSelection) -> None:
         """Emits `rewrite:proposed`. Raises ModelError or WorkflowError."""
+        from flowcabal_tui.project.services.rewriting import rewrite  # imports the Context agent
+
         self._parts.base.limits.hurry()
         self._parts.base.emit(await rewrite(self._parts, COMMAND.get(), command))
 

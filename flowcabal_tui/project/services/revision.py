@@ -15,7 +15,6 @@ from flowcabal_tui.domain.text import clean, clean_line, nearest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
-from flowcabal_tui.project.services.rewriting import quote_rewrite, take
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import BookChanged, DropRewrite, RewriteSelection, TakeRewrite
 from flowcabal_tui.protocol.revision import (
@@ -138,11 +137,15 @@ class RevisionService:
 
     async def quote_rewrite(self, asked: RewriteSelection) -> Quote:
         """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
+        from flowcabal_tui.project.services.rewriting import quote_rewrite  # imports the Context agent
+
         await self._parts.base.models.learn_windows()
         return await quote_rewrite(self._parts, asked)
 
     @handles(TakeRewrite)
     async def take_rewrite(self, command: TakeRewrite) -> str:
+        from flowcabal_tui.project.services.rewriting import take
+
         return str(await take(self._parts, command))
 
     @handles(DropRewrite)

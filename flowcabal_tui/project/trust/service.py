@@ -11,7 +11,6 @@ from typing import Final, get_args
 
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.agents.profile_kinds import ProfileKind
-from flowcabal_tui.demo import BookLanguage, templates
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.codec import to_json
 from flowcabal_tui.domain.errors import ModelError, ModelFault, ProjectNotConfirmed, SettingsError
@@ -19,7 +18,6 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustState, TrustView
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.project.trust import asked
@@ -334,6 +332,9 @@ def not_confirmed(refused: TrustRequest) -> ProjectNotConfirmed:
 @cache
 def _shipped() -> frozenset[str]:
     """Items of the workflows that come with the program, in every language: they are nobody else's."""
+    from flowcabal_tui.demo import BookLanguage, templates
+    from flowcabal_tui.examples import NAMES, example
+
     found = [workflow for code in get_args(BookLanguage) for workflow in templates(code)]
     found += [example(name, code) for code in get_args(BookLanguage) for name in NAMES]
     return frozenset(item.digest for workflow in found for item in asked.workflow_items(workflow, {}))

@@ -26,8 +26,6 @@ from flowcabal_tui.protocol.runs import (
     RunStarted,
     RunStateChanged,
 )
-from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
-from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen, is_told
 from flowcabal_tui.tui.decisions.question_kinds import has_candidates
@@ -146,11 +144,16 @@ class DecisionController:
             self._compare(known[0] if known else here)
 
     def _compare(self, target: ComparisonTarget) -> None:
+        from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
+        from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
+
         self._screen.app.push_screen(ComparisonScreen(ComparisonAccess(self._workbench, target)))
 
     @on_event
     def _candidates_moved(self, event: ComparisonChanged | SiftProgress) -> None:
         """A comparison that is open reads its candidates again."""
+        from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
+
         for screen in self._screen.app.screen_stack:
             if isinstance(screen, ComparisonScreen):
                 if isinstance(event, SiftProgress):
