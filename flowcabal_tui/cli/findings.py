@@ -23,7 +23,7 @@ from flowcabal_tui.domain.story import Fact
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.finding_words import finding_title, rate_words, report_words, sureness
+from flowcabal_tui.project.finding_words import compared_words, finding_title, rate_words, report_words, sureness
 from flowcabal_tui.project.proposal_words import STATES
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.words import spend_lines
@@ -146,6 +146,8 @@ async def _print(project: Project, page: FindingPage, *, as_json: bool) -> Check
         if rate.useless:
             say(rate_words(rate))
     say(report_words(report))
+    if compared := compared_words(report):
+        say(compared)
     return report
 
 

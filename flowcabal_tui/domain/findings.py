@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Proposal, ProposalState
-from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.run import AngleCheck, Compared
 
 FINDING_STATES: Final[tuple[ProposalState, ...]] = (
     *("waiting", "later", "intended", "changed", "useless", "resolved", "withdrawn"),
@@ -101,10 +101,18 @@ class CheckReport:
     not_checked: tuple[tuple[ChapterId, AngleCheck], ...]
     """Chapters that could not be checked, with the reasons."""
     rates: tuple[CheckRate, ...]
+    compared_by_rules: Compared = Compared()
+    compared_by_model: Compared = Compared()
+    """Of the chapters in their present text."""
+    off: tuple[str, ...] = ()
+    """Rules that are switched off for the book."""
 
 
 def report_of(
-    written: Sequence[ChapterId], checked: Mapping[ChapterId, ChapterChecked], rates: Sequence[CheckRate]
+    written: Sequence[ChapterId],
+    checked: Mapping[ChapterId, ChapterChecked],
+    rates: Sequence[CheckRate],
+    off: Sequence[str] = (),
 ) -> CheckReport:
     """The report on these chapters, in this order."""
     current = {each: checked[each] for each in written if each in checked and checked[each].is_current}
@@ -119,7 +127,15 @@ def report_of(
         unread,
         tuple(missing),
         tuple(rates),
+        _compared(current.values(), by_rules=True),
+        _compared(current.values(), by_rules=False),
+        tuple(off),
     )
+
+
+def _compared(said: Iterable[ChapterChecked], *, by_rules: bool) -> Compared:
+    checks = (check for each in said for check in each.checks if (check.angle == "rules") == by_rules)
+    return sum((check.compared for check in checks), Compared())
 
 
 def _is_read(said: ChapterChecked) -> bool:

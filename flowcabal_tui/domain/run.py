@@ -100,13 +100,32 @@ class CheckFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """What a check read: statements of the text, passages of the book, and pairs of the two that a model judged.
+
+    Rules read every sentence of the text as a statement, and compare it with tables instead of passages.
+    """
+
+    statements: int = 0
+    passages: int = 0
+    pairs: int = 0
+
+    def __add__(self, other: Compared) -> Compared:
+        return Compared(self.statements + other.statements, self.passages + other.passages, self.pairs + other.pairs)
+
+
+@dataclass(frozen=True, slots=True)
 class AngleCheck:
-    """The result of one checker. "not checked" is never a pass."""
+    """The result of one checker. "not checked" is never a pass.
+
+    Angles of one question share what was compared: the first of them has it.
+    """
 
     angle: CheckAngle
     outcome: Literal["passed", "found", "not checked"]
     detail: str = ""
     findings: tuple[CheckFinding, ...] = ()
+    compared: Compared = Compared()
 
 
 @dataclass(frozen=True, slots=True)

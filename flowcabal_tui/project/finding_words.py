@@ -52,6 +52,21 @@ def rate_words(rate: CheckRate) -> str:
     return words.format(check=check_title(rate.check), useless=rate.useless, n=rate.settled)
 
 
+def compared_words(report: CheckReport) -> str:
+    """What the checks compared in the chapters that they have read, and the rules that are off."""
+    rules, model = report.compared_by_rules, report.compared_by_model
+    parts = []
+    if rules.statements:
+        parts.append(_("sentences read by rule: {n}").format(n=rules.statements))
+    if model.statements:
+        said = _("statements judged by a model: {n}, in {pairs} pairs with {m} passages of the book")
+        parts.append(said.format(n=model.statements, pairs=model.pairs, m=model.passages))
+    if report.off:
+        names = _(", ").join(check_title(each) for each in report.off)
+        parts.append(_("rules that are off: {names}").format(names=names))
+    return " · ".join(parts)
+
+
 def report_words(report: CheckReport) -> str:
     """The number of chapters whose present text the rules and a model have read, and the number of unread ones."""
     parts = [

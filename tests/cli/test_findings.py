@@ -52,11 +52,12 @@ def test_findings_are_listed_with_both_passages_and_what_was_read(
     book: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["findings", book, "--check", "ages"]) == 0
-    row, *_rates, report = capsys.readouterr().out.splitlines()
+    row, *_rates, report, compared = capsys.readouterr().out.splitlines()
     _identity, place, title, sure, _state, words, there, source, _why = row.split("\t")
     assert (place, title, sure, there) == ("2", "An age does not agree with an earlier one", "sure", "1")
     assert "twelve" in words and "thirty" in source
     assert report.startswith("read by rule: 2 of 2 chapters")
+    assert compared.startswith("sentences read by rule: ") and not compared.endswith(" 0")
     assert main(["findings", book, "--chapter", "1"]) == 1
     assert main(["status", book]) == 0
     assert "2 new findings" in capsys.readouterr().out

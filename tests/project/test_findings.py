@@ -170,3 +170,12 @@ async def test_a_check_by_a_model_has_a_quote_and_is_noted_as_read(folder: Path,
         report = await desk.project.findings.finding_report()
         assert (report.by_rules, report.by_model) == (2, 1)
         assert {check.outcome for _chapter, check in report.not_checked} == {"not checked"}
+        assert report.compared_by_rules.statements >= 4
+        assert report.compared_by_model.statements == 0, "its answers gave no verdict"
+        server.clear()
+        server.push({"content": NO_FINDINGS, "times": -1})
+        await desk.project.carry_out(CheckChapters(model=True))
+        compared = (await desk.project.findings.finding_report()).compared_by_model
+        assert 0 < compared.statements <= compared.pairs and 0 < compared.passages <= compared.pairs
+        await desk.project.carry_out(SwitchRule("ages"))
+        assert (await desk.project.findings.finding_report()).off == ("ages",)

@@ -14,7 +14,7 @@ from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.errors import HelperFailed, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
-from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.workshop import Workshop
@@ -64,7 +64,8 @@ async def test_a_book_does_without_some_rules(workshop: Workshop) -> None:
 
 async def test_what_the_writer_intends_is_not_found_again(workshop: Workshop) -> None:
     waived = frozenset({("沈知微走进", DEATH), ("绿眼睛", "一双蓝眼睛"), ("作为一个AI，我", "")})
-    assert await checked(workshop, book(waived=waived)) == AngleCheck("rules", "passed")
+    check = await checked(workshop, book(waived=waived))
+    assert check == AngleCheck("rules", "passed", compared=Compared(statements=2)), "two sentences were read"
 
 
 async def test_a_new_helper_process_reads_the_book_again(workshop: Workshop) -> None:

@@ -20,7 +20,7 @@ from flowcabal_tui.domain.proposals import (
     ProposalPlace,
     ProposalWish,
 )
-from flowcabal_tui.domain.run import AngleCheck, Quotation
+from flowcabal_tui.domain.run import AngleCheck, Compared, Quotation
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.store import Keeping
 from flowcabal_tui.store.store import Store
@@ -165,6 +165,15 @@ async def test_what_a_check_does_not_say_any_more_is_withdrawn_with_the_note_tha
     )
     await store.findings.put_checked(two.id, two.digest, [by_rule], [], lambda row: row.origin.by == "rule")
     assert await states(store) == [("她二十岁。", "withdrawn")]
+    counted = AngleCheck("timeline", "passed", compared=Compared(3, 4, 5))
+    await store.findings.put_checked(two.id, two.digest, [counted], [], lambda row: False)
+    ((_text, said),) = (await store.findings.checked()).values()
+    assert [each.compared for each in said.checks] == [Compared(), Compared(3, 4, 5)]
+    await store._database.do(  # as an older program wrote it
+        lambda at: at.execute('UPDATE checked SET body=\'[["timeline", "passed", ""]]\'').close()
+    )
+    ((_text, said),) = (await store.findings.checked()).values()
+    assert said.checks == (AngleCheck("timeline", "passed"),)
     await store.findings.raise_all([finding])
     assert await states(store) == [("她二十岁。", "waiting")]
 

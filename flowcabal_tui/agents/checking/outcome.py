@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.defence import Settled
 from flowcabal_tui.agents.checking.judged import Judgement
-from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.workflow import Angle
 from flowcabal_tui.locale import _, ngettext
 
@@ -19,7 +19,13 @@ _BEGINNING: Final = 24
 
 def checks_of(judgement: Judgement, settled: Settled) -> tuple[AngleCheck, ...]:
     """The results of the angles of a question. None passed where a statement or a finding could not be read."""
-    return tuple(_check(angle, judgement, settled) for angle in judgement.angles)
+    checks = [_check(angle, judgement, settled) for angle in judgement.angles]
+    if checks and judgement.goal is not None and not judgement.problem:
+        pairs = judgement.pairs
+        judged = {each.statement.id for each in pairs.all if each.statement.text not in judgement.unjudged}
+        counted = Compared(len(judged), len(pairs.passages), sum(each.statement.id in judged for each in pairs.all))
+        checks[0] = replace(checks[0], compared=counted)
+    return tuple(checks)
 
 
 def _check(angle: Angle, judgement: Judgement, settled: Settled) -> AngleCheck:
@@ -99,7 +105,8 @@ def of_parts(checks: Sequence[AngleCheck]) -> AngleCheck:
     details = " ".join(dict.fromkeys(check.detail for check in checks if check.detail))
     outcomes = {check.outcome for check in checks}
     outcome = next(each for each in ("found", "not checked", "passed") if each in outcomes)
-    return AngleCheck(checks[0].angle, outcome, details, findings)
+    compared = sum((check.compared for check in checks), Compared())
+    return AngleCheck(checks[0].angle, outcome, details, findings, compared)
 
 
 def merged(checks: Sequence[AngleCheck]) -> tuple[AngleCheck, ...]:

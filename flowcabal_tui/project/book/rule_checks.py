@@ -9,11 +9,12 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.kept import Draft, Earlier, Note, findings, learn, unread
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.prompt_parts import chapter_label
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation
+from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Compared, Quotation
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.workshop import Workshop
 
@@ -33,6 +34,11 @@ class RuleChecks:
         """`off` are the names of the rules that the book does without."""
         self._workshop, self._off = workshop, off
 
+    @property
+    def off(self) -> tuple[str, ...]:
+        """The rules that the book does without."""
+        return tuple(sorted(self._off()))
+
     async def check(self, view: MemoryView, text: str, uri: str, title: str) -> tuple[AngleCheck, ...]:
         """The findings of the rules, except waived ones; "not checked" when the helper process fails."""
         earlier = await self._earlier(view)
@@ -44,7 +50,8 @@ class RuleChecks:
         kept = tuple(each for each in map(_finding, found) if each.signature not in waived)
         left = len(await view.chapters()) - len(earlier.chapters)
         detail = _("The first {n} chapters were not compared.").format(n=left) if left else ""
-        return (AngleCheck("rules", "found" if kept else "passed", detail, kept),)
+        compared = Compared(statements=len(sentences(text)))
+        return (AngleCheck("rules", "found" if kept else "passed", detail, kept, compared),)
 
     async def _earlier(self, view: MemoryView) -> Earlier:
         entities, chapters, length = await view.entities(), [], 0
@@ -60,7 +67,7 @@ class RuleChecks:
             entities,
             (*(_note(entity) for entity in entities if entity.note), *await _facts(view)),
             tuple(each for each in await view.relations() if each.until is None),
-            tuple(self._off()),
+            self.off,
         )
 
     async def _findings(self, view: MemoryView, draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...]:

@@ -63,7 +63,8 @@ class Findings:
             identity: replace(said, is_current=digests.get(identity) == text)
             for identity, (text, said) in (await self._store.findings.checked()).items()
         }
-        return report_of([chapter.id for chapter in chapters], checked, await self._store.findings.rates())
+        rates = await self._store.findings.rates()
+        return report_of([chapter.id for chapter in chapters], checked, rates, self._rules.off)
 
     async def decide(self, command: DecideFindings) -> None:
         """Raises RunError for an intention without a reason; KeyError for an unknown id. Then nothing was changed."""

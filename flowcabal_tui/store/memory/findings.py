@@ -21,7 +21,7 @@ from flowcabal_tui.domain.findings import (
 )
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
-from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.run import AngleCheck, Compared
 from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.store.file.connection import Clock, Database, Row
@@ -136,7 +136,8 @@ class Findings:
             said = {check.angle: check for check in _checks(row[0])} if row else {}
             said |= {check.angle: check for check in checks}
             body = json.dumps(
-                [[each.angle, each.outcome, clean(each.detail)] for each in said.values()], ensure_ascii=False
+                [[each.angle, each.outcome, clean(each.detail), *_counts(each)] for each in said.values()],
+                ensure_ascii=False,
             )
             connection.execute("INSERT OR REPLACE INTO checked VALUES (?, ?, ?, ?)", (chapter, text, at, body))
             return raised
@@ -256,4 +257,12 @@ def _row(row: Row, unfolded: bool) -> FindingRow:
 
 
 def _checks(body: str) -> tuple[AngleCheck, ...]:
-    return tuple(AngleCheck(angle, outcome, detail) for angle, outcome, detail in json.loads(body))
+    """Rows of an older program have no counts."""
+    return tuple(
+        AngleCheck(angle, outcome, detail, compared=Compared(*counts))
+        for angle, outcome, detail, *counts in json.loads(body)
+    )
+
+
+def _counts(check: AngleCheck) -> tuple[int, int, int]:
+    return check.compared.statements, check.compared.passages, check.compared.pairs

@@ -8,7 +8,14 @@ from flowcabal_tui.domain.findings import CheckReport, FindingRow
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import Finding
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.finding_words import check_title, finding_title, rate_words, report_words, sureness
+from flowcabal_tui.project.finding_words import (
+    check_title,
+    compared_words,
+    finding_title,
+    rate_words,
+    report_words,
+    sureness,
+)
 from flowcabal_tui.project.proposal_words import STATES
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
@@ -51,6 +58,8 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
 def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:
     """The checked chapters, the unchecked ones with reasons, and the usefulness of each check."""
     yield report_words(report)
+    if compared := compared_words(report):
+        yield compared
     if report.unread:
         names = _(", ").join(cast.chapter(each) for each in report.unread)
         yield "\n" + _("Not checked as they are now: {chapters}").format(chapters=names)

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.finding_words import report_words
+from flowcabal_tui.project.finding_words import compared_words, report_words
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.protocol.base import Command
@@ -156,8 +156,8 @@ class FindingsScreen(FilteredPage):
         told = self.query_one(".told", Static)
         if row is None or cast is None:
             self._row_told = None
-            read = report_words(self._report) if self._report is not None else ""
-            told.update(_("Nothing is listed here.") + "\n" + read, layout=False)
+            read = [report_words(self._report), compared_words(self._report)] if self._report is not None else []
+            told.update("\n".join((_("Nothing is listed here."), *filter(None, read))), layout=False)
             self.query_one(Passages).show(None, None)
             return
         told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))), layout=False)
