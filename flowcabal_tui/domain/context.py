@@ -91,11 +91,17 @@ class About:
     """What a run states about the chapter of a context, besides the prompt.
 
     `wish` is the writer's instruction for the run. `titles` replace names in a prompt such as `project.name` and
-    `chapter.title`.
+    `chapter.title`. `held` are tokens of the budget that the caller fills itself, behind the context; `held_of` says
+    how many of them count.
     """
 
     wish: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
+    held: int = 0
+
+    def held_of(self, budget: int) -> int:
+        """`held`, or 0 where that is more than half of a budget: then the caller adds nothing."""
+        return self.held if self.held <= budget // 2 else 0
 
     @property
     def title(self) -> str:

@@ -19,7 +19,7 @@ from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.tokens import CountedTokens
-from flowcabal_tui.domain.context import BudgetClass, Injection
+from flowcabal_tui.domain.context import NOTHING_ABOUT, About, BudgetClass, Injection
 from flowcabal_tui.domain.errors import KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Level
@@ -74,8 +74,10 @@ async def assemble(
     inquiries = given.get("inquiries", ())
     assert isinstance(params, PromptParams)
     assert isinstance(inquiries, tuple)
+    about = given.get("about", NOTHING_ABOUT)
+    assert isinstance(about, About)
     workflow = Workflow(id="w", nodes=(NODE, Node(id=NodeId("plan"), name="Plan")))
-    return await agent.assemble(workflow, NODE, params, prompt, ChapterId(f"c{at}"), Generation(1), inquiries)
+    return await agent.assemble(workflow, NODE, params, prompt, ChapterId(f"c{at}"), Generation(1), inquiries, about)
 
 
 async def test_parts_of_one_chapter_stand_under_one_heading() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.agents.context.own_words import before_the_text, chapter_words
-from flowcabal_tui.domain.context import Injection
+from flowcabal_tui.domain.context import About, Injection
 from flowcabal_tui.domain.prompt_parts import fenced, read_parts
 from flowcabal_tui.domain.workflow import PromptParams
 from tests.agents.test_context import assemble, make_book
@@ -33,6 +33,17 @@ async def test_what_only_the_plan_names_comes_behind_and_is_labelled() -> None:
     assert draft.receipt.used <= draft.receipt.budget
     uris = [(each.uri, each.start) for each in draft.receipt.sources]
     assert len(uris) == len(set(uris))
+
+
+async def test_tokens_that_a_node_holds_leave_the_shared_context_as_it_is() -> None:
+    prompt = "\n\n".join((CHAPTER, PLAN, "Write."))
+    given = {"budget": 1_000, "params": PromptParams()}
+    plain = await assemble(make_book(), prompt, **given)
+    held = await assemble(make_book(), prompt, **given, about=About(held=50))
+    assert plain.receipt.used > 950, "the budget is full, or nothing is tested"
+    assert held.receipt.used <= 950
+    assert held.user_suffix[: held.stable] == plain.user_suffix[: plain.stable]
+    assert (await assemble(make_book(), prompt, **given, about=About(held=501))) == plain
 
 
 async def test_a_prompt_without_labelled_parts_has_one_context_and_the_whole_budget() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.context import Injection, Receipt
+from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection, Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.prompt_parts import fenced, read_parts, without_parts
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation, RuleName
@@ -24,17 +24,17 @@ DRAFT = fenced("draft", "The lamp died. As an AI language model, I cannot go on.
 
 
 class Given:
-    """A context of so many tokens out of a budget; it notes which budget it was asked for."""
+    """A context of so many tokens out of a budget, with what is held of it left free."""
 
     def __init__(self, used: int = 10, budget: int = 1_000) -> None:
-        self.used, self.budget, self.asked = used, budget, list[int | None]()
+        self.used, self.budget = used, budget
         self.paid: list[tuple[str, ...]] = []
 
-    async def assemble(self, _workflow: Workflow, node: Node, params: PromptParams, *rest: Any) -> Injection:
-        self.asked.append(params.context_tokens)
+    async def assemble(self, _workflow: Workflow, node: Node, _params: PromptParams, *rest: Any) -> Injection:
+        about: About = rest[4] if len(rest) > 4 else NOTHING_ABOUT
         self.paid += [rest[3]] if len(rest) > 3 and rest[3] else []
-        budget = self.budget if params.context_tokens is None else params.context_tokens
-        receipt = Receipt(node.id, None, Generation(1), budget, min(self.used, budget), digest=Digest("of the book"))
+        used = min(self.used, self.budget - about.held_of(self.budget))
+        receipt = Receipt(node.id, None, Generation(1), self.budget, used, digest=Digest("of the book"))
         return Injection("", "What the book says.", receipt, stable=19)
 
 
@@ -96,8 +96,7 @@ async def test_of_a_plan_only_what_contradicts_the_book_counts() -> None:
 async def test_a_full_budget_gives_way_and_is_never_passed() -> None:
     given = Given(used=1_000)
     made = await told(DRAFT, given, found("As an AI language model", "leftovers"))
-    assert made.receipt.used == 1_000 and given.asked[0] is None
-    assert given.asked[1] is not None and given.asked[1] < 1_000
+    assert made.receipt.used == 1_000 and "AI language model" in made.user_suffix
     small = Given(used=5, budget=5)
     assert await told(DRAFT, small, found("As an AI language model", "leftovers")) == replace(
         await small.assemble(Workflow(id="w"), NODE, PromptParams())
@@ -108,7 +107,7 @@ async def test_a_full_budget_gives_way_and_is_never_passed() -> None:
 async def test_inquiries_are_paid_for_once_whatever_the_budget_leaves(used: int) -> None:
     given = Given(used=used)
     made = await told(DRAFT, given, found("As an AI language model", "leftovers"), inquiries=("Who was there?",))
-    assert given.paid == [("Who was there?",)] and given.asked[-1] is not None
+    assert given.paid == [("Who was there?",)]
     assert made.receipt.used <= 1_000
     plain = Given(used=used)
     await told(DRAFT, plain, inquiries=("Who was there?",))

@@ -249,8 +249,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         language, shortened = seen.book.view.language, self._shortened(goal)
         besides = thought.besides
         notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
+        held = goal.about.held_of(self._room(goal))
         room = max(0, self._room(goal) - (self._counter.count(notice) if notice else 0))
-        ledger = Ledger(room, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
+        ledger = Ledger(room, self._counter, language, self._shares, 0.0 if besides is None else BESIDES, held)
         notes = [*thought.notes, *([shortened] if shortened else [])]
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to people other than the point of view"))

@@ -54,21 +54,13 @@ class KnownFindings:
         """The context of the wrapped agent, then the findings about a plan and a draft of the prompt, within the same
         budget.
 
-        Inquiries, which are paid for, are asked once: the second assembly, with the rest of the budget, runs without
-        them.
+        The texts that all nodes of the chapter share stay the same: providers cache equal prefixes.
         """
         count, told = await self._told(node, prompt, chapter, generation)
-        tokens = self._counter.count(told) if told else 0
-        if not tokens:
-            return await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
-        made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, (), about)
-        fits = tokens <= made.receipt.budget
-        if fits and (inquiries or tokens > made.receipt.budget - made.receipt.used):
-            params = params.model_copy(update={"context_tokens": made.receipt.budget - tokens})
-        elif not inquiries:
-            return _with(made, told, tokens, count) if fits else made
+        about = replace(about, held=self._counter.count(told) if told else 0)
         made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
-        return _with(made, told, tokens, count) if fits else made
+        tokens = about.held_of(made.receipt.budget)
+        return _with(made, told, tokens, count) if tokens else made
 
     async def _told(
         self, node: Node, prompt: str, chapter: ChapterId | None, generation: Generation
