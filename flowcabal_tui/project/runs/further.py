@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -87,7 +88,7 @@ class FurtherCandidates:
                 _("Unfreeze it first."),
             )
         last = await self._store.runs.last_request(name, target.chapter) or RunRequest(name, target.chapter)
-        written = len(await self._versions.of(name, target.node, target.chapter))
+        samples = await self._free_samples(name, target)
         others = tuple((of, params) for of, params in last.overrides if of != target.node)
         return tuple(
             replace(
@@ -98,10 +99,17 @@ class FurtherCandidates:
                 step=False,
                 limit=None,
                 aside=True,
-                overrides=(*others, (target.node, {"sample": max(1, written) + n, "review": "never"})),
+                overrides=(*others, (target.node, {"sample": sample, "review": "never"})),
             )
-            for n in range(count)
+            for sample in itertools.islice(samples, count)
         )
+
+    async def _free_samples(self, name: str, target: ComparisonTarget) -> Iterator[int]:
+        """Numbers whose answers are not there yet and that no other run waits for: it may wait for a person."""
+        requests = await self._store.runs.settled_or_live(name, target.chapter)
+        taken = {values.get("sample") for each in requests for of, values in each.overrides if of == target.node}
+        written = len(await self._versions.of(name, target.node, target.chapter))
+        return (sample for sample in itertools.count(max(1, written)) if sample not in taken)
 
     async def _more_of_round(self, target: ComparisonTarget, count: int) -> RunRequest:
         """The run once more, with more candidates in its first round; those that are there are served."""

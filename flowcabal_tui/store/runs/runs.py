@@ -199,6 +199,19 @@ class Runs(Journal):
         )
         return from_json(RunRequest, row[0]) if row else None
 
+    async def settled_or_live(self, workflow: str, chapter: ChapterId | None) -> tuple[RunRequest, ...]:
+        """The requests of the runs of this workflow (its id) for this chapter that are done, under way or waiting."""
+        rows = await self._database.rows(
+            "SELECT id, request, (SELECT payload FROM event WHERE run=run.id AND node='' AND kind='run-ended'"
+            " ORDER BY seq DESC LIMIT 1) FROM run WHERE workflow>=? AND workflow<? AND chapter IS ?",
+            (f"{workflow}@", f"{workflow}A", chapter),
+        )
+        return tuple(
+            from_json(RunRequest, request)
+            for run, request, ended in rows
+            if run in self._live or (ended is not None and json.loads(unpack(ended))["state"] == "done")
+        )
+
     async def has_overrides(self, request: RunRequest) -> bool:
         """True when an earlier run had the same overrides."""
         wanted = json.loads(to_json(request))["overrides"]
