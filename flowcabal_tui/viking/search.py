@@ -58,10 +58,9 @@ async def find(
     paths = _targets(allowed, everything) if len(allowed) < len(everything) else [scope]
     many = 1 if len(paths) <= MOST_TARGETS else len(everything) / len(allowed)
     target = [f"{root}/{path}".rstrip("/") for path in (paths if many == 1 else [scope])]
-    tags = (f"scope={scope}",) if scope and "/" not in scope else ()
     least = round(2 * limit * many)
     answers = await asyncio.gather(
-        *(client.find(query, level=level, target_uri=target, limit=least, tags=tags) for level in _LEVELS)
+        *(client.find(query, level=level, target_uri=target, limit=least) for level in _LEVELS)
     )
     hits = [hit for answer in answers for hit in _hits(root, answer, allowed)]
     hits += await _inside(client, root, query, hits, allowed)
