@@ -144,7 +144,7 @@ def export_arguments(exported: argparse.ArgumentParser) -> None:
     exported.add_argument("--comments", action="store_true", help=_("with the open comments; not for epub"))
     words = _("in the layout of a platform, such as qidian or royal-road; with a report of what it may refuse")
     exported.add_argument("--platform", metavar=_("NAME"), help=words)
-    words = _("with --platform: only the chapters at these places: 7, 7..9, 7.. or ..9")
+    words = _("only the chapters at these places: 7, 7..9, 7.. or ..9")
     exported.add_argument("--chapter", type=chapters_between, metavar="N..M", help=words)
 
 

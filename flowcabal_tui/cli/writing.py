@@ -11,8 +11,8 @@ from flowcabal_tui.cli.notes import note_replaced, note_unsaved
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import advice
 from flowcabal_tui.cli.terminal import say, say_row
+from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _
-from flowcabal_tui.manuscript.writer import write_atomically
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import OutputChecked, PersistOutput
@@ -41,13 +41,9 @@ async def export(arguments: Namespace) -> int:
         if arguments.platform:
             await _lay_out(project, arguments)
             return 0
-        if arguments.chapter:
-            raise BadArgument(_("--chapter means nothing without --platform."), _("Nothing was written."))
-        say(
-            await project.book.export(
-                arguments.target, arguments.target.suffix.lstrip(".").lower(), comments=arguments.comments
-            )
-        )
+        form = arguments.target.suffix.lstrip(".").lower()
+        chapters = await _in_range(project, arguments.chapter)
+        say(await project.book.export(arguments.target, form, chapters, comments=arguments.comments))
         await note_unsaved(project, _("The file has the saved text."))
     finally:
         await project.close()
@@ -56,17 +52,23 @@ async def export(arguments: Namespace) -> int:
 
 async def _lay_out(project: Project, arguments: Namespace) -> None:
     """Writes chapters in the layout of a platform; what it may refuse goes to standard error and blocks nothing."""
-    first, last = arguments.chapter or (None, None)
-    for end in filter(None, (first, last)):
-        await the_chapter(project, end)
-    there = await project.book.chapters()
-    chosen = [each.id for each in there if (first or 1) <= each.position <= (last or len(there))]
-    export = await project.book.lay_out(arguments.platform, chosen)
-    write_atomically(arguments.target.expanduser(), export.text.encode())
+    target = arguments.target.expanduser()
+    export = await project.book.lay_out(arguments.platform, await _in_range(project, arguments.chapter), target)
     say(arguments.target)
     for line in export.report:
         say(line, file=sys.stderr)
     await note_unsaved(project, _("The file has the saved text."))
+
+
+async def _in_range(project: Project, ends: tuple[int | None, int | None] | None) -> tuple[ChapterId, ...]:
+    """The chapters from one end to the other; () for no range. Raises BadArgument for a chapter that is not there."""
+    if ends is None:
+        return ()
+    first, last = ends
+    for end in filter(None, ends):
+        await the_chapter(project, end)
+    there = await project.book.chapters()
+    return tuple(each.id for each in there if (first or 1) <= each.position <= (last or len(there)))
 
 
 async def _list_kept(arguments: Namespace) -> int:

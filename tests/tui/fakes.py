@@ -28,6 +28,7 @@ from flowcabal_tui.domain.memory import (
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
 from flowcabal_tui.domain.name_card import NameCard
+from flowcabal_tui.domain.platforms import Platform, PlatformExport
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish
 from flowcabal_tui.domain.run import (
     ANY_RUN,
@@ -636,9 +637,22 @@ class FakeWorkbench(FakeReading, FakeBuilds):
     async def preview_import(self, path: Path) -> ImportPreview:
         return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)
 
-    async def export(self, path: Path, form: str, *, comments: bool = False) -> Path:
+    async def export(
+        self, path: Path, form: str, chapters: Sequence[ChapterId] = (), *, comments: bool = False
+    ) -> Path:
         self.exported.append(path)
         return path
+
+    async def platforms(self) -> tuple[Platform, ...]:
+        return (Platform("site", "A Site", "en", "2026-11-01"),)
+
+    async def lay_out(
+        self, platform: str, chapters: Sequence[ChapterId] = (), target: Path | None = None
+    ) -> PlatformExport:
+        if target:
+            self.exported.append(target)
+        text = f"{platform}: {', '.join(chapters) or 'all'}\n"
+        return PlatformExport(text, len(chapters), ("shorter than 500: One", "A Site: 1 chapter"))
 
     async def found_models(self) -> tuple[FoundModel, ...]:
         return (FoundModel("openai:x:m", "Some provider: m", False), FoundModel("offline::offline", "offline", True))

@@ -9,8 +9,8 @@ from flowcabal_tui.domain.revision import ChapterLock
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import MergeChapters, PersistOutput
 from flowcabal_tui.protocol.revision import LockChapters
-from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import ReplacedScreen
+from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from tests.tui import fake_books as books
@@ -67,12 +67,10 @@ async def test_exporting_and_backing_up_name_the_unsaved_chapters_first(tmp_path
     workbench = unsaved_book()
     async with workspace(workbench, tmp_path) as pilot:
         screen_of(pilot).action_key("book.export")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
-        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
+        await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
-        assert "Unsaved text in: 2 The Ferry.\nThe file gets the saved text." in asked_words(pilot.app)
+        assert "Unsaved text in: 2 The Ferry.\nThe export has the saved text." in asked_words(pilot.app)
         await pilot.press("n")
         await settled(pilot)
         assert workbench.exported == []

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import replace
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, Select
 
 from flowcabal_tui.domain.errors import ProjectError
 from flowcabal_tui.domain.ids import RunId
@@ -25,6 +25,7 @@ from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.runs.words import run_cells
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen, OutsideScreen
+from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.hint_line import HINTS, HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -267,11 +268,10 @@ async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, 
     async with workspace(workbench, tmp_path) as pilot:
         for name, asked in (("new", False), ("novel", True)):
             await pilot.press("X")
-            await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
-            await pilot.press("down", "enter")
-            await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
-            pilot.app.screen.query_one(Input).value = str(tmp_path / name)
-            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
+            pilot.app.screen.query_one("#field-form", Select).value = "txt"
+            pilot.app.screen.query_one("#field-file", Input).value = str(tmp_path / name)
+            await pilot.press("ctrl+s")
             if asked:
                 await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
                 await pilot.press(answer)

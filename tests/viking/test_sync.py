@@ -260,7 +260,9 @@ async def test_a_summary_that_is_near_brings_the_scenes_of_its_chapter(sync: Kno
 
 async def test_a_search_can_be_kept_to_a_part_of_the_book(running: Running, root: str, sync: KnowledgeSync) -> None:
     await sync.put_chapter(RIVER, RIVER_TEXT, "阿青渡河", "阿青在渡口。")
-    await sync.put_resource("profiles/emotional-arcs/aqing", "阿青", "阿青的悲喜", "阿青先喜后悲。", "阿青哭了。", position=1)
+    await sync.put_resource(
+        "profiles/emotional-arcs/aqing", "阿青", "阿青的悲喜", "阿青先喜后悲。", "阿青哭了。", position=1
+    )
     await sync.put_resource("summaries/arcs/one", "卷一", "阿青渡河", "卷一：阿青渡河。", "", position=1)
     assert {hit.subject for hit in await sync.find("阿青", scope="profiles")} == {"profiles/emotional-arcs/aqing"}
     assert {hit.subject for hit in await sync.find("阿青", scope="summaries/arcs")} == {"summaries/arcs/one"}

@@ -12,12 +12,12 @@ from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
-from flowcabal_tui.domain.platforms import PlatformExport
+from flowcabal_tui.domain.platforms import Platform, PlatformExport
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.epub.cover import MOST_BYTES
 from flowcabal_tui.manuscript.platforms import laid_out, load_platforms
-from flowcabal_tui.manuscript.writer import export_manuscript
+from flowcabal_tui.manuscript.writer import export_manuscript, write_atomically
 from flowcabal_tui.settings.paths import config_folder
 from flowcabal_tui.settings.project_file import ProjectTable
 from flowcabal_tui.store import Store
@@ -28,13 +28,19 @@ COVERS: Final = ("cover.jpg", "cover.jpeg", "cover.png")
 
 
 async def export_book(
-    store: Store, folder: Path, project: ProjectTable, target: Path, *, comments: bool = False
+    store: Store,
+    folder: Path,
+    project: ProjectTable,
+    target: Path,
+    wanted: Sequence[ChapterId] = (),
+    *,
+    comments: bool = False,
 ) -> Path:
-    """Writes all chapters with text in the form of the target's suffix, with `comments` also the open ones.
+    """Writes chapters with text (none wanted: all) in the form of the target's suffix, with `comments` the open ones.
 
     Raises ManuscriptError, DiskFull.
     """
-    there = [chapter for chapter in await store.book.chapters() if chapter.digest]
+    there = [each for each in await store.book.chapters() if each.digest and (not wanted or each.id in wanted)]
     chapters = [
         ImportedChapter(chapter.title, await store.book.text(chapter.id), chapter.volume, chapter.position)
         for chapter in there
@@ -57,9 +63,19 @@ async def export_book(
     return target
 
 
-async def lay_out(store: Store, platform: str, wanted: Sequence[ChapterId]) -> PlatformExport:
-    """Chapters (`wanted` empty: all) in the layout of a platform. Raises UnknownName, SettingsError."""
-    known = await asyncio.to_thread(load_platforms, config_folder() / "platforms")
+async def platforms() -> tuple[Platform, ...]:
+    """The layouts of platforms, ours and the user's. Raises SettingsError."""
+    return tuple((await asyncio.to_thread(load_platforms, config_folder() / "platforms")).values())
+
+
+async def lay_out(
+    store: Store, platform: str, wanted: Sequence[ChapterId], target: Path | None = None
+) -> PlatformExport:
+    """Chapters (`wanted` empty: all) in the layout of a platform, written to `target` where one is given.
+
+    Raises UnknownName, SettingsError, DiskFull.
+    """
+    known = {each.id: each for each in await platforms()}
     if platform not in known:
         title = _("There is no platform {name}.").format(name=clean_line(platform))
         raise UnknownName(title, "", _("It has: {names}").format(names=", ".join(known)))
@@ -67,7 +83,10 @@ async def lay_out(store: Store, platform: str, wanted: Sequence[ChapterId]) -> P
     chapters = [
         ImportedChapter(each.title, await store.book.text(each.id), each.volume, each.position) for each in there
     ]
-    return laid_out(known[platform], chapters)
+    export = laid_out(known[platform], chapters)
+    if target is not None:
+        await asyncio.to_thread(write_atomically, target, export.text.encode())
+    return export
 
 
 def _cover(folder: Path) -> bytes:

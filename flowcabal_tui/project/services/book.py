@@ -21,7 +21,7 @@ from flowcabal_tui.domain.memory import Curated, MetaName
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
-from flowcabal_tui.domain.platforms import PlatformExport
+from flowcabal_tui.domain.platforms import Platform, PlatformExport
 from flowcabal_tui.domain.proofing import ProofedChapter, ProofMark, ProofRule
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.scenes import ChapterScene
@@ -312,22 +312,34 @@ class BookService:
     async def remove_reference(self, command: RemoveReference) -> None:
         await self._store.references.remove(command.reference)
 
-    async def export(self, path: Path, form: str, *, comments: bool = False) -> Path:
-        """Writes the manuscript to a file, with `comments` also the open ones; `form` is its suffix where the path has
-        none. Returns the path."""
+    async def export(
+        self, path: Path, form: str, chapters: Sequence[ChapterId] = (), *, comments: bool = False
+    ) -> Path:
+        """Writes chapters (none: all with text) to a file, with `comments` also the open ones; `form` is its suffix
+        where the path has none. Returns the path."""
         from flowcabal_tui.project.book.exporting import export_book  # a project is opened sooner without
 
         path = path.expanduser()
         target = path if path.suffix or not form else path.with_suffix(f".{form}")
-        return await export_book(
-            self._store, self._parts.base.folder, self._parts.base.settings.project, target, comments=comments
-        )
+        base = self._parts.base
+        return await export_book(self._store, base.folder, base.settings.project, target, chapters, comments=comments)
 
-    async def lay_out(self, platform: str, chapters: Sequence[ChapterId] = ()) -> PlatformExport:
-        """Chapters (none: all with text) in the layout of a platform. Raises UnknownName or SettingsError."""
+    async def platforms(self) -> tuple[Platform, ...]:
+        """The layouts of platforms, ours and the user's. Raises SettingsError."""
+        from flowcabal_tui.project.book.exporting import platforms  # a project is opened sooner without
+
+        return await platforms()
+
+    async def lay_out(
+        self, platform: str, chapters: Sequence[ChapterId] = (), target: Path | None = None
+    ) -> PlatformExport:
+        """Chapters (none: all with text) in the layout of a platform, written to `target` where one is given.
+
+        Raises UnknownName, SettingsError, DiskFull.
+        """
         from flowcabal_tui.project.book.exporting import lay_out  # a project is opened sooner without
 
-        return await lay_out(self._store, platform, chapters)
+        return await lay_out(self._store, platform, chapters, target)
 
     async def back_up(self, target: Path) -> Manifest:
         """Writes a backup while the project is in use. Raises ProjectExists or DiskFull."""

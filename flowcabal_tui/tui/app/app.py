@@ -45,6 +45,7 @@ from flowcabal_tui.tui.shared.actions import bindings, shown_key
 from flowcabal_tui.tui.shared.notices import GoesOn, NoticeOver
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.trouble import Trouble, attempt
+from flowcabal_tui.tui.widgets.clipboard import CopyText, copy
 from flowcabal_tui.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
@@ -317,9 +318,11 @@ class FlowCabalApp(App[int]):
         """The new text of a difference."""
         self._copy(event.content)
 
-    def _copy(self, text: str) -> None:
-        from flowcabal_tui.tui.widgets.clipboard import copy
+    def on_copy_text(self, event: CopyText) -> None:
+        """What a dialog made for the clipboard."""
+        self._copy(event.content)
 
+    def _copy(self, text: str) -> None:
         self.notify(copy(self, text, self._state_folder).words, markup=False)
 
     @on(Request)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 from textual.suggester import Suggester
 
-from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.report import report_lines
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import (
@@ -37,10 +36,10 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.drafts import ChapterDrafts
+from flowcabal_tui.tui.book.export import BookExport
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.manuscript_words import Proposal, ProposalAccepted, ProposalRefused
 from flowcabal_tui.tui.book.reading import ReadingController
-from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import OutsideScreen, UnsavedAnswer, UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
@@ -61,7 +60,6 @@ _MOST_WARNINGS: Final = 6
 _MOST_REPORTED: Final = 8
 _FIRST: Final = 5
 """So many chapters and volumes of an import are named before it."""
-_FORMS: Final = ("md", "txt", "docx", "epub")
 
 
 class BookController:
@@ -374,37 +372,12 @@ class BookController:
 
     @on_key("book.export")
     async def export_book(self) -> None:
-        """Asks for the form and the file, and writes the book."""
-        choices = tuple((form, form) for form in _FORMS)
-        form = await self._screen.app.push_screen_wait(ChooseScreen(_("Export the book as"), choices))
-        if not form:
-            return
-        info = self._workbench.info
-        typed = await self._ask(_("File"), str(info.path / f"{info.path.name}.{form}"), PathSuggester())
-        if not typed:
-            return
-        path = typed_path(typed)
-        path = path if path.suffix else path.with_suffix(f".{form}")
-        if await asyncio.to_thread(path.exists):
-            title = _("Replace {path}?").format(path=path)
-            words = _("A file with this name exists. It will be overwritten.")
-            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
-                return
-        if not await self.may_leave_unsaved(_("Export without the unsaved text?"), _("The file gets the saved text.")):
-            return
-        comments = form != "epub" and await self._wants_comments()
-        written = await self._workbench.book.export(path, form, comments=comments)
-        self._screen.notify(_("Written: {path}").format(path=written), markup=False)
-
-    async def _wants_comments(self) -> bool:
-        """Asks, where there are open comments."""
-        n = len(await self._workbench.revision.comments(CommentWish()))
-        if not n:
-            return False
-        title = ngettext("Export the {n} open comment too?", "Export the {n} open comments too?", n).format(n=n)
-        without = ("without", _("without: the book alone"))
-        choices = (without, ("with", _("with the open comments, for a reader of the draft")))
-        return await self._screen.app.push_screen_wait(ChooseScreen(title, choices)) == "with"
+        """Asks for the form, the chapters and the file or clipboard, and exports them."""
+        export = BookExport(self._screen, self._workbench)
+        asked = await export.ask(self.chapters, self.chapter)
+        words = _("The export has the saved text.")
+        if asked and await self.may_leave_unsaved(_("Export without the unsaved text?"), words):
+            await export.write(asked)
 
     async def unsaved_names(self) -> str:
         """A sentence that names the chapters with unsaved text; "" when there are none."""

@@ -16,6 +16,7 @@ from textual.widgets import Input, Select, Static
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.typed_path import PathSuggester
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
@@ -36,7 +37,8 @@ def names_of(typed: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One row. A `value` that is a bool makes a box to tick, `choices` (id, words) a list; `names` complete a name."""
+    """One row. A `value` that is a bool makes a box to tick, `choices` (id, words) a list; `names` complete a name,
+    `path` a path."""
 
     id: str
     words: str
@@ -44,6 +46,7 @@ class Field:
     hint: str = ""
     names: bool = False
     choices: tuple[tuple[str, str], ...] = ()
+    path: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +143,10 @@ class FormScreen(TypedScreen[T]):
             options = [(words, key) for key, words in field.choices]
             inner = Choice(options, value=field.value, allow_blank=False, id=known, compact=True)
         else:
+            suggester = PathSuggester() if field.path else self._suggester if field.names else None
             inner = Input(
                 _shown(field.value), placeholder=field.hint, id=known, compact=True,
-                select_on_focus=False, suggester=self._suggester if field.names else None,
+                select_on_focus=False, suggester=suggester,
             )  # fmt: skip
         yield Horizontal(Static(field.words, markup=False), inner)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from textual.app import App
+from textual.message import Message
 
 from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.locale import _
@@ -15,6 +16,13 @@ from flowcabal_tui.system.files import Folder
 
 LARGEST: Final = 100_000
 """UTF-8 bytes that are sent to a terminal; many drop longer sequences."""
+
+
+@dataclass
+class CopyText(Message):
+    """The user wants `content` on the clipboard."""
+
+    content: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,134 @@
+"""Export from the screen: the book, a chapter or a range, to a file or to the clipboard."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.comments import CommentWish
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.platforms import Platform
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project import Project
+from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
+from flowcabal_tui.tui.shared.typed_path import typed_path
+from flowcabal_tui.tui.widgets.clipboard import CopyText
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+_FORMS: Final = ("md", "txt", "docx", "epub")
+_RANGE: Final = re.compile(r"(?P<first>[0-9]{0,7})\s*(?P<to>\.\.|[-–—~～至到]|)\s*(?P<last>[0-9]{0,7})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    """What the form asks for. `path` None: to the clipboard; () for all chapters."""
+
+    form: str
+    chapters: tuple[ChapterId, ...]
+    path: Path | None
+    comments: bool
+
+
+class BookExport:
+    """Asks how the book is exported, and does it."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
+        self._screen, self._workbench = screen, workbench
+
+    async def ask(self, chapters: Sequence[Chapter], open_one: Chapter | None) -> _Export | None:
+        """None when the writer leaves the form."""
+        try:
+            platforms = await self._workbench.book.platforms()
+        except SettingsError as error:  # the other forms need no profile
+            platforms = ()
+            self._screen.notify(f"{error.title} {error.advice}", severity="warning", markup=False)
+        comments = len(await self._workbench.revision.comments(CommentWish()))
+        fields = _fields(platforms, open_one, comments)
+        info, names = self._workbench.info, frozenset(each.id for each in platforms)
+
+        def read(typed: Typed) -> _Export:
+            form, to_clipboard = typed.text("form"), typed.text("to") == "clipboard"
+            if to_clipboard and form not in names:
+                raise Unreadable(_("Only the layout of a platform can be copied. Choose one, or a file."))
+            path = None if to_clipboard else typed_path(typed.text("file") or str(info.path / info.path.name))
+            if path is not None and not path.suffix:
+                path = path.with_suffix(".txt" if form in names else f".{form}")
+            wanted = _chapters(typed, chapters, open_one)
+            with_comments = comments > 0 and form in _FORMS and form != "epub" and typed.tick("comments")
+            return _Export(form, wanted, path, with_comments)
+
+        form = FormScreen(_("Export"), fields, read)
+        asked: _Export | None = await self._screen.app.push_screen_wait(form)
+        return asked
+
+    async def write(self, export: _Export) -> None:
+        """Writes or copies what was asked for; what a platform may refuse is reported and blocks nothing."""
+        book = self._workbench.book
+        if (path := export.path) is not None and await asyncio.to_thread(path.exists):
+            title = _("Replace {path}?").format(path=path)
+            words = _("A file with this name exists. It will be overwritten.")
+            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
+                return
+        if export.form not in _FORMS:
+            laid = await book.lay_out(export.form, export.chapters, path)
+            for line in laid.report[:-1]:
+                self._screen.notify(line, severity="warning", markup=False)
+            self._screen.notify(laid.report[-1], markup=False)
+            if path is None:
+                self._screen.post_message(CopyText(laid.text))
+        elif path is not None:
+            path = await book.export(path, export.form, export.chapters, comments=export.comments)
+        if path is not None:
+            self._screen.notify(_("Written: {path}").format(path=path), markup=False)
+
+
+def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: int) -> list[Field]:
+    forms = [*((form, form) for form in _FORMS), *((each.id, each.name) for each in platforms)]
+    which = [("all", _("all chapters")), ("range", _("the chapters of the next row"))]
+    if open_one is not None:
+        which.insert(1, ("this", f"{open_one.position} {open_one.title}"))
+    fields = [
+        Field("form", _("Form or platform"), forms[0][0], choices=tuple(forms)),
+        Field("which", _("Chapters"), "all", choices=tuple(which)),
+        Field("range", _("From, to"), "", _("12 or 3..7")),
+        Field("to", _("Goes to"), "file", choices=(("file", _("a file")), ("clipboard", _("the clipboard")))),
+        Field("file", _("File"), "", _("empty: in the folder of the project"), path=True),
+    ]
+    if comments:
+        words = ngettext("With the {n} open comment", "With the {n} open comments", comments).format(n=comments)
+        fields.append(Field("comments", words, False))
+    return fields
+
+
+def _chapters(typed: Typed, chapters: Sequence[Chapter], open_one: Chapter | None) -> tuple[ChapterId, ...]:
+    match typed.text("which"):
+        case "this" if open_one is not None:
+            found = [open_one]
+        case "range":
+            found = _between(typed.text("range"), chapters)
+        case _:
+            return ()
+    if not any(each.digest for each in found):
+        raise Unreadable(_("There is no text in these chapters yet."))
+    return tuple(each.id for each in found)
+
+
+def _between(words: str, chapters: Sequence[Chapter]) -> list[Chapter]:
+    """The chapters of `7`, `7..9`, `7..` or `..9`. Raises Unreadable."""
+    found = _RANGE.fullmatch(words)
+    if found is None or not (found["first"] or found["last"]):
+        raise Unreadable(_("{text} names no chapters: write 7, 7..9, 7.. or ..9.").format(text=words or "“”"))
+    first = int(found["first"] or 1)
+    last = int(found["last"] or (len(chapters) if found["to"] else first))
+    inside = [each for each in chapters if first <= each.position <= last]
+    if not inside:
+        raise Unreadable(_("The book has {n} chapters.").format(n=len(chapters)))
+    return inside
