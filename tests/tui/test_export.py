@@ -14,7 +14,7 @@ from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
 from tests.tui.test_upkeep import said
-from tests.tui.test_workspace import settled, until, workspace
+from tests.tui.test_workspace import screen_of, until, workspace
 
 
 async def fill(pilot: Pilot, **typed: str) -> None:
@@ -25,7 +25,6 @@ async def fill(pilot: Pilot, **typed: str) -> None:
         assert isinstance(row, Input | Select)
         row.value = value
     await pilot.press("ctrl+s")
-    await settled(pilot)
 
 
 async def test_a_range_goes_to_the_clipboard_as_a_platform_wants_it(tmp_path: Path) -> None:
@@ -42,6 +41,7 @@ async def test_a_range_goes_to_the_clipboard_as_a_platform_wants_it(tmp_path: Pa
 async def test_the_open_chapter_goes_to_a_file_of_the_platform(tmp_path: Path) -> None:
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
+        await screen_of(pilot).book.open(books.chapter_id(1))
         await fill(pilot, form="site", which="this", file=str(tmp_path / "today"))
         await until(pilot, lambda: workbench.exported)
         assert workbench.exported == [tmp_path / "today.txt"]
@@ -53,6 +53,7 @@ async def test_the_open_chapter_goes_to_a_file_of_the_platform(tmp_path: Path) -
         ({"to": "clipboard"}, "Only the layout of a platform"),
         ({"which": "range", "range": "two"}, "two names no chapters"),
         ({"which": "range", "range": ""}, "names no chapters"),
+        ({"which": "this"}, "There is no text in these chapters yet."),
         ({"which": "range", "range": "900.."}, "The book has"),
     ],
 )
@@ -62,8 +63,9 @@ async def test_what_cannot_be_exported_keeps_the_form_open_and_says_why(
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         await fill(pilot, **typed)
+        await until(pilot, lambda: wrong in " ".join("\n".join(shown(pilot.app)).split()))
         assert isinstance(pilot.app.screen, FormScreen)
-        assert wrong in " ".join("\n".join(shown(pilot.app)).split())
+        await pilot.press("escape")
         assert workbench.exported == []
 
 
