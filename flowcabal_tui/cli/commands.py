@@ -42,7 +42,7 @@ COMMANDS = [
     "proposals",
     "findings",
     "check",
-    *("proof", "scenes", "words"),
+    *("names", "proof", "scenes", "words"),
     "impact",
     "comments",
     "lock",
@@ -84,6 +84,6 @@ TRUSTING = (
         "purge",
     ),
     *("outline", "proposals", "findings", "check", "impact", "comments", "lock", "unlock", "passes", "revise"),
-    *("scenes", "words", "chapters", "workflows", "doctor", "session"),
+    *("names", "scenes", "words", "chapters", "workflows", "doctor", "session"),
 )
 """Commands that can send, spend or run, if only in the background."""

@@ -186,6 +186,10 @@ def _handler(command: str) -> Handler:
         from flowcabal_tui.cli import proofing
 
         return {"proof": proofing.proof, "scenes": proofing.scenes}[command]
+    if command == "names":
+        from flowcabal_tui.cli.names import names
+
+        return names
     if command == "words":
         from flowcabal_tui.cli.counting import words
 

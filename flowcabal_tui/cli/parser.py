@@ -22,6 +22,7 @@ from flowcabal_tui.cli.story_arguments import (
     export_arguments,
     findings_arguments,
     impact_arguments,
+    names_command,
     outline_arguments,
     proofing_commands,
     proposals_arguments,
@@ -335,6 +336,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     revised = _add(commands, "revise", _("rewrite paragraphs or a chapter, and accept the rewrite by paragraph"))
     _project(revised)
     revise_arguments(revised)
+    names_command(partial(_add, commands), _project)
     proofing_commands(partial(_add, commands), _project)
 
 

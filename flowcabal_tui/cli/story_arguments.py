@@ -1,11 +1,13 @@
-"""The arguments of `proposals`, `findings`, `check`, `impact` and `outline`."""
+"""The arguments of `proposals`, `findings`, `check`, `impact`, `names` and `outline`."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import get_args
 
 from flowcabal_tui.cli.argument_types import chapters_between, path, whole
+from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.proofing import PROOF_RULES
 from flowcabal_tui.domain.proposals import SHAPES
 from flowcabal_tui.locale import _
@@ -95,6 +97,30 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
     impact.add_argument("--yes", action="store_true", help=_("start without asking"))
     impact.add_argument("--limit", type=whole, default=100, metavar="N", help=_("list at most this many places"))
     impact.add_argument("--json", action="store_true")
+
+
+def names_command(
+    add: Callable[[str, str], argparse.ArgumentParser], project: Callable[[argparse.ArgumentParser], None]
+) -> None:
+    """Adds `names`."""
+    names = add("names", _("people, places and things with kinds and fields, the card of one; 1: none fits"))
+    project(names)
+    names.add_argument("--kind", metavar=_("KIND"), help=_("only of this kind, one of yours or of the program"))
+    names.add_argument("--words", default="", metavar=_("WORDS"), help=_("only with these words"))
+    names.add_argument("--card", metavar=_("NAME"), help=_("all that is known of this name"))
+    names.add_argument("--chapter", type=whole, metavar="N", help=_("with --card: as of the chapter at this place"))
+    names.add_argument("--edit", metavar=_("NAME"), help=_("change this name: --as, --field"))
+    names.add_argument("--as", dest="as_kind", metavar=_("KIND"), help=_("with --edit: it is of this kind"))
+    words = _("with --edit: what you note of it, repeatable; empty: nothing")
+    names.add_argument("--field", action="append", default=[], metavar="FIELD=TEXT", help=words)
+    names.add_argument("--define", metavar=_("KIND"), help=_("a kind of your own, or one of the program: --fields"))
+    names.add_argument(
+        "--base", choices=get_args(EntityKind), help=_("with --define: agents treat its names as this kind")
+    )
+    words = _("with --define: what is noted of each name of the kind, separated by commas")
+    names.add_argument("--fields", metavar="A,B", help=words)
+    names.add_argument("--undefine", metavar=_("KIND"), help=_("take a kind out; its names keep what is noted"))
+    names.add_argument("--json", action="store_true")
 
 
 def proofing_commands(

@@ -24,7 +24,8 @@ class Entity:
 
     `proposed` are names that an agent proposes and the writer has not confirmed: searches ignore them until then.
     `rejected` names were declined, and are not proposed again. `first_position` is the chapter position of the first
-    mention (None: not mentioned yet).
+    mention (None: not mentioned yet). `own_kind` is a kind in the writer's words ("": `kind` is all), `fields` are
+    what the writer notes of it, by name; no prompt gets them.
     """
 
     id: EntityId
@@ -36,6 +37,8 @@ class Entity:
     first_position: int | None = None
     proposed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    own_kind: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -233,7 +233,9 @@ async def _fill(rescue: Rescue, store: Store) -> None:
             kind: EntityKind = entity.kind  # type: ignore[assignment]  # just looked at
             aliases = tuple(map(str, _json_list(entity.aliases)))
             made = Entity(EntityId(entity.identity), kind, clean_line(entity.name), aliases, clean(entity.note), "hand")
-            await store.memory.put_entity(made)
+            fields = [row for row in _json_list(entity.fields) if isinstance(row, list) and len(row) == 2]
+            noted = tuple((str(name), str(value)) for name, value in fields)
+            await store.memory.put_entity(replace(made, own_kind=entity.own_kind, fields=noted))
     await put_notes(rescue, store, made_of)
 
 

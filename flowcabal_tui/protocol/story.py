@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import BookChange
 from flowcabal_tui.domain.memory import Entity
@@ -19,6 +20,14 @@ class PutEntity(Command):
 
     type: ClassVar[str] = "entity:put"
     entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class SetNameKinds(Command):
+    """Sets the writer's kinds of names with their fields, all of them. Names keep what is noted of them."""
+
+    type: ClassVar[str] = "kinds:set"
+    kinds: tuple[BookKind, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.errors import ProjectNotFound
 from flowcabal_tui.domain.lengths import Counting
+from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import Endpoint, Role
 from flowcabal_tui.domain.proofing import PROOF_RULES, ProofRule
 from flowcabal_tui.domain.run import RuleName
@@ -164,6 +165,19 @@ class GoalsSettings(_Table):
     )
 
 
+class KindSettings(_Table):
+    base: EntityKind = Field(description="The kind as which agents and profiles treat its names.")
+    fields: tuple[str, ...] = Field((), max_length=40, description="What is noted of each name of the kind.")
+
+
+class NamesSettings(_Table):
+    kinds: dict[str, KindSettings] = Field(
+        default_factory=dict,
+        description='Own kinds of names: `[names.kinds."sect"]` with `base = "organisation"` and `fields = ["rank"]`; '
+        "one called character, location, plot-thread, item or organisation gives that kind fields.",
+    )
+
+
 class RunSettings(_Table):
     concurrency: int = Field(8, ge=1, le=256, description="Nodes that work at the same time, over all runs.")
 
@@ -192,6 +206,7 @@ class ProjectSettings(_Table):
     run: RunSettings = RunSettings()
     actions: ActionsSettings = ActionsSettings()
     goals: GoalsSettings = GoalsSettings()
+    names: NamesSettings = NamesSettings()
 
 
 OFFLINE: Final = Endpoint(provider="offline", model="offline")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import Gone
+from flowcabal_tui.domain.book_kinds import BookKind
+from flowcabal_tui.domain.errors import Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.name_card import NameCard
 from flowcabal_tui.domain.story import RecordId, Relation
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
 from flowcabal_tui.protocol.memory import WriteProfile
-from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity
+from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, SetNameKinds
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.project.desk import Desk, both, make, opened, write_chapters
 
@@ -81,3 +83,28 @@ async def test_a_name_that_no_text_has_yet_and_one_that_is_unknown(desk: Desk) -
     for entity, chapter in (("nobody", four), ("bell", ChapterId("none"))):
         with pytest.raises(Gone):
             await desk.project.story.name_card(EntityId(entity), chapter)
+
+
+async def test_kinds_and_fields_are_the_writers_words_and_survive_the_project(folder: Path, desk: Desk) -> None:
+    kinds = (BookKind("公会", "organisation", ("职位",)), BookKind("character", "character", ("looks",)))
+    await desk.project.carry_out(SetNameKinds(kinds))
+    noted = replace(INES, own_kind="公会", kind="organisation", fields=(("职位", "船\x1b[2J主"), ("empty", " ")))
+    await desk.project.carry_out(PutEntity(noted))
+    assert await desk.project.story.name_kinds() == kinds
+    assert '[names.kinds."公会"]' in (folder / "flowcabal.toml").read_text(encoding="utf-8")
+    await desk.project.close()
+    async with opened(folder) as again:
+        assert await again.project.story.name_kinds() == kinds
+        entity = (await card(again, None, INES.id)).entity
+        assert (entity.own_kind, entity.fields) == ("公会", (("职位", "船主"),))
+
+
+@pytest.mark.parametrize(
+    "kind", [BookKind(" ", "item"), BookKind("x" * 41, "item"), BookKind("y", "item", ("z" * 41,))]
+)
+async def test_a_kind_without_a_name_or_with_a_very_long_one_is_refused(desk: Desk, kind: BookKind) -> None:
+    with pytest.raises(RunError, match="needs a name"):
+        await desk.project.carry_out(SetNameKinds((kind,)))
+    with pytest.raises(RunError, match="a name of its own"):
+        await desk.project.carry_out(SetNameKinds((BookKind("one", "item"), BookKind(" one", "location"))))
+    assert await desk.project.story.name_kinds() == ()

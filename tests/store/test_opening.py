@@ -41,6 +41,7 @@ from flowcabal_tui.store.migrations.m012_locks_and_passes import STATEMENTS as T
 from flowcabal_tui.store.migrations.m013_proposed_rewrites import STATEMENTS as THIRTEENTH
 from flowcabal_tui.store.migrations.m014_changes import STATEMENTS as FOURTEENTH
 from flowcabal_tui.store.migrations.m015_place_words import STATEMENTS as FIFTEENTH
+from flowcabal_tui.store.migrations.m016_own_kinds import STATEMENTS as SIXTEENTH
 from flowcabal_tui.store.store import Store
 
 HOLDER = """
@@ -89,6 +90,7 @@ async def test_released_migrations_are_never_changed():
         THIRTEENTH,
         FOURTEENTH,
         FIFTEENTH,
+        SIXTEENTH,
     )
     assert [digest_of(list(statements)) for statements in migrations] == RELEASED
     assert len(MIGRATIONS) == len(RELEASED)
@@ -292,4 +294,5 @@ RELEASED = [
     "64bbd23b37433777a160de47666e22d7",
     "256bc626422613fa8ed3152549d4877e",
     "a7c586bfa4de8f7812dd99aac27654cd",
+    "804b96b38813e945c259b08d345dfe94",
 ]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
+from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.errors import ProjectReadOnly
@@ -107,6 +108,7 @@ from flowcabal_tui.protocol.story import (
     PutRecord,
     RemoveEntity,
     RemoveRecord,
+    SetNameKinds,
     UndoDecision,
 )
 from flowcabal_tui.protocol.workflows import (
@@ -210,6 +212,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.profile_views = books.profiles(self.words)
         self._events: list[Event] = []
         self.told: dict[RunId, tuple[Event, ...]] = {}
+        self.kinds: tuple[BookKind, ...] = ()
         self.people = list(fake_story.people(self.words))
         self.cards_asked: list[tuple[EntityId, ChapterId | None]] = []
         self.records = fake_story.story(self.words)
@@ -345,6 +348,8 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                 self.chapter_rows = [row for row in self.chapter_rows if row.id != chapter]
                 self.deleted_rows = [row for row in self.deleted_rows if row.id != chapter]
                 self._events.append(TextPurged(chapter, 2, 1, 3, 4))
+            case SetNameKinds(kinds=kinds):
+                self.kinds = kinds
             case PutEntity(entity=entity):
                 self.people = [*(each for each in self.people if each.id != entity.id), entity]
                 self._events.append(BookChanged())
@@ -495,6 +500,9 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def entities(self) -> tuple[Entity, ...]:
         return tuple(self.people)
+
+    async def name_kinds(self) -> tuple[BookKind, ...]:
+        return self.kinds
 
     async def all(self) -> Story:
         return self.records

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.memory import Entity, Mention
@@ -15,6 +16,7 @@ from flowcabal_tui.domain.story import Story
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.story.kinds import known_kinds, set_kinds
 from flowcabal_tui.project.story.scenes import set_scene
 from flowcabal_tui.project.views import Seen
 from flowcabal_tui.protocol.book import BookChanged, SetScene
@@ -27,6 +29,7 @@ from flowcabal_tui.protocol.story import (
     PutRecord,
     RemoveEntity,
     RemoveRecord,
+    SetNameKinds,
     UndoDecision,
 )
 
@@ -44,6 +47,10 @@ class StoryService:
     async def entities(self) -> tuple[Entity, ...]:
         """All entities, by first mention, then id."""
         return await self._store.memory.entities()
+
+    async def name_kinds(self) -> tuple[BookKind, ...]:
+        """The writer's own kinds of names, and those of the program that have fields."""
+        return known_kinds(self._parts.base)
 
     async def seen(self) -> tuple[Seen, ...]:
         """The mentions of each entity: their number, and the first and last chapter."""
@@ -103,6 +110,11 @@ class StoryService:
         self._parts.story.require_name(entity)
         await self._parts.memory.steps.put_by_hand(replace(entity, name=clean(entity.name).strip(), by="hand"))
         await self._names_changed()
+
+    @handles(SetNameKinds)
+    async def set_name_kinds(self, command: SetNameKinds) -> None:
+        await set_kinds(self._parts.base, command.kinds)
+        self._parts.base.emit(BookChanged())
 
     @handles(RemoveEntity)
     async def remove_entity(self, command: RemoveEntity) -> None:

@@ -65,6 +65,8 @@ class FoundEntity:
     note: str
     by: str
     removed: bool
+    own_kind: str = ""
+    fields: str = "[]"
 
 
 @dataclass
@@ -164,9 +166,11 @@ class Salvage:
     def _entity(self, row: tuple[Value, ...]) -> None:
         if not _fits(row[:8], (str, int, str, str, str, str, str, int)) or row[2] not in _KINDS:
             return
+        noted = (str(row[10]), str(row[11])) if len(row) > 11 and _fits(row[10:12], (str, str)) else ()
         entity = FoundEntity(
             *(str(row[0]), _int(row[1]), str(row[2]), str(row[3]), str(row[4]), str(row[5]), str(row[6])),
             bool(row[7]),
+            *noted,
         )
         known = self.found.entities.get(entity.identity)
         if known is None or known.generation <= entity.generation:

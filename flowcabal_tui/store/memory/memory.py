@@ -13,7 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import BackgroundTask, Derived, Entity, Mention
 from flowcabal_tui.domain.proposals import Proposal
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.memory.cache import MemoryCache
@@ -109,6 +109,8 @@ class Memory:
             proposed=tuple(clean(name) for name in entity.proposed),
             note=clean(entity.note),
             first_position=None,
+            own_kind=clean_line(entity.own_kind),
+            fields=tuple((clean_line(name), clean(value).strip()) for name, value in entity.fields if value.strip()),
         )
         old = entity_now(connection, entity_subject(new.id))
         if old == new:

@@ -23,6 +23,7 @@ from flowcabal_tui.store.migrations.m012_locks_and_passes import m012_locks_and_
 from flowcabal_tui.store.migrations.m013_proposed_rewrites import m013_proposed_rewrites
 from flowcabal_tui.store.migrations.m014_changes import m014_changes
 from flowcabal_tui.store.migrations.m015_place_words import m015_place_words
+from flowcabal_tui.store.migrations.m016_own_kinds import m016_own_kinds
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m001_initial,
@@ -40,6 +41,7 @@ MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     m013_proposed_rewrites,
     m014_changes,
     m015_place_words,
+    m016_own_kinds,
 )
 
 

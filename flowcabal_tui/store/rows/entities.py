@@ -13,7 +13,7 @@ from flowcabal_tui.store.rows.proposals import settle_entity
 
 _SUBJECT: Final = "entity/"
 _NONE: Final = "[]"
-FIELDS: Final = "id, kind, name, aliases, note, by, proposed, rejected"
+FIELDS: Final = "id, kind, name, aliases, note, by, proposed, rejected, own_kind, fields"
 
 
 def entity_subject(entity: EntityId) -> str:
@@ -28,9 +28,12 @@ def entity_id(subject: str) -> EntityId:
 
 def entity_of(row: Row) -> Entity:
     """An entity from a row of FIELDS."""
-    identity, kind, name, aliases, note, by, proposed, rejected = row
+    identity, kind, name, aliases, note, by, proposed, rejected, own_kind, noted = row
     names = [tuple(json.loads(each)) if each != _NONE else () for each in (aliases, proposed, rejected)]
-    return Entity(identity, kind, name, names[0], note, by, proposed=names[1], rejected=names[2])
+    fields = tuple((label, value) for label, value in json.loads(noted)) if noted != _NONE else ()
+    return Entity(
+        identity, kind, name, names[0], note, by, proposed=names[1], rejected=names[2], own_kind=own_kind, fields=fields
+    )
 
 
 def entity_now(connection: sqlite3.Connection, subject: str) -> Entity | None:
@@ -46,10 +49,13 @@ def put_entity_row(
     connection: sqlite3.Connection, entity: Entity, generation: Generation, *, removed: bool = False
 ) -> None:
     """Writes the state of the entity from this generation on; rows that propose its names follow."""
-    names = [json.dumps(each, ensure_ascii=False) for each in (entity.aliases, entity.proposed, entity.rejected)]
+    lists = entity.aliases, entity.proposed, entity.rejected, entity.fields
+    aliases, proposed, rejected, fields = (json.dumps(each, ensure_ascii=False) for each in lists)
     connection.execute(
-        "INSERT OR REPLACE INTO entity (id, generation, kind, name, aliases, note, by, removed, proposed, rejected)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (entity.id, generation, entity.kind, entity.name, names[0], entity.note, entity.by, removed, *names[1:]),
+        f"INSERT OR REPLACE INTO entity ({FIELDS}, generation, removed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(entity.id, entity.kind, entity.name, aliases, entity.note, entity.by, proposed, rejected),
+            *(entity.own_kind, fields, generation, removed),
+        ),
     )
     settle_entity(connection, entity, generation, removed=removed)

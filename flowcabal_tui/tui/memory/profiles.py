@@ -195,7 +195,10 @@ class ProfilePane(Vertical):
             parts += [_(LEVELS[derived.level]), _as_of(derived), *self._standing(derived)]
         else:
             parts.append(_("nothing at this level yet"))
-        self.query_one(".head", Static).update(" · ".join([*parts, *([note] if note else [])]))
+        entity = self._profile.entity
+        noted = [f"{one_line(name, 40)}: {one_line(value, 120)}" for name, value in entity.fields] if entity else []
+        by_hand = [f"{_(METHODS['hand'])}: {' · '.join(noted)}"] if noted else []
+        self.query_one(".head", Static).update("\n".join([" · ".join([*parts, *([note] if note else [])]), *by_hand]))
 
     def _standing(self, derived: Derived) -> Iterator[str]:
         """The author of the level in view, and whether a newer state can be taken."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, Impact
@@ -23,6 +24,7 @@ from flowcabal_tui.protocol.story import (
     PutRecord,
     RemoveEntity,
     RemoveRecord,
+    SetNameKinds,
     UndoDecision,
 )
 from flowcabal_tui.tui.shared.spending import agents_cost
@@ -44,7 +46,9 @@ class StoryAccess:
     async def cast(self) -> Cast:
         """All entities with their records."""
         story, book = self._workbench.story, self._workbench.book
-        return Cast(*await asyncio.gather(story.entities(), book.chapters(), story.all(), story.seen()))
+        return Cast(
+            *await asyncio.gather(story.entities(), book.chapters(), story.all(), story.seen(), story.name_kinds())
+        )
 
     async def people(self) -> Cast:
         """All entities and chapters, without records."""
@@ -110,6 +114,10 @@ class StoryAccess:
     async def put_entity(self, entity: Entity) -> None:
         """Writes an entity by hand, which takes precedence over agents."""
         await self._workbench.carry_out(PutEntity(entity))
+
+    async def set_kinds(self, kinds: Sequence[BookKind]) -> None:
+        """Sets the kinds of names of the book."""
+        await self._workbench.carry_out(SetNameKinds(tuple(kinds)))
 
     async def remove_entity(self, entity: EntityId) -> None:
         """Removes an entity."""

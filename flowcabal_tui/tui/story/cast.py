@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
@@ -17,8 +18,10 @@ class Cast:
     """The entities of the book with their records."""
 
     def __init__(
-        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Sequence[Seen]
-    ) -> None:
+        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Sequence[Seen],
+        kinds: Sequence[BookKind] = (),
+    ) -> None:  # fmt: skip
+        self.kinds = tuple(kinds)
         self.entities, self.chapters, self.story = tuple(entities), tuple(chapters), story
         self.seen = {each.entity: each for each in seen}
         self._by_id = {each.id: each for each in entities}

@@ -30,6 +30,7 @@ def merged(gone: Entity, kept: Entity) -> Entity:
         note="\n".join(note for note in (kept.note, gone.note) if note),
         proposed=tuple(name for name in waiting if name not in (kept.name, *names)),
         rejected=tuple(name for name in kept.rejected if name not in names),
+        fields=tuple({**dict(gone.fields), **dict(kept.fields)}.items()),
     )
 
 

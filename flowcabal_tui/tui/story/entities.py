@@ -26,6 +26,7 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import new_id
 from flowcabal_tui.tui.story.ego import EgoScreen
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
+from flowcabal_tui.tui.story.kinds import edit_kinds
 from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names, rename_name
 from flowcabal_tui.tui.story.mentions import MentionsScreen
 from flowcabal_tui.tui.story.name_rows import name_columns, name_row
@@ -52,7 +53,8 @@ class EntitiesScreen(FilteredPage):
         mark("Everyone and everything with a name. `/` filters as you type, digits choose a kind. `?` before a "
              "name marks aliases that you have not confirmed: `c` confirms the one under the cursor, `x` rejects "
              "it. Enter shows the places, `r` the relations. Space marks names: `d` removes the marked ones, `M` "
-             "merges them, `K` changes their kind. `Ctrl+k` renames one everywhere."),
+             "merges them, `K` changes their kind. `t` sets your own kinds and fields. `Ctrl+k` renames one "
+             "everywhere."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EntitiesScreen { background: $background; }
@@ -90,6 +92,8 @@ class EntitiesScreen(FilteredPage):
                 "again: none."), id="names.mark-all"),
         Binding("K", "change_kind", mark("Kind"), show=False, tooltip=mark("Change the kind of the marked names, or "
                                                                            "of this one."), id="names.change-kind"),
+        Binding("t", "kinds", mark("Kinds and fields"), show=False, id="names.kinds",
+                tooltip=mark("Your own kinds of names, and what you note of each name of a kind.")),
         Binding("M", "merge", mark("Merge"), show=False, id="names.merge",
                 tooltip=mark("Merge names that mean the same: choose which one stays.")),
         *(Binding(digit, f"kind('{kind}')", words, show=False, id=f"names.{kind}") for digit, kind, words in _TABS),
@@ -245,7 +249,7 @@ class EntitiesScreen(FilteredPage):
             self.work(self._edit(entity))
 
     async def _edit(self, entity: Entity) -> None:
-        changed = await self.ask(entity_form(entity))
+        changed = await self.ask(entity_form(entity, self.cast.kinds if self.cast else ()))
         if changed is not None and self.cast is not None:
             known = changed if changed.id else replace(changed, id=new_id(changed.name, self.cast))
             await self.access.put_entity(known)
@@ -288,8 +292,17 @@ class EntitiesScreen(FilteredPage):
             self.work(self._change_kind(chosen))
 
     async def _change_kind(self, chosen: tuple[Entity, ...]) -> None:
-        if await change_kind(self, chosen):
+        if await change_kind(self, chosen, self.cast.kinds if self.cast else ()):
             await self._done(chosen[0].id)
+
+    def action_kinds(self) -> None:
+        """The kinds of the book, one of which is edited."""
+        if self.cast is not None:
+            self.work(self._edit_kinds(self.cast))
+
+    async def _edit_kinds(self, cast: Cast) -> None:
+        if await edit_kinds(self, cast):
+            await self.reload()
 
     def action_merge(self) -> None:
         """Two names of one, or all that are marked."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from flowcabal_tui.domain.book_kinds import BookKind, kind_of, of_kind
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import Rename
-from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.tui.shared.form import Field, FormScreen
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.impact import ImpactScreen
+from flowcabal_tui.tui.story.kinds import every_kind, kind_choices
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
-from flowcabal_tui.tui.story.words import ENTITY_KINDS
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 _SHOWN = 12
@@ -74,20 +75,20 @@ async def join_names(page: StoryPage, entities: Sequence[Entity]) -> EntityId | 
     return kept
 
 
-async def change_kind(page: StoryPage, entities: Sequence[Entity]) -> bool:
+async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequence[BookKind]) -> bool:
     """Gives all of them the kind that the writer chooses. Returns whether it did."""
-    kinds: dict[str, EntityKind] = {str(kind): kind for kind in ENTITY_KINDS}
-    choices = tuple((kind, _(words)) for kind, words in ENTITY_KINDS.items())
-    row = Field("kind", _("Kind"), entities[0].kind, choices=choices)
+    known = {each.name: each for each in every_kind((*kinds, kind_of(entities[0], kinds)))}
+    choices = kind_choices(tuple(known.values()))
+    row = Field("kind", _("Kind"), entities[0].own_kind or entities[0].kind, choices=choices)
     title = ngettext("Of which kind is {n} name?", "Of which kind are {n} names?", len(entities))
-    kind: EntityKind | None = await page.ask(
-        FormScreen(title.format(n=len(entities)), (row,), lambda typed: kinds[typed.text("kind")])
+    kind: BookKind | None = await page.ask(
+        FormScreen(title.format(n=len(entities)), (row,), lambda typed: known[typed.text("kind")])
     )
     if kind is None:
         return False
     for entity in entities:
-        if entity.kind != kind:
-            await page.access.put_entity(replace(entity, kind=kind, by="hand"))
+        if (changed := of_kind(entity, kind)) != entity:
+            await page.access.put_entity(replace(changed, by="hand"))
     return True
 
 

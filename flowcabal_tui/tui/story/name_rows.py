@@ -6,7 +6,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.words import ENTITY_KINDS
+from flowcabal_tui.tui.story.words import kind_words
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 
 
@@ -29,7 +29,7 @@ def name_row(columns: Columns, entity: Entity, cast: Cast, *, marked: bool, show
         Cell("?" if entity.proposed else "", "waiting"),
         Cell("*" if marked else "", "focus"),
         " = ".join(one_line(name, 30) for name in entity.names),
-        _(ENTITY_KINDS[entity.kind]) if shows_kind else "",
+        kind_words(entity) if shows_kind else "",
         f"{seen.mentions:,}" if seen else "—",
         f"{seen.first}-{seen.last}" if seen else "—",
     )

@@ -266,12 +266,12 @@ def _form(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
     """The form of the record or entity as it would be written; None when it is no more."""
     match proposal.difference.after:
         case Entity() as entity:
-            return entity_form(cast.entity(entity.id) or entity)
+            return entity_form(cast.entity(entity.id) or entity, cast.kinds)
         case NewName(entity=identity, name=name):
             known = cast.entity(identity)
             if known is None:
                 return None
-            return entity_form(replace(known, aliases=tuple(dict.fromkeys((*known.aliases, name)))))
+            return entity_form(replace(known, aliases=tuple(dict.fromkeys((*known.aliases, name)))), cast.kinds)
         case Sequel() as sequel:
             before = cast.record(sequel.record) or proposal.difference.before
             if before is None:

@@ -2,44 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from flowcabal_tui.domain.book_kinds import BookKind, field_names, kind_of, of_kind
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId, Relation
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story import typed as reading
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.words import ENTITY_KINDS
+from flowcabal_tui.tui.story.kinds import every_kind, kind_choices
 
 L = TypeVar("L", Relation, Fact)
 NEW: Final = RecordId("")
 """The id of a record that is not written yet."""
 
 
-def entity_form(entity: Entity) -> FormScreen[Entity]:
-    """Name, kind, further names, note. A name that is written waits no more; one that is taken away is rejected."""
-    kinds: dict[str, EntityKind] = {str(kind): kind for kind in ENTITY_KINDS}
+def entity_form(entity: Entity, kinds: Sequence[BookKind] = ()) -> FormScreen[Entity]:
+    """Name, kind, further names, note, and the fields of its kind among the `kinds` of the book.
+
+    A name that is written waits no more; one that is taken away is rejected.
+    """
+    known = {each.name: each for each in every_kind((*kinds, kind_of(entity, kinds)))}
+    noted, labels = dict(entity.fields), field_names(entity, kinds)
 
     def read(typed: Typed) -> Entity:
         name, aliases = typed.text("name"), names_of(typed.text("aliases"))
         if not name:
             raise Unreadable(_("A name is missing."))
         aliases, dropped = _without(aliases, (name,)), _without(entity.aliases, (name, *aliases))
+        fields = ((label, typed.text(f"noted-{at}")) for at, label in enumerate(labels))
         return replace(
-            entity, kind=kinds[typed.text("kind")], name=name, aliases=aliases, note=typed.text("note"), by="hand",
+            of_kind(entity, known[typed.text("kind")]), name=name, aliases=aliases, note=typed.text("note"), by="hand",
+            fields=tuple((label, value) for label, value in fields if value),
             proposed=_without(entity.proposed, (name, *aliases)),
             rejected=_without((*entity.rejected, *dropped), (name, *aliases)),
         )  # fmt: skip
 
     fields = (
         Field("name", _("Name"), entity.name),
-        Field("kind", _("Kind"), entity.kind, choices=tuple((kind, _(words)) for kind, words in ENTITY_KINDS.items())),
+        Field("kind", _("Kind"), entity.own_kind or entity.kind, choices=kind_choices(tuple(known.values()))),
         Field("aliases", _("Aliases"), ", ".join(entity.aliases), _("separated by commas")),
         Field("note", _("Note"), entity.note),
+        *(Field(f"noted-{at}", one_line(label, 20), noted.get(label, "")) for at, label in enumerate(labels)),
     )
     return FormScreen(_("Edit {name}").format(name=entity.name) if entity.name else _("A new name"), fields, read)
 

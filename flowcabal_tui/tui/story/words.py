@@ -45,11 +45,16 @@ class Standing:
     silent: int | None = None
 
 
+def kind_words(entity: Entity) -> str:
+    """The kind of an entity, in the writer's words where it has some."""
+    return one_line(entity.own_kind, 40) or _(ENTITY_KINDS[entity.kind])
+
+
 def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
     """The details beside the list."""
     yield one_line(entity.name, 200)
     seen = cast.seen.get(entity.id)
-    yield f"{_(ENTITY_KINDS[entity.kind])} · {_(BY_ENTITY[entity.by])}"
+    yield f"{kind_words(entity)} · {_(BY_ENTITY[entity.by])}"
     if seen is None:
         yield _("never mentioned")
     else:
@@ -62,6 +67,8 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
         yield counted + " · " + ngettext("{n} fact", "{n} facts", facts).format(n=facts)
     if entity.note:
         yield one_line(entity.note, 2_000)
+    for name, value in entity.fields:
+        yield _("{name}: {value}").format(name=one_line(name, 40), value=one_line(value, 300))
 
 
 def standing(promise: Promise, cast: Cast) -> Standing:

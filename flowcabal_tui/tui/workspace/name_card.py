@@ -13,15 +13,16 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.known_names import KnownNames, NameHit
 from flowcabal_tui.domain.name_card import CardPlace, NameCard
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.card_words import FIRST, NAMES, PROFILE, RELATION, SEEN, card_head, card_lines
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted
 from flowcabal_tui.protocol.memory import BackgroundChanged, ProfileUpdated
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.shared.name_card import NameCardPanel
+from flowcabal_tui.tui.shared.name_card import CardRow, NameCardPanel
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
-from flowcabal_tui.tui.story.card_rows import FIRST, NAMES, PROFILE, RELATION, SEEN, card_head, card_rows
 from flowcabal_tui.tui.story.controller import StoryController
+from flowcabal_tui.tui.story.words import BY_ENTITY, kind_words
 from flowcabal_tui.tui.widgets.noted_view import NotedView
 from flowcabal_tui.tui.widgets.writing_area import WritingArea
 
@@ -154,7 +155,8 @@ class NameCardController:
             self._card = None
             self._panel.show(_("No name is at the cursor."), ())
         else:
-            self._panel.show(card_head(card), tuple(card_rows(card)))
+            kind = f"{kind_words(card.entity)} · {_(BY_ENTITY[card.entity.by])}"
+            self._panel.show(card_head(card), [CardRow(*line) for line in card_lines(card, kind)])
 
     @on_key("manuscript.next-name", step=1, group="name-card-panel")
     @on_key("manuscript.previous-name", step=-1, group="name-card-panel")

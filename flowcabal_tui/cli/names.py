@@ -1,0 +1,127 @@
+"""`names`: people, places and things with their kinds and fields; the card of one; the kinds of the book."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import get_args
+
+from flowcabal_tui.cli.answers import BadArgument, require_beside
+from flowcabal_tui.cli.naming import chapter_at
+from flowcabal_tui.cli.opening import opened
+from flowcabal_tui.cli.terminal import say, say_json, say_row
+from flowcabal_tui.domain.book_kinds import BookKind, kind_of, of_kind
+from flowcabal_tui.domain.codec import to_plain
+from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.memory import Entity, EntityKind
+from flowcabal_tui.domain.name_card import NameCard
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.card_words import card_head, card_lines
+from flowcabal_tui.protocol.story import PutEntity, SetNameKinds
+
+DONE, NONE = 0, 1
+_SHOWN = 10
+_KINDS: tuple[EntityKind, ...] = get_args(EntityKind)
+
+
+async def names(arguments: Namespace) -> int:
+    """The names in a line each, after what the options change; exit code 1 when none fits."""
+    edits, defines = arguments.edit is not None, arguments.define is not None
+    require_beside("--edit", edits, field=arguments.field, **{"as": arguments.as_kind})
+    require_beside("--define", defines, base=arguments.base, fields=arguments.fields)
+    require_beside("--card", arguments.card is not None, chapter=arguments.chapter)
+    changes = edits or defines or arguments.undefine is not None
+    project = await opened(arguments, read_only=not changes, knowledge=False)
+    try:
+        await _carry_out(project, arguments)
+        if arguments.card is not None:
+            chapter = await chapter_at(project, arguments.chapter)
+            entity = _named(await project.story.entities(), arguments.card)
+            _print_card(await project.story.name_card(entity.id, chapter), as_json=arguments.json)
+            return DONE
+        found = [each for each in await project.story.entities() if _fits(each, arguments)]
+        _print(found, await project.story.name_kinds(), as_json=arguments.json)
+    finally:
+        await project.close()
+    return DONE if found or changes else NONE
+
+
+async def _carry_out(project: Project, arguments: Namespace) -> None:
+    """Kinds first, so that a name can be of one that was just defined."""
+    kinds = {each.name: each for each in await project.story.name_kinds()}
+    if arguments.define is not None:
+        kind = kinds.get(arguments.define) or BookKind(arguments.define, _base(arguments.define))
+        fields = kind.fields if arguments.fields is None else tuple(arguments.fields.split(","))
+        kinds[kind.name] = replace(kind, base=arguments.base or kind.base, fields=fields)
+    if arguments.undefine is not None and kinds.pop(arguments.undefine, None) is None:
+        raise _unknown(_("There is no kind {name}.").format(name=arguments.undefine), kinds)
+    if arguments.define is not None or arguments.undefine is not None:
+        await project.carry_out(SetNameKinds(tuple(kinds.values())))
+    if arguments.edit is not None:
+        entity = _named(await project.story.entities(), arguments.edit)
+        await project.carry_out(PutEntity(_edited(entity, arguments, tuple(kinds.values()))))
+
+
+def _base(name: str) -> EntityKind:
+    return next((kind for kind in _KINDS if kind == name), "character")
+
+
+def _edited(entity: Entity, arguments: Namespace, kinds: Sequence[BookKind]) -> Entity:
+    """The name of another kind, and with other fields. Raises BadArgument, UnknownName."""
+    fields = dict(entity.fields)
+    for given in arguments.field:
+        name, equals, value = given.partition("=")
+        if not equals or not name.strip():
+            raise BadArgument(_("A field is NAME=TEXT: {given}").format(given=clean_line(given)))
+        fields[name.strip()] = value
+    if arguments.as_kind is not None:
+        known = {kind: BookKind(kind, kind) for kind in _KINDS} | {each.name: each for each in kinds}
+        if arguments.as_kind not in known:
+            raise _unknown(_("There is no kind {name}.").format(name=arguments.as_kind), known)
+        entity = of_kind(entity, known[arguments.as_kind])
+    return replace(entity, fields=tuple(fields.items()), by="hand")
+
+
+def _named(entities: Sequence[Entity], wanted: str) -> Entity:
+    """By id, name or alias. Raises UnknownName."""
+    for known in (lambda each: (each.id, each.name), lambda each: each.names):
+        found = next((each for each in entities if wanted in known(each)), None)
+        if found is not None:
+            return found
+    raise _unknown(_("There is no name {name}.").format(name=wanted), [each.name for each in entities])
+
+
+def _unknown(said: str, known: Iterable[str]) -> UnknownName:
+    names = [clean_line(name) for name in known]
+    listed = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+    return UnknownName(said, _("There are: {names}").format(names=listed or "—"))
+
+
+def _fits(entity: Entity, arguments: Namespace) -> bool:
+    words = arguments.words.casefold()
+    said = (*entity.names, entity.note, *(value for _name, value in entity.fields))
+    return arguments.kind in (None, entity.own_kind or entity.kind, entity.kind) and any(
+        words in each.casefold() for each in said
+    )
+
+
+def _print(found: Sequence[Entity], kinds: Sequence[BookKind], *, as_json: bool) -> None:
+    if as_json:
+        say_json({"names": [to_plain(each) for each in found], "kinds": [to_plain(each) for each in kinds]}, indent=2)
+        return
+    for each in found:
+        fields = " · ".join(f"{clean_line(name)}: {clean_line(value)}" for name, value in each.fields)
+        kind = clean_line(kind_of(each, kinds).name)
+        say_row((each.id, kind, " = ".join(map(clean_line, each.names)), clean_line(each.note), fields))
+
+
+def _print_card(card: NameCard, *, as_json: bool) -> None:
+    if as_json:
+        say_json(to_plain(card), indent=2)
+        return
+    say(card_head(card))
+    for _target, label, words in card_lines(card, clean_line(card.entity.own_kind or card.entity.kind)):
+        say(f"{label} {words}".strip())

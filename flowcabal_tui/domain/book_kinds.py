@@ -1,0 +1,42 @@
+"""Kinds of names in the writer's words, and what the writer notes of each name of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from flowcabal_tui.domain.memory import Entity, EntityKind
+
+
+@dataclass(frozen=True, slots=True)
+class BookKind:
+    """A kind of names in one book, such as "sect". Agents and profiles treat its names as those of the kind `base`.
+
+    A `name` that is an `EntityKind` stands for that kind itself, which gets these fields.
+    """
+
+    name: str
+    base: EntityKind
+    fields: tuple[str, ...] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """Is it a kind that the program does not have itself?"""
+        return self.name not in get_args(EntityKind)
+
+
+def kind_of(entity: Entity, kinds: Iterable[BookKind]) -> BookKind:
+    """The kind of an entity; one that is no longer in the book has no fields."""
+    name = entity.own_kind or entity.kind
+    return next((each for each in kinds if each.name == name), BookKind(name, entity.kind))
+
+
+def field_names(entity: Entity, kinds: Iterable[BookKind]) -> tuple[str, ...]:
+    """The fields of its kind, then those that it has besides."""
+    return tuple(dict.fromkeys((*kind_of(entity, kinds).fields, *(name for name, _value in entity.fields))))
+
+
+def of_kind(entity: Entity, kind: BookKind) -> Entity:
+    """The entity as one of this kind. What is noted in fields stays."""
+    return replace(entity, kind=kind.base, own_kind=kind.name if kind.is_own else "")

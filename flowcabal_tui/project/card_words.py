@@ -1,0 +1,54 @@
+"""The words of a name's card, for the screen and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.domain.name_card import CardPlace, NameCard
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, ngettext
+
+NAMES, PROFILE, SEEN, FIRST, RELATION = "names", "profile", "seen", "first", "relation/"
+"""What lines lead to; a relation with the id of the other one."""
+_SIGNS: Final = {True: "→", False: "←", None: "─"}
+
+
+def card_head(card: NameCard) -> str:
+    """The name, and below it the aliases."""
+    aliases = " = ".join(_cut(alias, 40) for alias in card.entity.aliases)
+    return "\n".join(filter(None, (_cut(card.entity.name, 60), aliases and f"= {aliases}")))
+
+
+def card_lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
+    """What each line leads to, its label ("": none) and its words, `kind` first.
+
+    Kind and mentions, profile, note, fields, where it was last and first, relations.
+    """
+    entity = card.entity
+    counted = ngettext("mentioned {n} time", "mentioned {n} times", card.mentions).format(n=f"{card.mentions:,}")
+    yield NAMES, "", f"{kind} · {counted if card.mentions else _('never mentioned')}"
+    if card.about:
+        yield PROFILE, _("Profile:"), _cut(card.about, 300)
+    if entity.note:
+        yield NAMES, _("Note:"), _cut(entity.note, 300)
+    for name, value in entity.fields:
+        yield NAMES, _("{name}:").format(name=_cut(name, 40)), _cut(value, 300)
+    if card.seen is not None:
+        yield SEEN, _("Last seen:"), _placed(card.seen)
+    elif card.first is not None:
+        yield FIRST, _("Last seen:"), _("in no earlier chapter")
+    if card.first is not None:
+        yield FIRST, _("First:"), _placed(card.first)
+    for each in card.relations:
+        yield f"{RELATION}{each.other}", "", f"{_SIGNS[each.outward]} {_cut(each.words, 40)} · {_cut(each.name, 60)}"
+
+
+def _placed(place: CardPlace) -> str:
+    chapter = f"{place.position} {_cut(place.title, 40)}".rstrip()
+    return _("{chapter} “{words}”").format(chapter=chapter, words=_cut(place.sentence, 120))
+
+
+def _cut(text: str, limit: int) -> str:
+    line = clean_line(text)
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -1,0 +1,39 @@
+"""`names`: kinds and fields by hand, the card of a name; `impact --name` renames one everywhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Call
+
+
+def test_a_kind_with_fields_is_defined_given_to_a_name_and_taken_out(call: Call, demo: Path) -> None:
+    assert call("names", demo, "--define", "Guild", "--base", "organisation", "--fields", "rank, motto").code == 0
+    edited = call("names", demo, "--edit", "Nora Vale", "--as", "Guild", "--field", "rank=master", "--json")
+    told = json.loads(edited.out)
+    assert told["kinds"] == [{"name": "Guild", "base": "organisation", "fields": ["rank", "motto"]}]
+    (nora,) = [each for each in told["names"] if each["name"] == "Nora Vale"]
+    assert (nora["kind"], nora["own_kind"], nora["by"]) == ("organisation", "Guild", "hand")
+    assert nora["fields"] == [["rank", "master"]]
+    assert "rank: master" in call("names", demo, "--kind", "Guild").out
+    assert call("names", demo, "--words", "Miss Vale").out.count("\n") == 1
+    assert call("names", demo, "--undefine", "Guild", "--edit", "Nora Vale", "--field", "rank=").code == 0
+    left = call("names", demo, "--kind", "Guild")
+    assert "Nora Vale" in left.out and "rank" not in left.out, "a name keeps the word for its kind"
+    assert call("names", demo, "--kind", "Sect").code == 1
+
+
+def test_the_card_of_a_name_is_printed(call: Call, demo: Path) -> None:
+    told = call("names", demo, "--card", "Nora Vale", "--chapter", "3")
+    assert told.code == 0 and told.out.startswith("Nora Vale")
+    assert "Last seen: 2 " in told.out and "First: 1 " in told.out
+    card = json.loads(call("names", demo, "--card", "Nora Vale", "--json").out)
+    assert card["entity"]["name"] == "Nora Vale" and card["mentions"] > 3
+
+
+def test_a_name_is_renamed_everywhere_by_impact(call: Call, demo: Path) -> None:
+    assert call("impact", demo, "--name", "Nora Vale", "--to", "Vera Vale", "--apply").code == 0
+    assert "Vera Vale" in call("names", demo).out
+    assert call("names", demo, "--card", "Vera Vale").out.startswith("Vera Vale")
+    assert call("names", demo, "--card", "Nora Vale").code == 2
