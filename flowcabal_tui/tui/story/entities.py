@@ -29,7 +29,7 @@ from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.kinds import edit_kinds
 from flowcabal_tui.tui.story.many_names import change_kind, join_names, remove_names, rename_name
 from flowcabal_tui.tui.story.mentions import MentionsScreen
-from flowcabal_tui.tui.story.name_rows import name_columns, name_row
+from flowcabal_tui.tui.story.name_rows import NAMES_CSS, name_columns, name_row
 from flowcabal_tui.tui.story.record_forms import entity_form, person_form
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.story.story_page import Place
@@ -56,19 +56,7 @@ class EntitiesScreen(FilteredPage):
              "merges them, `K` changes their kind. `t` sets your own kinds and fields. `Ctrl+k` renames one "
              "everywhere."),
     )  # fmt: skip
-    DEFAULT_CSS = """
-    EntitiesScreen { background: $background; }
-    EntitiesScreen .filter, EntitiesScreen .filter:focus {
-        height: 1; border: none; padding: 0 1; background: $boost;
-    }
-    EntitiesScreen #list { width: 1fr; height: 1fr; }
-    EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
-    EntitiesScreen.-narrow Horizontal { layout: vertical; }
-    EntitiesScreen.-narrow .about { height: 45%; border-left: none; border-top: solid $panel; }
-    EntitiesScreen .told { height: auto; max-height: 60%; }
-    EntitiesScreen #names { height: 1fr; margin-top: 1; }
-    EntitiesScreen.-narrow #names { margin-top: 0; }
-    """
+    DEFAULT_CSS = NAMES_CSS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", mark("Find"), tooltip=mark("Type a part of a name."), id="names.filter"),
         Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("Confirm this alias."), id="names.confirm"),
@@ -298,11 +286,7 @@ class EntitiesScreen(FilteredPage):
     def action_kinds(self) -> None:
         """The kinds of the book, one of which is edited."""
         if self.cast is not None:
-            self.work(self._edit_kinds(self.cast))
-
-    async def _edit_kinds(self, cast: Cast) -> None:
-        if await edit_kinds(self, cast):
-            await self.reload()
+            self.work(edit_kinds(self, self.cast))
 
     def action_merge(self) -> None:
         """Two names of one, or all that are marked."""

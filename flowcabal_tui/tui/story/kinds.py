@@ -36,22 +36,22 @@ def kind_choices(kinds: Sequence[BookKind]) -> tuple[tuple[str, str], ...]:
     return tuple((each.name, kind_name(each)) for each in every_kind(kinds))
 
 
-async def edit_kinds(page: StoryPage, cast: Cast) -> bool:
-    """Asks which kind, and for its name and fields. Returns whether anything was changed."""
+async def edit_kinds(page: StoryPage, cast: Cast) -> None:
+    """Asks which kind, and for its name and fields; shows the page anew."""
     known = {each.name: each for each in every_kind(cast.kinds)}
     rows = tuple((each.name, (kind_name(each), _(", ").join(each.fields))) for each in known.values())
     title = _("Kinds of names and their fields")
     picked: str | None = await page.app.push_screen_wait(ChooseScreen(title, (*rows, (_NEW, _("A new kind")))))
     if picked is None:
-        return False
+        return
     before = known.get(picked, BookKind("", "character"))
     after = await page.ask(_form(before))
     if after is None or after == before:
-        return False
+        return
     kept = {each.name: each for each in cast.kinds} | {before.name: after}
     await page.access.set_kinds(tuple(each for each in kept.values() if each.name and (each.is_own or each.fields)))
     await _follow(page, cast, before, after)
-    return True
+    await page.reload()
 
 
 def _form(kind: BookKind) -> FormScreen[BookKind]:

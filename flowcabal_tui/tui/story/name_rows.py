@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.words import kind_words
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+
+NAMES_CSS: Final = """
+EntitiesScreen { background: $background; }
+EntitiesScreen .filter, EntitiesScreen .filter:focus {
+    height: 1; border: none; padding: 0 1; background: $boost;
+}
+EntitiesScreen #list { width: 1fr; height: 1fr; }
+EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
+EntitiesScreen.-narrow Horizontal { layout: vertical; }
+EntitiesScreen.-narrow .about { height: 45%; border-left: none; border-top: solid $panel; }
+EntitiesScreen .told { height: auto; max-height: 60%; }
+EntitiesScreen #names { height: 1fr; margin-top: 1; }
+EntitiesScreen.-narrow #names { margin-top: 0; }
+"""
+"""The styles of the page."""
 
 
 def name_columns() -> Columns:
