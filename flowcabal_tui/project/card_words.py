@@ -11,6 +11,7 @@ from flowcabal_tui.locale import _, ngettext
 
 NAMES, PROFILE, SEEN, FIRST, RELATION = "names", "profile", "seen", "first", "relation/"
 """What lines lead to; a relation with the id of the other one."""
+_QUOTES: Final = '“”"「」『』 '
 _SIGNS: Final = {True: "→", False: "←", None: "─"}
 
 
@@ -46,7 +47,7 @@ def card_lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
 
 def _placed(place: CardPlace) -> str:
     chapter = f"{place.position} {_cut(place.title, 40)}".rstrip()
-    return _("{chapter} “{words}”").format(chapter=chapter, words=_cut(place.sentence, 120))
+    return _("{chapter} “{words}”").format(chapter=chapter, words=_cut(place.sentence.strip(_QUOTES), 120))
 
 
 def _cut(text: str, limit: int) -> str:

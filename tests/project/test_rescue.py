@@ -55,7 +55,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     await desk.project.carry_out(WriteChapter(chapter, words(number, version)))  # type: ignore[arg-type]  # an id
             await desk.project.carry_out(EditChapter(await desk.chapter(COUNT), deleted=True))
             await desk.project.carry_out(WriteMeta("outline", "Everybody leaves Saltreach."))
-            await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))))
+            ines = Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))
+            await desk.project.carry_out(PutEntity(replace(ines, own_kind="Ferrier", fields=(("looks", "tall"),))))
             await desk.settled()
 
     asyncio.run(write())
@@ -137,7 +138,9 @@ async def test_what_stands_beside_the_damage_is_whole(novel: Path, damage: Damag
     assert len(list((out / "deleted").iterdir())) == 1
     async with opened(out / PROJECT) as desk:
         assert await desk.project.book.meta("outline") == "Everybody leaves Saltreach."
-        assert ("Ines Marlow", "hand") in [(one.name, one.by) for one in await desk.project.story.entities()]
+        known = {each.name: each for each in await desk.project.story.entities()}
+        ines = known["Ines Marlow"]
+        assert (ines.by, ines.own_kind, ines.fields) == ("hand", "Ferrier", (("looks", "tall"),))
         assert len(await desk.project.book.deleted_chapters()) == 1
         assert desk.project.info.trust == "trusted", "the program has made it itself"
 

@@ -116,7 +116,7 @@ class Salvage:
                     self.found.locks.append(row)
                 case 23 if row[2] == "finding":
                     self.found.findings.append(row)
-                case 8 | 9 | 10:
+                case 8 | 9 | 10 | 12:
                     self._entity(row)
         self.found.damaged_texts = len(damaged - self.found.texts.keys())
         return self.found
