@@ -51,6 +51,7 @@ class Project:
         self.revision = on_engine(lambda: services.revision, engine)
         self.settings = on_engine(lambda: services.settings, engine)
         self.drafts = on_engine(lambda: services.drafts, engine)
+        self.knowledge = on_engine(lambda: services.knowledge, engine)
         self._commands = CommandQueue(services.all, self._require, feed.publish, parts.base.tasks.create)
         engine.submit(self._commands.work())
         self._startup, self._has_begun, self._closed = startup, False, False

@@ -108,7 +108,7 @@ class Rebuild(Command):
     """Makes derived texts again from the book; the writer's texts stay, and no answer is paid twice.
 
     The index is right when the command is done; the rest follows as background work. The result is the number of
-    waiting steps. With `uris`, of the texts out of date only these.
+    waiting steps. With `uris`, of the texts out of date, or of the knowledge server's subjects, only these.
     """
 
     type: ClassVar[str] = "memory:rebuild"

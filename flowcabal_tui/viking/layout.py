@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter, Span
+from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.text import digest, slug
 
 RESOURCES: Final = "viking://resources"
 L0_FILE: Final = ".abstract.md"
 L1_FILE: Final = ".overview.md"
 L1_PLAIN_FILE: Final = "overview.md"
+
+_LEVEL_OF_FILE: Final[Mapping[str, Level]] = {L0_FILE: "L0", L1_FILE: "L1", L1_PLAIN_FILE: "L1"}
 
 VERSION: Final = 2
 """The version of the tree's form: trees of another version are written again."""
@@ -67,6 +71,11 @@ def scene_file(index: int) -> str:
 def scene_index(file: str) -> int:
     """The index that `scene_file` was given."""
     return int(file.removeprefix("scene-").removesuffix(".md")) - 1
+
+
+def level_of(file: str) -> Level:
+    """The level of a file in a directory of the tree."""
+    return _LEVEL_OF_FILE.get(file, "L2")
 
 
 def workspace_name(project: str, folder: Path, server: str = "") -> str:

@@ -15,11 +15,6 @@ from flowcabal_tui.viking.client import Found, KnowledgeClient
 from flowcabal_tui.viking.manifest import Manifest, Record
 
 _LEVELS: Final[tuple[Literal[0, 1, 2], ...]] = (0, 1, 2)
-_LEVEL_OF_FILE: Final[Mapping[str, Level]] = {
-    layout.L0_FILE: "L0",
-    layout.L1_FILE: "L1",
-    layout.L1_PLAIN_FILE: "L1",
-}
 MOST_TARGETS: Final = 100
 """Each target costs the server time: with more targets, more results are requested without any and filtered here."""
 _OPENED: Final = 4
@@ -107,7 +102,7 @@ def _hit(root: str, found: Found, allowed: Mapping[str, Record]) -> KnowledgeHit
     record = allowed.get(path)
     if record is None or name not in record.files:
         return None
-    level = _LEVEL_OF_FILE.get(name, "L2")
+    level = layout.level_of(name)
     start, end = record.scenes[layout.scene_index(name)] if level == "L2" else (-1, -1)
     uri = found.uri.removeprefix(f"{root}/") if level == "L2" else path
     digest = record.files[name]

@@ -11,6 +11,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.locale import _
 from flowcabal_tui.viking import layout, pack, search
@@ -82,6 +83,30 @@ class KnowledgeSync:
     def held(self) -> dict[str, str]:
         """The content of the server's tree that the manifest confirms: subjects and their sources."""
         return {record.subject: record.source for _path, record in self._manifest}
+
+    def records(self) -> tuple[tuple[str, Record], ...]:
+        """The directories that the manifest vouches for, by their paths."""
+        return tuple(self._manifest)
+
+    async def read(self, subject: str, limit: int) -> tuple[tuple[Level, str], ...]:
+        """The texts of a subject as the server has them, level by level, at most `limit` characters in all."""
+        found: dict[Level, str] = {}
+        for path in self._manifest.paths_of(subject):
+            record = self._manifest.get(path)
+            for name in sorted(record.files if record else (), key=lambda name: (layout.level_of(name), name)):
+                if (left := limit - sum(map(len, found.values()))) > 0:
+                    text = await self._client.read(f"{self._root}/{path}/{name}")
+                    level = layout.level_of(name)
+                    found[level] = found.get(level, "") + text[:left]
+        return tuple(found.items())
+
+    async def words(self, hit: KnowledgeHit, limit: int) -> str:
+        """The beginning of what was found, as the server has it."""
+        record = self._manifest.get(hit.uri)
+        if record is None:
+            return (await self._client.read(f"{self._root}/{hit.uri}"))[:limit]
+        files = [name for name in record.files if layout.level_of(name) == hit.level]
+        return (await self._client.read(f"{self._root}/{hit.uri}/{files[0]}"))[:limit] if files else ""
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """The chapters' places in story order have changed; costs no call."""

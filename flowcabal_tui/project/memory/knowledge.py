@@ -7,7 +7,7 @@ import fcntl
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import KnowledgeSettings
 from flowcabal_tui.system.files import Folder
 from flowcabal_tui.viking.layout import project_uri, workspace_name
-from flowcabal_tui.viking.manifest import Head, empty_if_other
+from flowcabal_tui.viking.manifest import Head, Record, empty_if_other
 from flowcabal_tui.viking.status import (
     Absent,
     External,
@@ -255,10 +255,32 @@ class KnowledgeConnection:
             self._tell(StatusEvent("starting", _("indexing what was missing: {n}").format(n=waiting)))
             await asyncio.sleep(DRAIN_SECONDS)
 
-    async def rebuild(self) -> None:
-        """Takes everything out of the server's tree; the tasks that bring it back are the caller's. Raises
-        KnowledgeError while the server is not there."""
-        await self.sync().clear()
+    async def rebuild(self, subjects: Collection[str] = ()) -> None:
+        """Takes everything, or these subjects, out of the server's tree; the tasks that bring it back are the
+        caller's. Raises KnowledgeError while the server is not there."""
+        for subject in subjects:
+            await self.sync().remove(subject)
+        if not subjects:
+            await self.sync().clear()
+
+    def records(self) -> tuple[tuple[str, Record], ...]:
+        """The directories that the server has, as far as is known here; () before its first start."""
+        return self._sync.records() if self._sync is not None else ()
+
+    @property
+    def place(self) -> str:
+        """The folder or the address where it keeps the book."""
+        return without_login(self._settings.url) if self._settings.url else str(self._cache)
+
+    async def look_again(self) -> None:
+        """Starts a server that was installed meanwhile, that was given up, or that `stop` has stopped."""
+        if self._server is not None and self.last.state in ("absent", "failed", "stopped"):
+            await self._server.start()
+
+    async def stop(self) -> None:
+        """Stops the server and waits for its end; `look_again` starts it."""
+        if self._server is not None:
+            await self._server.stop(wait=True)
 
     async def pack(self, path: Path) -> bool:
         """Writes the content of the server into a file, for a backup; False when it has none or fails."""

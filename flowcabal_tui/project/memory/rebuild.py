@@ -85,7 +85,7 @@ class Rebuilder:
     async def rebuild(self, what: RebuildPart, uris: Collection[str] = ()) -> int:
         """Repairs the index, then lets the background make the rest again; returns the number of waiting steps.
 
-        With `uris`, of the texts out of date only these.
+        With `uris`, of the texts out of date, or of the knowledge server's subjects, only these.
         """
         if what in ("index", "all"):
             await self._index()
@@ -93,10 +93,10 @@ class Rebuilder:
             await self._store.upkeep.forget_damaged()
             await self._add_missing()
         if what in ("knowledge", "all"):
-            await self._empty_knowledge()
+            await self._empty_knowledge(uris if what == "knowledge" else ())
             await self._tools.updates.chapters_placed(await self._store.book.chapters())  # unasked ones too
         stale = [text for text in await self.stale() if not uris or text.uri in uris]
-        concerned = _subjects(stale) if what == "stale" else None
+        concerned = _subjects(stale) if what == "stale" else uris if uris and what == "knowledge" else None
         waiting = await self._store.outbox.again(STEPS[what], concerned, as_then=what != "stale")
         await self._tools.background.tell()
         self._tools.updates.wake()
@@ -126,10 +126,10 @@ class Rebuilder:
             if chapter.digest and chapter.id not in known:
                 await self._store.outbox.add(tasks(steps, chapter.id, chapter.digest, chapter.position))
 
-    async def _empty_knowledge(self) -> None:
+    async def _empty_knowledge(self, subjects: Collection[str]) -> None:
         """One that is not there is not emptied: at its start it is compared with the book anyway."""
         try:
-            await self._tools.knowledge.rebuild()
+            await self._tools.knowledge.rebuild(subjects)
         except KnowledgeError:
             if self._tools.knowledge.is_up:
                 raise

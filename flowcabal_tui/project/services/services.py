@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.services.conversations import ConversationService
     from flowcabal_tui.project.services.drafts import DraftService
     from flowcabal_tui.project.services.findings import FindingService
+    from flowcabal_tui.project.services.knowledge import KnowledgeService
     from flowcabal_tui.project.services.memory import MemoryService
     from flowcabal_tui.project.services.models import ModelService
     from flowcabal_tui.project.services.revision import RevisionService
@@ -127,3 +128,10 @@ class Services:
         from flowcabal_tui.project.services.drafts import DraftService
 
         return DraftService(self._parts)
+
+    @cached_property
+    def knowledge(self) -> KnowledgeService:
+        """The knowledge server."""
+        from flowcabal_tui.project.services.knowledge import KnowledgeService
+
+        return KnowledgeService(self._parts)

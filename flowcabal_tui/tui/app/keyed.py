@@ -28,6 +28,7 @@ from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
 from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
+from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen
 from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
@@ -106,6 +107,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Calendar"), MonthCalendar),
     (mark("Kept outputs"), KeptScreen),
     (mark("Background work"), QueueScreen),
+    (mark("Knowledge server"), KnowledgeScreen),
     (mark("Line origins"), BlameScreen),
     (mark("Receipt on its own page"), ReceiptScreen),
     (mark("Names, relations, promises, timeline, facts"), StoryPage),

@@ -19,6 +19,7 @@ from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.play import PlayScreen
 from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
+from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
 from flowcabal_tui.tui.models.trust import TrustScreen
@@ -52,7 +53,8 @@ _OPENED_BY: Final[dict[type[DOMNode], str]] = {
     NoticesScreen: "app.notices", ConversationScreen: "app.conversation", SearchScreen: "book.search",
     BrowserScreen: "book.browser", KeptScreen: "browser.kept", ProofScreen: "book.proof",
     DecisionsScreen: "decisions.open", ComparisonScreen: "candidates.open", PlayScreen: "run.play",
-    QueueScreen: "memory.queue", TrustScreen: "project.trust", RevisionScreen: "revision.open",
+    QueueScreen: "memory.queue", KnowledgeScreen: "memory.knowledge", TrustScreen: "project.trust",
+    RevisionScreen: "revision.open",
     CommentsScreen: "revision.comments", PassesScreen: "revision.passes", NodeVersionsScreen: "workflow.versions",
     BlameScreen: "manuscript.origin", SentScreen: "run.sent", VersionsScreen: "manuscript.versions",
     EntitiesScreen: "story.names", EgoScreen: "names.graph", MentionsScreen: "names.mentions",

@@ -175,6 +175,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("memory.cancel", "C", mark("Cancel background work"), mark("Cancel the remaining work on summaries and "
                                                                   "profiles."),
            "workspace"),
+    Action("memory.knowledge", "S", mark("Knowledge server"),
+           mark("What the server for search by meaning holds; install it, find in it, write a part again."),
+           "workspace"),
     Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
            "workspace"),
     Action("project.trust", "f10", mark("Trust"),

@@ -29,6 +29,7 @@ from flowcabal_tui.tui.book.writing import WritingController
 from flowcabal_tui.tui.conversation.controller import ConversationController
 from flowcabal_tui.tui.decisions.controller import DecisionController
 from flowcabal_tui.tui.memory.controller import MemoryController
+from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
 from flowcabal_tui.tui.memory.queue_controller import QueueController
 from flowcabal_tui.tui.models.controller import ModelController
 from flowcabal_tui.tui.revision.controller import RevisionController
@@ -122,6 +123,7 @@ class WorkspaceScreen(Screen[None]):
         self.navigation = Navigation(self, workbench, view, self.book, self.runs, self.nodes)
         self.memory = MemoryController(self, workbench, view, editor)
         self.background = QueueController(self, workbench, now)
+        self.knowledge = KnowledgeController(self, workbench)
         self.questions = DecisionController(self, workbench, view, editor)
         self.search = SearchController(self, workbench, self.navigation.open_at)
         self.receipts = ReceiptController(self, workbench, view, self.document, self.navigation.open_run)
@@ -147,8 +149,9 @@ class WorkspaceScreen(Screen[None]):
         self._subscriptions.add(
             self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
             self.book, self.book.drafts, self.book.reading, self.writing, self.beats, self.proof, self.browser,
-            self.search, self.upkeep, self.navigation, self.memory, self.background, self.models, self.story,
-            self.revision, self.comment_marks, self.card, self.talk, self.builds, self.library, EngineNotices(self),
+            self.search, self.upkeep, self.navigation, self.memory, self.background, self.knowledge, self.models,
+            self.story, self.revision, self.comment_marks, self.card, self.talk, self.builds, self.library,
+            EngineNotices(self),
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:

@@ -1,0 +1,78 @@
+"""What the knowledge server holds of the book, and what it is still owed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.memory import BackgroundTask, Freshness, Level
+from flowcabal_tui.protocol.memory import KnowledgeStatus
+from flowcabal_tui.viking.layout import level_of
+from flowcabal_tui.viking.manifest import Record
+
+TEXT_LIMIT: Final = 20_000
+"""Characters of an entry's levels that are read from the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeEntry:
+    """One directory of the server's tree, or one that is still to be written.
+
+    `subject` is the uri of what it is about, also of what has moved. `step` is the state of the step that sends the
+    current text: fresh means that the server has that. `pieces` are the files that its L2 is cut into; `position` is
+    the last chapter that the text knows of (0: none).
+    """
+
+    subject: str
+    held: bool
+    step: Freshness
+    levels: tuple[Level, ...] = ()
+    pieces: int = 0
+    position: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeContents:
+    """The state of the server, the folder or address where it keeps the book, the embedding model whose vectors it
+    compares ("": it was not started), and its entries in the order of their subjects."""
+
+    status: KnowledgeStatus
+    place: str
+    embedder: str
+    entries: tuple[KnowledgeEntry, ...]
+
+    @property
+    def is_up(self) -> bool:
+        return self.status.state in ("ready", "external")
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeFound:
+    """A text that is near to a query. `score` is 0..1; unrelated texts are about 0.5."""
+
+    subject: str
+    level: Level
+    score: float
+    text: str
+
+
+def entries(records: Iterable[tuple[str, Record]], steps: Iterable[BackgroundTask]) -> tuple[KnowledgeEntry, ...]:
+    """Joins what the server holds with the steps that bring it up to date, by subject."""
+    held = {record.subject: record for _path, record in records}
+    latest = {step.subject: step for step in steps if step.kind == "knowledge"}
+    return tuple(_entries(held, latest))
+
+
+def _entries(held: Mapping[str, Record], latest: Mapping[str, BackgroundTask]) -> Iterator[KnowledgeEntry]:
+    for subject in sorted({*held, *latest}):
+        record, step = held.get(subject), latest.get(subject)
+        if record is None:
+            if step is not None and step.state != "fresh":  # one that is done took a text out
+                yield KnowledgeEntry(subject, False, step.state, position=step.position, error=step.error)
+            continue
+        levels = [level_of(name) for name in record.files]
+        state, error = (step.state, step.error) if step else ("fresh", "")
+        found = tuple(level for level in ("L0", "L1", "L2") if level in levels)
+        yield KnowledgeEntry(subject, True, state, found, levels.count("L2"), record.position, error)

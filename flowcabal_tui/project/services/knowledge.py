@@ -1,0 +1,67 @@
+"""The knowledge server of an open project: what it holds, what it finds, and its start after an installation."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from flowcabal_tui.domain.errors import KnowledgePending
+from flowcabal_tui.domain.memory import Freshness, Level
+from flowcabal_tui.locale import _
+from flowcabal_tui.project.memory.knowledge_contents import (
+    TEXT_LIMIT,
+    KnowledgeContents,
+    KnowledgeFound,
+    entries,
+)
+from flowcabal_tui.project.parts import Parts
+
+_FOUND: Final = 20
+_FOUND_TEXT: Final = 300
+
+
+class KnowledgeService:
+    """Lives on the engine's loop. No command of a session or of an agent leads here but `memory:rebuild`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._memory, self._store = parts.memory, parts.store
+
+    async def contents(self) -> KnowledgeContents:
+        """What the server holds as far as it is known here, and what is owed; asks the server nothing."""
+        knowledge = self._memory.knowledge
+        steps = await self._store.outbox.all(get_args(Freshness))
+        return KnowledgeContents(
+            knowledge.last, knowledge.place, knowledge.embedder, entries(knowledge.records(), steps)
+        )
+
+    async def text(self, subject: str) -> tuple[tuple[Level, str], ...]:
+        """The texts of an entry as the server has them, level by level, at most TEXT_LIMIT characters in all.
+
+        Raises KnowledgeError.
+        """
+        return await self._memory.knowledge.sync().read(subject, TEXT_LIMIT)
+
+    async def find(self, query: str, *, paid: bool = False) -> tuple[KnowledgeFound, ...]:
+        """What the server holds that is nearest in meaning, best first.
+
+        Raises KnowledgePending where the vector of the query costs something, unless `paid`; KnowledgeError and
+        ModelError.
+        """
+        knowledge = self._memory.knowledge
+        sync = knowledge.sync()
+        if not await knowledge.costs_nothing(query):
+            if not paid:
+                raise KnowledgePending(_("its query has no vector yet, and making one costs money"))
+            knowledge.require_paid()
+            await knowledge.paid_vector(query)
+        hits = await sync.find(query, limit=_FOUND)
+        return tuple(
+            [KnowledgeFound(hit.subject, hit.level, hit.score, await sync.words(hit, _FOUND_TEXT)) for hit in hits]
+        )
+
+    async def look_again(self) -> None:
+        """Starts the server if there is one now and there was none before."""
+        await self._memory.knowledge.look_again()
+
+    async def stop(self) -> None:
+        """Stops a server of ours and waits for its end, so that it can be removed; nothing is lost."""
+        await self._memory.knowledge.stop()

@@ -1,0 +1,193 @@
+"""The page of the knowledge server: its state, what it holds and what it is owed; it is installed and removed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static, Tree
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.words import LEVELS
+from flowcabal_tui.tui.memory.knowledge_tree import KnowledgeTree, look_of, named
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.memory.knowledge_contents import KnowledgeContents, KnowledgeFound
+    from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
+
+_LOOK: Final = 1.0
+"""Seconds between two looks."""
+STATES: Final[Mapping[str, str]] = {
+    "off": mark("is switched off"),
+    "absent": mark("is not installed"),
+    "starting": mark("is starting"),
+    "ready": mark("is ready"),
+    "restarting": mark("is started again"),
+    "failed": mark("has failed"),
+    "external": mark("is ready, elsewhere"),
+    "stopped": mark("was stopped"),
+    "asks": mark("waits for your answer about embeddings"),
+}
+
+
+class KnowledgeScreen(ModalScreen[None]):
+    """Follows the server while it is open."""
+
+    help = HelpData(
+        mark("Knowledge server"),
+        mark("What the server for search by meaning holds: each text in up to three levels (L0 one line, L1 summary, "
+             "L2 full text), as it was last sent, and what is still to be sent. `+` installs the server, after it "
+             "has shown size, licence and host; `x` stops that, `D` removes the server. `/` finds by meaning; `m` "
+             "writes an entry again, or all of a branch. It keeps no versions: those of the book are in the book, "
+             "and everything here can be made again from them."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    KnowledgeScreen { background: $background; }
+    KnowledgeScreen > .head { height: auto; max-height: 5; padding: 0 1; }
+    KnowledgeScreen > KnowledgeTree { height: 3fr; }
+    KnowledgeScreen > VerticalScroll { height: 2fr; padding: 0 1; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", mark("Back"), priority=True, id="knowledge.back"),
+        Binding("slash", "find", mark("Find"), tooltip=mark("Find by meaning in what the server holds."),
+                id="knowledge.find"),
+        Binding("m", "write_again", mark("Write again"), id="knowledge.write",
+                tooltip=mark("Have this entry, or all of the branch, written again.")),
+        Binding("plus", "install", mark("Install"), tooltip=mark("Install the knowledge server; asks first."),
+                id="knowledge.install"),
+        Binding("D", "remove", mark("Remove"), show=False, tooltip=mark("Remove the knowledge server that was "
+                                                                        "installed from here; asks first."),
+                id="knowledge.remove"),
+        Binding("x", "stop", mark("Stop installing"), show=False, id="knowledge.stop",
+                tooltip=mark("Stop the installation; what was fetched is kept for the next try.")),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, controller: KnowledgeController) -> None:
+        super().__init__()
+        self._controller = controller
+        self._contents: KnowledgeContents | None = None
+        self._names: Mapping[str, str] = {}
+        self._found: Sequence[KnowledgeFound] = ()
+        self._query, self._shown = "", ""
+        self._head_now: tuple[str, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """The state, the tree, and the texts of the entry under the cursor."""
+        yield Static(markup=False, classes="head")
+        yield KnowledgeTree()
+        with VerticalScroll():
+            yield Static(markup=False, id="text")
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """Looks now, and then every second."""
+        self.query_one(KnowledgeTree).focus()
+        attempt(self, self.reload(), group="reload")
+        self.set_interval(_LOOK, lambda: attempt(self, self.reload(), group="reload", exclusive=True))
+
+    async def reload(self) -> None:
+        """Reads the state again; nothing is repainted when nothing has changed."""
+        contents, version = await self._controller.contents(), await self._controller.installed()
+        head = tuple(self._head(contents, version))
+        if head != self._head_now:
+            self._head_now = head
+            self.query_one(".head", Static).update("\n".join(head))
+        if self._contents is None or contents.entries != self._contents.entries:
+            self._names = await self._controller.subjects()
+            self._contents = contents
+            self._refill()
+        self._contents = contents
+
+    def _head(self, contents: KnowledgeContents, version: str) -> Iterator[str]:
+        state, message = contents.status.state, contents.status.message
+        named_server = _("The knowledge server {state}.").format(state=_(STATES[state]))
+        reason = one_line(message) if state in ("failed", "restarting", "starting", "stopped") else ""
+        own = _("openviking {version} installed").format(version=version) if version else ""
+        yield " · ".join(filter(None, (named_server, reason, own)))
+        if self._controller.progress:
+            yield _("Installation: {words}").format(words=self._controller.progress)
+        elif state == "absent":
+            yield _("`+` installs it: search by meaning. Everything else works without it.")
+        held = sum(entry.held for entry in contents.entries)
+        owed = sum(not entry.held or entry.step != "fresh" for entry in contents.entries)
+        counted = _("held: {n} · to send: {owed}").format(n=f"{held:,}", owed=f"{owed:,}")
+        vectors = _("vectors of {name}").format(name=one_line(contents.embedder)) if contents.embedder else ""
+        yield " · ".join(filter(None, (counted, vectors, one_line(contents.place))))
+
+    def _refill(self) -> None:
+        if self._contents is not None:
+            tree = self.query_one(KnowledgeTree)
+            tree.show(self._contents.entries, self._names, self._found, self._query)
+
+    @on(Tree.NodeHighlighted)
+    def follow_cursor(self, message: Tree.NodeHighlighted[str]) -> None:
+        """Shows the texts of another entry."""
+        message.stop()
+        node = message.node
+        subject = "" if node.allow_expand else node.data or ""
+        if subject != self._shown:
+            self._shown = subject
+            attempt(self, self._show_text(subject), group="text", exclusive=True)
+
+    async def _show_text(self, subject: str) -> None:
+        entry = (
+            next((each for each in self._contents.entries if each.subject == subject), None) if self._contents else None
+        )
+        if entry is None:
+            self.query_one("#text", Static).update("")
+            return
+        lines = [f"{named(subject, self._names)} · {look_of(entry)[1]}", *([clean(entry.error)] if entry.error else [])]
+        if entry.held and self._contents and self._contents.is_up:
+            for level, text in await self._controller.text(subject):
+                lines += ["", f"{level} {_(LEVELS[level])}", clean(text)]
+        self.query_one("#text", Static).update("\n".join(lines))
+
+    def action_leave(self) -> None:
+        """Back to the whole tree from what was found; else closes the page."""
+        if self._query:
+            self._query, self._found = "", ()
+            self._refill()
+        else:
+            self.dismiss(None)
+
+    def action_find(self) -> None:
+        """Ask for words, and show what is near in meaning."""
+        attempt(self, self._find(), group="find", exclusive=True)
+
+    async def _find(self) -> None:
+        query = await self.app.push_screen_wait(PromptLine(_("Find by meaning:"), value=self._query))
+        if not query or not query.strip():
+            return
+        found = await self._controller.find(query)
+        if found is not None:
+            self._query, self._found = query, found
+            self._refill()
+
+    def action_write_again(self) -> None:
+        """Have what is under the cursor written again."""
+        if subjects := self.query_one(KnowledgeTree).chosen():
+            attempt(self, self._controller.write_again(subjects), group="change")
+
+    def action_install(self) -> None:
+        """Install the server."""
+        self._controller.install()
+
+    def action_stop(self) -> None:
+        """Stop the installation."""
+        self._controller.stop_installing()
+
+    def action_remove(self) -> None:
+        """Remove the server."""
+        attempt(self, self._controller.remove(), group="change")

@@ -1,0 +1,132 @@
+"""The knowledge server from the screen: installed and removed, what it holds, found in, written again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+from textual.worker import Worker
+
+from flowcabal_tui.domain.errors import KnowledgePending
+from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.protocol.memory import Rebuild
+from flowcabal_tui.tui.memory.queue_controller import called
+from flowcabal_tui.tui.shared.subscriptions import on_key
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.memory.knowledge_contents import KnowledgeContents, KnowledgeFound
+    from flowcabal_tui.project.project import Project
+
+
+class KnowledgeController:
+    """Installs in a worker of the workspace, which goes on while the page is closed."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
+        self._screen, self._workbench = screen, workbench
+        self._installing: Worker[None] | None = None
+        self.progress = ""
+        """How far an installation is, in words; "" while there is none."""
+
+    async def _ask(self, title: str, words: str, yes: str = "") -> bool:
+        answer: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=yes))
+        return answer
+
+    def _say(self, words: str) -> None:
+        self._screen.notify(words, markup=False)
+
+    @on_key("memory.knowledge", group="looking")
+    async def show(self) -> None:
+        """Opens the page of the knowledge server."""
+        from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen  # not needed for the first frame
+
+        await self._screen.app.push_screen_wait(KnowledgeScreen(self))
+
+    async def contents(self) -> KnowledgeContents:
+        """What the server holds, and what it is owed."""
+        return await self._workbench.knowledge.contents()
+
+    async def subjects(self) -> Mapping[str, str]:
+        """The names of chapters, entities and derived texts, by id and by uri."""
+        return await called(self._workbench)
+
+    async def text(self, subject: str) -> tuple[tuple[Level, str], ...]:
+        """The texts of an entry, level by level."""
+        return await self._workbench.knowledge.text(subject)
+
+    async def find(self, query: str) -> tuple[KnowledgeFound, ...] | None:
+        """What is near in meaning; None: the vector of the query was not to be paid for."""
+        try:
+            return await self._workbench.knowledge.find(query)
+        except KnowledgePending:
+            words = _("The vector of the query is made by your embedding model, which costs money.")
+            if not await self._ask(_("Search by meaning?"), words):
+                return None
+            return await self._workbench.knowledge.find(query, paid=True)
+
+    async def write_again(self, subjects: Sequence[str]) -> None:
+        """Takes entries out of the server and has them written again, after a question."""
+        title = ngettext("Write {n} entry again?", "Write {n} entries again?", len(subjects)).format(n=len(subjects))
+        words = _("It is taken out of the knowledge server and sent again. The book stays as it is.")
+        if subjects and await self._ask(title, words):
+            await self._workbench.carry_out(Rebuild("knowledge", tuple(subjects)))
+
+    async def installed(self) -> str:
+        """The version that this program has installed; "" for none."""
+        from flowcabal_tui.viking.installed import installed
+
+        found = await asyncio.to_thread(installed)
+        return found.version if found else ""
+
+    def install(self) -> None:
+        """Begins an installation; it goes on when the page is closed."""
+        if self.progress:
+            self._say(_("It is being installed already."))
+            return
+        self.progress = _("making the environment")
+        self._installing = attempt(self._screen, self._install(), group="install")
+
+    def stop_installing(self) -> None:
+        """Stops the installation; what was fetched is kept for the next one."""
+        if self._installing is None or not self.progress:
+            self._say(_("Nothing is being installed."))
+            return
+        self._installing.cancel()
+
+    async def _install(self) -> None:
+        from flowcabal_tui.viking.install_tools import find_tool
+        from flowcabal_tui.viking.install_words import plan_rows, progress_words
+        from flowcabal_tui.viking.installer import Installation, Progress
+
+        def show(progress: Progress) -> None:
+            self.progress = progress_words(progress)
+
+        try:
+            async with Installation(find_tool()) as work:
+                rows = plan_rows(await work.prepare())
+                words = "\n".join(_("{place}: {problem}").format(place=name, problem=said) for name, said in rows)
+                if not await self._ask(_("Install the knowledge server?"), words, _("Install")):
+                    return
+                done = await work.install(show)
+            self._say(_("openviking {version} was installed; the book uses it now.").format(version=done.version))
+            await self._workbench.knowledge.look_again()
+        finally:
+            self.progress = ""
+
+    async def remove(self) -> None:
+        """Deletes the installation, after a question; the server of this book is stopped first."""
+        from flowcabal_tui.viking.installer import remove_installation
+
+        words = _("The book works without it, and what it held can be written again.")
+        if not await self._ask(_("Remove the knowledge server?"), words, _("Remove")):
+            return
+        await self._workbench.knowledge.stop()
+        try:
+            gone = await remove_installation()
+        finally:
+            await self._workbench.knowledge.look_again()
+        self._say(_("The knowledge server was removed.") if gone else _("There was nothing to remove."))
