@@ -30,10 +30,12 @@ from flowcabal_tui.viking.installed import Installed, command_in, installation_f
 
 Step = Literal["environment", "fetching", "installing", "proving"]
 PACKAGES: Final = 313
-FETCHED_MEGABYTES: Final = 180
-INSTALLED_MEGABYTES: Final = 1100
-NEEDED_MEGABYTES: Final = 1600
+FETCHED_MEGABYTES: Final = 200
+INSTALLED_MEGABYTES: Final = 900
+NEEDED_MEGABYTES: Final = 1500
 """Figures of Python 3.11 on Linux: packages, their archives, what they take on the disk, and the most at one time."""
+_FULL_MEGABYTES: Final = 16
+"""A failure with less than this left is one of the disk: not every tool says so."""
 _LOOK_SECONDS: Final = 0.25
 _GRACE: Final = 3.0
 _LOCK_TRIES: Final = 40
@@ -106,7 +108,7 @@ class Installation:
         Raises KnowledgeError.
         """
         places, begun = self._places, self._places.has_fetched
-        free = shutil.disk_usage(places.target.parent).free // 2**20
+        free = free_megabytes(places.target.parent)
         if free < self._needed:
             words = _("It needs {n} MB while it is installed; {free} MB are free in {folder}.")
             detail = words.format(n=self._needed, free=free, folder=places.target.parent)
@@ -181,7 +183,8 @@ class Installation:
             title, detail = _("The knowledge server could not be installed."), os_reason(cause)
             full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
         else:
-            title, detail, full = cause, _reason(self._output), bool(_FULL.search(self._output))
+            title, detail = cause, _reason(self._output)
+            full = bool(_FULL.search(self._output)) or free_megabytes(self._places.target.parent) < _FULL_MEGABYTES
         if full:
             self._full = True
             words = _("The disk is full. It needs {n} MB while it is installed; nothing of it was left behind.")
@@ -284,6 +287,11 @@ def _reason(output: str) -> str:
     lines = [line for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if _REASON.match(line)] or lines[-1:]
     return clean_line(" ".join(without_login(line) if "@" in line else line for line in errors[-3:]))[:400]
+
+
+def free_megabytes(folder: Path) -> int:
+    """Free space where this folder is. Raises OSError."""
+    return shutil.disk_usage(folder).free // 2**20
 
 
 def _megabytes(environment: Path) -> int:

@@ -95,18 +95,27 @@ class KnowledgeSync:
             record = self._manifest.get(path)
             for name in sorted(record.files if record else (), key=lambda name: (layout.level_of(name), name)):
                 if (left := limit - sum(map(len, found.values()))) > 0:
-                    text = await self._client.read(f"{self._root}/{path}/{name}")
                     level = layout.level_of(name)
-                    found[level] = found.get(level, "") + text[:left]
+                    found[level] = found.get(level, "") + (await self._text(path, name))[:left]
         return tuple(found.items())
 
     async def words(self, hit: KnowledgeHit, limit: int) -> str:
         """The beginning of what was found, as the server has it."""
         record = self._manifest.get(hit.uri)
         if record is None:
-            return (await self._client.read(f"{self._root}/{hit.uri}"))[:limit]
+            path, _slash, name = hit.uri.rpartition("/")
+            return (await self._text(path, name))[:limit]
         files = [name for name in record.files if layout.level_of(name) == hit.level]
-        return (await self._client.read(f"{self._root}/{hit.uri}/{files[0]}"))[:limit] if files else ""
+        return (await self._text(hit.uri, files[0]))[:limit] if files else ""
+
+    async def _text(self, path: str, name: str) -> str:
+        """A file as it was put: OpenViking writes a head of its own into the two that it makes itself."""
+        uri = f"{self._root}/{path}"
+        if name == layout.L0_FILE:
+            return await self._client.abstract(uri)
+        if name == layout.L1_FILE:
+            return await self._client.overview(uri)
+        return await self._client.read(f"{uri}/{name}")
 
     def set_positions(self, positions: Mapping[ChapterId, int]) -> None:
         """The chapters' places in story order have changed; costs no call."""

@@ -98,6 +98,15 @@ async def test_a_disk_that_is_full_at_the_last_step_leaves_nothing_behind(monkey
     assert left() == [] and not installation_folder().exists()
 
 
+async def test_a_tool_that_does_not_say_that_the_disk_is_full_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Installation(FakeTool("broken"), needed=1) as work:
+        await work.prepare()
+        monkeypatch.setattr("flowcabal_tui.viking.installer.free_megabytes", lambda _folder: 3)
+        with pytest.raises(KnowledgeError) as full:
+            await work.install(lambda _: None)
+    assert "disk is full" in full.value.detail and left() == []
+
+
 async def test_too_little_space_is_told_before_anything_is_made() -> None:
     async with Installation(FakeTool(), needed=10**9) as work:
         with pytest.raises(KnowledgeError, match="not enough space"):

@@ -67,7 +67,8 @@ class KnowledgeTree(PickTree[str]):
                 leaves.setdefault(entry.subject, branch.add_leaf(_leaf(entry, names), entry.subject))
         branches = {str(branch.data): branch for branch in self.root.children}
         first = next(iter(self.root.children), None)
-        self.place(branches.get(at or "") or leaves.get(at or "") or first)
+        newly = leaves[found[0].subject] if found and _FOUND not in opened else None
+        self.place(newly or branches.get(at or "") or leaves.get(at or "") or first)
 
 
 def named(subject: str, names: Mapping[str, str]) -> str:
