@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, Freshness
 from flowcabal_tui.project.memory.knowledge_contents import KnowledgeEntry, entries
 from flowcabal_tui.protocol.memory import KnowledgeStatus, Rebuild
@@ -53,7 +53,8 @@ async def test_the_real_server_shows_finds_and_rewrites_a_part(
             entry = next(each for each in contents.entries if each.subject == third)
             assert (entry.held, entry.step, entry.levels) == (True, "fresh", ("L0", "L1", "L2"))
             texts = dict(await page.text(third))
-            assert texts["L2"] == await desk.project.book.text(ChapterId(third.partition("/")[2]))
+            source = await desk.project.memory.source(third)
+            assert texts["L2"] == source.text
             assert "generated_by" not in texts["L0"], "the head that OpenViking writes is not the text"
             found = await page.find("lantern", paid=True)
             assert found[0].subject == third and found[0].text
