@@ -175,7 +175,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("memory.cancel", "C", mark("Cancel background work"), mark("Cancel the remaining work on summaries and "
                                                                   "profiles."),
            "workspace"),
-    Action("memory.knowledge", "S", mark("Knowledge server"),
+    Action("memory.knowledge", "ampersand", mark("Knowledge server"),
            mark("What the server for search by meaning holds; install it, find in it, write a part again."),
            "workspace"),
     Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
@@ -208,7 +208,7 @@ def bindings(where: Where) -> list[BindingType]:
 _SIGNS: Final[dict[str, str]] = {
     "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
     "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
-    "exclamation_mark": "!", "full_stop": ".", "comma": ",",
+    "exclamation_mark": "!", "ampersand": "&", "full_stop": ".", "comma": ",",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 
