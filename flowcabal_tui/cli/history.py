@@ -15,7 +15,7 @@ from flowcabal_tui.domain.versions import NodeTrace, RunDetails
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.runs.history import folds_to
-from flowcabal_tui.project.words import NODE_STATES, RUN_STATES
+from flowcabal_tui.project.words import NODE_STATES, RUN_STATES, money
 
 
 async def runs(arguments: Namespace) -> int:
@@ -60,7 +60,7 @@ def _spent(totals: Totals) -> tuple[str, str]:
     tokens = _("{tokens_in} tokens in, {tokens_out} out").format(
         tokens_in=totals.input_tokens, tokens_out=totals.output_tokens
     )
-    cost = f"{totals.about}{totals.cost} {totals.currency}".strip()
+    cost = f"{totals.about}{money(totals.cost, totals.currency)}"
     return tokens, _("cost unknown") if totals.cost is None else cost
 
 

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.memory.bootstrap_words import said
-from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS
+from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS, money
 from flowcabal_tui.protocol.book import AddChapter
 
 
@@ -68,7 +68,7 @@ async def status(arguments: Namespace) -> int:
         say(ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting))
     if reading is not None and reading.state not in ("done", "dropped"):
         say(_("reading: {words}").format(words=said(reading)))
-    cost = _("unknown") if totals.cost is None else f"{totals.about}{totals.cost} {totals.currency}".strip()
+    cost = f"{totals.about}{money(totals.cost, totals.currency)}"
     say(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(
             calls=totals.calls, tokens_in=totals.input_tokens, tokens_out=totals.output_tokens, cost=cost

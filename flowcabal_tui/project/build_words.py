@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import money
 
 if TYPE_CHECKING:
     from flowcabal_tui.agents.builder.changes import Change, ChangeKind
@@ -135,7 +136,7 @@ def _spend(spend: Spend, currency: str) -> str:
 
 
 def _money(cost: Decimal | None, currency: str) -> str:
-    return _("cost unknown") if cost is None else f"{cost:.4f} {currency}".rstrip()
+    return _("cost unknown") if cost is None else money(cost, currency)
 
 
 def round_lines(record: BuildRecord) -> Iterator[str]:

@@ -29,7 +29,7 @@ def maker_words(maker: Maker) -> str:
     if not maker.model:
         return _("written by hand")
     parts = [clean_line(maker.model), sampling_words(json.loads(maker.sampling))]
-    parts += [f"{money(maker.cost)} {maker.currency}"] if maker.cost is not None and maker.currency else []
+    parts += [money(maker.cost, maker.currency)] if maker.cost is not None and maker.currency else []
     parts += [clean_line(f"{maker.run}/{maker.node}#{maker.attempt}")] if maker.run else []
     return " · ".join(part for part in parts if part)
 

@@ -17,6 +17,7 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 
 _NAMED: Final = 8
+_SIGNS: Final = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}
 """Chapters that are named in one sentence."""
 RUN_STATES: Final[Mapping[RunState, str]] = {
     "running": mark("running"),
@@ -178,9 +179,13 @@ def level_words(source: ContextSource) -> str:
     return _("passage") if source.start >= 0 and not source.of else _(LEVELS[source.level])
 
 
-def money(amount: Decimal) -> str:
-    """An amount with four digits after the point, rounded up, as short as it can be."""
-    return f"{amount.quantize(Decimal('0.0001'), rounding='ROUND_UP').normalize():f}"
+def money(amount: Decimal | None, currency: str) -> str:
+    """An amount with its sign, such as ¥0.06, rounded up to two digits after the point, below 0.01 to four."""
+    if amount is None:
+        return _("unknown")
+    least = Decimal("0.01") if not amount or amount >= Decimal("0.01") else Decimal("0.0001")
+    words = f"{amount.quantize(least, rounding='ROUND_UP'):,f}"
+    return f"{_SIGNS[currency]}{words}" if currency in _SIGNS else f"{words} {currency}".rstrip()
 
 
 def spend_lines(quote: Quote, *, asks: bool = True) -> list[str]:
@@ -207,7 +212,7 @@ def spend_words(spend: Spend, currency: str) -> str:
     """Money where it is known, with calls and tokens."""
     tokens = _("{calls:,} calls, {n:,} tokens in, {out:,} out")
     words = tokens.format(calls=spend.calls, n=spend.input_tokens, out=spend.output_tokens)
-    return f"{money(spend.cost)} {currency} ({words})" if spend.cost is not None and currency else words
+    return f"{money(spend.cost, currency)} ({words})" if spend.cost is not None and currency else words
 
 
 def unsaved_words(chapters: Sequence[Chapter]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from flowcabal_tui.domain.context import Intent
@@ -10,7 +12,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.headings.assigning import assigned
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.project.words import belongs, scene_words, unsaved_words
+from flowcabal_tui.project.words import belongs, money, scene_words, unsaved_words
 
 
 @pytest.mark.parametrize(("language", "joint"), [("en", ", "), ("zh", "、")])
@@ -21,3 +23,22 @@ def test_names_in_a_row_are_joined_as_the_language_joins_them(language: str, joi
     assert f"1 雨{joint}2 雪" in unsaved_words(chapters)
     book = assigned(read_outline("第一至二章 冬\n冷。\n"), chapters)
     assert belongs(book.placed[1], {each.id: each.title for each in chapters}) == f"雨{joint}雪"
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "shown"),
+    [
+        ("0.056284", "CNY", "¥0.06"),
+        ("0.00204", "USD", "$0.0021"),
+        ("0", "USD", "$0.00"),
+        ("1234.5", "EUR", "€1,234.50"),
+        ("3", "CHF", "3.00 CHF"),
+        ("3", "", "3.00"),
+    ],
+)
+def test_money_has_its_sign_and_is_rounded_up(amount: str, currency: str, shown: str) -> None:
+    assert money(Decimal(amount), currency) == shown
+
+
+def test_an_unknown_amount_of_money_is_unknown() -> None:
+    assert money(None, "USD") == "unknown"

@@ -272,7 +272,7 @@ async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_p
         await typed(pilot, "shorter")
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ChooseScreen)
-        assert "mock: likely 8 calls, 43,000 tokens, 0.5000 USD" in screen(pilot)
+        assert "mock: likely 8 calls, 43,000 tokens, $0.50" in screen(pilot)
         await press(pilot, "enter")
         assert made.sent[-1] == RequestBuild("shorter", "chapter")
         made.build_records["build-1"] = replace(suggestion(), status="building")

@@ -41,7 +41,7 @@ async def test_the_price_is_shown_before_anything_is_sent(tmp_path) -> None:
         await pilot.press("B")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         page = "\n".join(shown(pilot.app))
-        assert "90 calls" in page and "3.20 USD" in page
+        assert "90 calls" in page and "$3.20" in page
         await pilot.press("n")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmScreen))
         assert not any(isinstance(command, StartBootstrap) for command in workbench.sent)
@@ -58,7 +58,7 @@ async def test_how_far_it_is_stands_in_the_status_line_and_the_key_pauses_it(tmp
     async with workspace(workbench, tmp_path) as pilot:
         line = pilot.app.screen.query_one(StatusLine)
         await until(pilot, lambda: "35 of 120" in line.words)
-        assert "1.25 USD" in line.words and "31 min" in line.words
+        assert "$1.25" in line.words and "31 min" in line.words
         await pilot.press("B")
         await until(pilot, lambda: PauseBootstrap() in workbench.sent)
 

@@ -144,7 +144,7 @@ async def test_findings_are_mended_by_paragraph_after_the_price_and_taken_back()
             "the price was not agreed to"
         )
         await press(pilot, "w")
-        assert "0.25 USD" in screen(pilot)
+        assert "$0.25" in screen(pilot)
         await press(pilot, "y")
         (asked,) = [each for each in workbench.sent if isinstance(each, RewriteSelection)]
         assert asked.text == books.EN.texts[2] and len(asked.findings) == 6 and not asked.instruction
@@ -182,7 +182,7 @@ async def test_a_selection_of_several_paragraphs_is_accepted_by_paragraph_in_the
         text = pane.text
         pane.query_one(ProseArea).select_span(0, len(text))
         await press(pilot, "ctrl+r", *"more", "enter")
-        assert "0.25 USD" in screen(pilot)
+        assert "$0.25" in screen(pilot)
         await press(pilot, "y")
         assert isinstance(pilot.app.screen, RewriteScreen)
         await press(pilot, "space", "a")

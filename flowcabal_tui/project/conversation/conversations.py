@@ -231,7 +231,7 @@ class Conversations:
         costs = tuple(ChipCost(each.chip, each.title, counter.count(each.text)) for each in sent)
         endpoint = self._parts.base.models.endpoint("agent")
         bound = bound_of_request(counter, endpoint, request) if endpoint else None
-        price = f"{money(bound.cost)} {endpoint.currency}" if endpoint and bound and bound.cost is not None else None
+        price = money(bound.cost, endpoint.currency) if endpoint and bound and bound.cost is not None else None
         return AskQuote(costs, counter.count_request(request), price, around.receipt)
 
     async def close(self) -> None:

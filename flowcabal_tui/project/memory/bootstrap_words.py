@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import money
 
 
 def quoted(quote: BootstrapQuote) -> str:
@@ -28,7 +29,7 @@ def quoted(quote: BootstrapQuote) -> str:
 
 
 def _money(cost: Decimal | None, currency: str) -> str:
-    return _("cost unknown") if cost is None else f"{cost:.2f} {currency}".rstrip()
+    return _("cost unknown") if cost is None else money(cost, currency)
 
 
 def _duration(seconds: float) -> str:

@@ -41,7 +41,7 @@ class EmbeddingQuote:
         """The quote in words, a sentence to a line."""
         price = _("price unknown")
         if self.cost is not None:
-            price = _("about {sum}").format(sum=f"{money(self.cost)} {self.currency}")
+            price = _("about {sum}").format(sum=money(self.cost, self.currency))
         return "\n".join(
             (
                 _("To search by meaning, the texts of the book are sent to {model}.").format(model=self.embedder),

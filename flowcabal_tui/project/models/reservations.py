@@ -218,15 +218,11 @@ class Reservations:
         held = self.runs[asked.run] if asked.run is not None else RunSpending(nothing, nothing, Totals())
         limit, spent = held.limit, held.spent
         if limit.cost is not None:
-            words = _(
-                "You agreed to at most {limit} {currency}; {spent} has been spent, and the next call may cost up "
-                "to {next}."
-            )
+            words = _("You agreed to at most {limit}; {spent} has been spent, and the next call may cost up to {next}.")
             words = words.format(
-                limit=money(limit.cost),
-                currency=limit.currency,
-                spent=_("an unknown amount") if spent.cost is None else money(spent.cost),
-                next=_("an unknown amount") if asked.bound.cost is None else money(asked.cost),
+                limit=money(limit.cost, limit.currency),
+                spent=_("an unknown amount") if spent.cost is None else money(spent.cost, limit.currency),
+                next=_("an unknown amount") if asked.bound.cost is None else money(asked.cost, limit.currency),
             )
         else:
             words = _(

@@ -34,6 +34,7 @@ from flowcabal_tui.models.collect import WENT_OUT
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import Calibration, TokenEstimator
 from flowcabal_tui.project.models.reservations import Reservation, Reservations, RunSpending
+from flowcabal_tui.project.words import money
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.runs import UsageChanged
 from flowcabal_tui.settings.project_file import BudgetSettings
@@ -92,7 +93,7 @@ class Spending:
         limit, spent = self.reservations.jobs.get(job, (None, Totals())) if job else (None, Totals())
         if limit is not None and (spent.cost is None or spent.cost >= limit):
             raise BudgetExceeded(
-                _("The cap of {limit} {currency} is reached.").format(limit=limit, currency=spent.currency),
+                _("The cap of {limit} is reached.").format(limit=money(limit, spent.currency)),
                 _("No new call was made. What was answered is kept."),
                 _("Start again with a higher cap to continue."),
             )
@@ -232,9 +233,7 @@ class Spending:
         if over_cost or (budget.max_tokens is not None and tokens >= budget.max_tokens):
             raise BudgetExceeded(
                 _("The cap of this project is reached: no new call was made."),
-                _("Spent: {cost}, {tokens} tokens.").format(
-                    cost=_("unknown") if spent.cost is None else f"{spent.cost} {spent.currency}", tokens=tokens
-                ),
+                _("Spent: {cost}, {tokens} tokens.").format(cost=money(spent.cost, spent.currency), tokens=tokens),
                 _("Raise max_cost or max_tokens under [budget] in flowcabal.toml."),
             )
 

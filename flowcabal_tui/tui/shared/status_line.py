@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.app import ComposeResult
@@ -17,6 +16,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import said
+from flowcabal_tui.project.words import money
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 
@@ -31,7 +31,6 @@ _BAR: Final = 10
 _GAP: Final = "   "
 _MERELY_ABSENT: Final = ("absent", "off", "stopped")
 """States of the knowledge server that ask for nothing."""
-_SIGNS: Final = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +65,6 @@ def short_count(tokens: int) -> str:
         return str(tokens)
     thousands = tokens / 1000
     return f"{thousands:.1f}k" if thousands < 1000 else f"{thousands / 1000:.1f}M"
-
-
-def money(cost: Decimal | None, currency: str) -> str:
-    """A sum as it is shown; unknown stays unknown."""
-    return _("unknown") if cost is None else f"{_SIGNS.get(currency, currency + ' ' if currency else '')}{cost:.2f}"
 
 
 class StatusLine(Horizontal):
