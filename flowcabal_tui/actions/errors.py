@@ -1,4 +1,4 @@
-"""What can go wrong with an action. Nothing was started, except where an ActionFailed is raised."""
+"""The errors of actions. Nothing was started, except where an ActionFailed is raised."""
 
 from __future__ import annotations
 

@@ -40,12 +40,13 @@ def load_simulations(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def simulate(action_id: str, params: Mapping[str, Any], data: Simulations, *, strings: bool = False) -> Any:
-    """What the action would give, from its template.
+    """The simulated answer of an action, from its template.
 
-    `{{key}}`, `{{key.part[0]}}` and `{{key|default('x')}}` stand for parameters, which lie over the entry's defaults.
-    A slot that is the whole text keeps its value's type. Without a template the answer says so and repeats the
-    parameters. With `strings` all is as in the original: every value becomes text, what is not known stays.
-    Raises SimulationError when a slot names a parameter that is not there.
+    `{{key}}`, `{{key.part[0]}}` and `{{key|default('x')}}` are replaced by parameters, which override the entry's
+    defaults. A slot that is the whole text keeps its value's type. Without a template the answer is marked as simulated
+    and repeats the parameters. With `strings` all is as in the original: every value becomes text, unknown slots stay.
+
+    Raises SimulationError when a slot names a missing parameter.
     """
     entry = data.get(action_id, {})
     given = {**entry.get("defaults", {}), **params}

@@ -107,5 +107,5 @@ def joined(answers: Sequence[T], whole: Collection[str]) -> T:
 
 
 def is_too_long(error: ModelError) -> bool:
-    """Did the model refuse the question for its length?"""
+    """True when the model refused the question for its length."""
     return error.fault is ModelFault.CONTEXT_LENGTH

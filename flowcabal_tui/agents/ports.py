@@ -83,7 +83,7 @@ class MemoryView(Protocol):
     async def offsets_of(
         self, entities: Collection[EntityId], chapters: Collection[ChapterId]
     ) -> Mapping[ChapterId, Sequence[tuple[int, EntityId]]]:
-        """Where chapters before the target name these entities, in the order of the text."""
+        """The places where chapters before the target name these entities, in the order of the text."""
         ...
 
     async def mention_counts(self) -> tuple[tuple[EntityId, int], ...]:

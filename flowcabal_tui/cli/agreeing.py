@@ -10,7 +10,7 @@ from flowcabal_tui.locale import _
 
 
 async def agreed(nothing: str = "") -> bool:
-    """The answer of the person at the terminal. Raises RunError where there is none, which says what did not happen."""
+    """The answer of the person at the terminal. Raises RunError with `nothing` as detail if there is none."""
     if not sys.stdin.isatty():
         raise RunError(_("There is nobody to confirm it."), nothing or _("Nothing was sent."), _("Give --yes."))
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")

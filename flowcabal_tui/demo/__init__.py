@@ -1,4 +1,4 @@
-"""What the program brings along: a sample novel and workflow templates, in English and in Chinese."""
+"""The contents shipped with the program: a sample novel and workflow templates, in English and in Chinese."""
 
 from __future__ import annotations
 

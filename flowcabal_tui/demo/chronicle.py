@@ -1,7 +1,7 @@
-"""A seeded novel of any length that knows the truth about itself: what holds when, who knows what, who is called how.
+"""A seeded novel of any length with known facts: states by chapter, knowers of secrets, names of people.
 
-Prose of drawn sentences, with states that change, secrets and those who learn them planted in it, each as one
-sentence. It measures the memory: what a context says can be held against what is true before a chapter.
+Prose of drawn sentences, with changing states, secrets and their knowers planted in it, each as one sentence. It
+measures the memory: the content of a context is compared with the facts before a chapter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BY_ALIAS: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class PlantedState:
-    """From `chapter` on, `sentence` tells the value of an attribute; the next one of the same kind ends it."""
+    """A state from `chapter` on, given by `sentence`; the next one of the same kind ends it."""
 
     of: EntityId
     attribute: str
@@ -40,7 +40,7 @@ class PlantedState:
 
 @dataclass(frozen=True, slots=True)
 class PlantedSecret:
-    """`text` is told in `chapter`; `known` tells from which chapter on each person knows it."""
+    """A secret in `chapter`; `known` has the chapter from which on each person knows it."""
 
     text: str
     chapter: int
@@ -49,7 +49,7 @@ class PlantedSecret:
 
 @dataclass(frozen=True, slots=True)
 class Chronicle:
-    """The novel and the truth. `marks` are words that stand in one chapter only, by its number from 1."""
+    """The novel and its facts. `marks` are words that occur in one chapter only, by its number from 1."""
 
     language: BookLanguage
     chapters: tuple[ImportedChapter, ...]
@@ -61,7 +61,7 @@ class Chronicle:
     wish: str
 
     def holding(self, before: int) -> dict[tuple[EntityId, str], PlantedState]:
-        """What holds just before a chapter, by whom and attribute."""
+        """The states valid just before a chapter, by person and attribute."""
         return {(each.of, each.attribute): each for each in self.states if each.chapter < before}
 
 

@@ -1,4 +1,4 @@
-"""What the writer of the sample novel has noted of its story, as records of its chapters."""
+"""The story records of the sample novel, by chapter."""
 
 from __future__ import annotations
 

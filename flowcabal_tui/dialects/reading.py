@@ -26,9 +26,9 @@ MAX_YAML: Final = 2_000_000
 
 
 def load(text: str) -> Any:
-    """The value of a JSON or YAML document, its texts cleaned. What begins with `{` or `[` must be JSON.
+    """The value of a JSON or YAML document, its texts cleaned. A text that begins with `{` or `[` must be JSON.
 
-    Raises DialectError. Aliases count as often as they stand, so a small text cannot fill the memory.
+    Raises DialectError. Aliases count at each use, so a small text cannot fill the memory.
     """
     text = text.removeprefix("\ufeff")
     looks_like_json = text.lstrip()[:1] in ("{", "[")

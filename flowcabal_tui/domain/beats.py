@@ -9,7 +9,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
 
 BeatState = Literal["unnamed", "missing", "partly", "found"]
-"""How many names of a beat are in the text: it has none, no one is, some are, all are."""
+"""The names of a beat in the text: it has none, none occurs, some do, all do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class PartBeats:
 
 @dataclass(frozen=True, slots=True)
 class ChapterBeats:
-    """What the outline plans for a chapter, and what of it the text names.
+    """The outline's beats of a chapter, and the names of them in the text.
 
-    `volume` are the own words of the volume's part. `shared` is set where a heading of the outline is for several
+    `volume` are the own words of the volume's part. `shared` is set when a heading of the outline is for several
     chapters: not all of its beats need to come in this one. `scenes` counts the scenes of the text.
     """
 

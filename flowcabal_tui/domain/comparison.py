@@ -28,7 +28,7 @@ reason."""
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTarget:
-    """What is compared: the choices of a question, or the outputs of a step of a workflow for a chapter."""
+    """The subject of a comparison: the choices of a question, or the outputs of a step of a workflow for a chapter."""
 
     question: QuestionId = QuestionId("")
     workflow: str = ""
@@ -38,7 +38,7 @@ class ComparisonTarget:
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Who wrote a candidate, from what. `prompt` is the digest of the blocks, `sampling` a JSON object of what is set.
+    """The origin of a candidate. `prompt` is the digest of the blocks, `sampling` a JSON object of the settings.
 
     `model` is "" for a text by hand. `cost` is None when a price or a count is unknown.
     """
@@ -77,7 +77,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A beat of the plan ("" where there is none), and for each candidate the paragraphs (from 0) that tell it."""
+    """A beat of the plan ("" if there is none), and for each candidate its paragraphs (from 0) for the beat."""
 
     beat: str
     cells: tuple[tuple[int, ...], ...]

@@ -223,7 +223,7 @@ HelperCause = Literal["time", "memory", "died"]
 
 
 class HelperFailed(FlowCabalError):
-    """A task in the helper process exceeded a limit or died with the process; `cause` tells the two apart."""
+    """A task in the helper process exceeded a limit or died with the process; `cause` has the reason."""
 
     def __init__(self, cause: HelperCause, title: str, detail: str = "", advice: str = "") -> None:
         super().__init__(title, detail, advice)

@@ -1,4 +1,4 @@
-"""A change of the book, and the places that rest on it, as proposals that a writer ticks and applies at once."""
+"""A change of the book, and the places that depend on it, as proposals that a writer ticks and applies at once."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class ChapterChanged:
 
 @dataclass(frozen=True, slots=True)
 class ChapterMoved:
-    """A chapter goes to another place of the story, from 1; it may stand there already, then `origin` is its place of
-    before (0: its present one)."""
+    """A chapter is moved to another position of the story, from 1; if it is already there, `origin` is its earlier
+    position (0: its present one)."""
 
     moved: ChapterId
     position: int
@@ -40,7 +40,7 @@ class ChapterMoved:
 
 @dataclass(frozen=True, slots=True)
 class FactChanged:
-    """A record of the story says something else."""
+    """A record of the story gets another text."""
 
     record: RecordId
     text: str
@@ -48,21 +48,21 @@ class FactChanged:
 
 BookChange = Rename | ChapterChanged | ChapterMoved | FactChanged
 Directness = Literal["name", "record", "value", "subject", "receipt"]
-"""Most direct first. name: it is the name; record: a record that quotes the changed words; value: it says the old value
-of the same subject; subject: it says something of what only the changed words introduce; receipt: a chapter that was
+"""Most direct first. name: it is the name; record: a record that quotes the changed words; value: it has the old value
+of the same subject; subject: it mentions something that only the changed words introduce; receipt: a chapter that was
 written from a context with the changed words."""
 Answer = Literal["patch", "decide"]
-"""patch: a difference is proposed, by rule or by a model; decide: no rule can say what becomes of it."""
+"""patch: a difference is proposed, by rule or by a model; decide: no rule can propose one."""
 WriterWord = Literal["holds", "decide"]
 """holds: the place is right as it is; decide: it is among the findings, and is decided there."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatchQuestion:
-    """What a model must know to propose a patch for a place that no rule can change.
+    """The data for a model to propose a patch for a place that no rule can change.
 
-    changed: the book said `was` and says `now` ("": nothing in its place). moved: a chapter that says `was` comes after
-    the place from now on.
+    changed: the book had `was` and now has `now` ("": nothing in its place). moved: a chapter that contains `was` now
+    comes after the place.
     """
 
     kind: Literal["changed", "moved"]
@@ -72,9 +72,9 @@ class PatchQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PlaceWord:
-    """The writer's word on a place of a change, kept with the review ("": it is listed again).
+    """The writer's decision on a place of a change, stored with the review ("": it is listed again).
 
-    `key` is the same for the same place of the same change until the place or the value says something else. `source`
+    `key` is the same for the same place of the same change until the text of the place or the value changes. `source`
     is the chapter that changed.
     """
 
@@ -86,7 +86,7 @@ class PlaceWord:
 
 @dataclass(frozen=True, slots=True)
 class ImpactRow:
-    """A place that rests on the change. `proposal.id` is its own among the rows; `chosen`: ticked at first."""
+    """A place that depends on the change. `proposal.id` is its own among the rows; `chosen`: ticked at first."""
 
     proposal: Proposal
     directness: Directness
@@ -94,50 +94,50 @@ class ImpactRow:
     title: str
     line: str
     start: int
-    """Where the proposal's quotation begins in `line`."""
+    """The start of the proposal's quotation in `line`."""
     chosen: bool = True
     key: Digest = Digest("")
     """See `PlaceWord`."""
     asks: PatchQuestion | None = None
-    """None: no model is asked about it."""
+    """The question to a model; None: no model is asked about it."""
     word: WriterWord | None = None
-    """What the writer has said of it."""
+    """The writer's decision."""
 
     @property
     def answer(self) -> Answer:
-        """What is proposed for it."""
+        """The kind of the proposal."""
         return "decide" if self.proposal.kind == "finding" else "patch"
 
     @property
     def is_by_model(self) -> bool:
-        """Is its difference a model's?"""
+        """True when its difference is a model's."""
         return self.answer == "patch" and self.proposal.origin.by == "agent"
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """All places that rest on a change, the most direct first.
+    """All places that depend on a change, the most direct first.
 
-    `is_same`: what the change makes true is the same as before, so nothing rests on it.
+    `is_same`: the changed statement is the same as before, so nothing depends on the change.
     """
 
     change: BookChange
     rows: tuple[ImpactRow, ...] = ()
     is_same: bool = False
     taken: tuple[str, ...] = ()
-    """New names that somebody or something else has already."""
+    """New names that already belong to another entity."""
     kept: tuple[str, ...] = ()
-    """Further names of whom is renamed, which stay."""
+    """Further names of the renamed entity, which stay."""
     settled: tuple[ImpactRow, ...] = ()
-    """Places on which the writer's word is known; they are not among the rows."""
+    """Places that the writer has decided; they are not among the rows."""
 
     @property
     def digest(self) -> Digest:
-        """The same for the same rows: what is applied must be what was looked at."""
+        """The same for the same rows: only the shown rows may be applied."""
         said = [(row.proposal.id, row.proposal.quotation, row.proposal.says, row.chosen) for row in self.rows]
         return digest_of(said)
 
     @property
     def chapters(self) -> int:
-        """How many chapters have a row."""
+        """The number of chapters with a row."""
         return len({row.proposal.place.chapter for row in self.rows if row.proposal.place and row.position})

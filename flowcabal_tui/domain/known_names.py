@@ -1,4 +1,4 @@
-"""Which name is at a place of a text. The longest name wins; a name of two entities is the first one's."""
+"""Finds the name at a place of a text. The longest name wins; a name of two entities is the first one's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def name_owners(entities: Iterable[Entity]) -> dict[str, EntityId]:
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
-    """A name in letters stands at word boundaries; a Chinese one stands anywhere."""
+    """True when a name in letters is at word boundaries; always for a Chinese one."""
     before = start > 0 and _in_word(text[start]) and _in_word(text[start - 1])
     after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])
     return not before and not after

@@ -96,8 +96,8 @@ class FileComment:
 
 
 ChapterRule = Literal["", "headings", "contents", "lines", "none"]
-"""How the beginnings of chapters were found: headings of the file, its table of contents, lines such as 第一章, or not
-at all."""
+"""The way in which the beginnings of chapters were found: headings of the file, its table of contents, lines such as
+第一章, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a writer wants to see of a person, place or thing while writing a chapter."""
+"""The data of a person, place or thing that a writer looks up while writing a chapter."""
 
 from __future__ import annotations
 

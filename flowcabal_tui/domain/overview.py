@@ -27,7 +27,7 @@ class Goals:
     """The writer's target lengths, in characters (Chinese) or words; 0: none.
 
     `counting` is how the writing view counts a text. The book is to have its length by the day `until`. A day begins at
-    the hour `day_begins`; with `hand_only`, what a model wrote does not count towards its goal.
+    the hour `day_begins`; with `hand_only`, text of a model does not count towards its goal.
     """
 
     book: int = 0

@@ -233,7 +233,7 @@ class Proposal:
 
     @property
     def says(self) -> str:
-        """Its words, which tell apart two proposals with the same quotation."""
+        """Its words, which distinguish two proposals with the same quotation."""
         match self.difference.after:
             case Entity(name=words) | NewName(name=words) | Relation(kind=words):
                 return words

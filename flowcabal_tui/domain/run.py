@@ -199,7 +199,7 @@ class Retry:
     attempt: Attempt
     feedback: str
     paragraphs: tuple[int, ...] = ()
-    """As in Attempt."""
+    """See Attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,11 +377,11 @@ class Quote:
     stale: tuple[NodeId, ...] = ()
     currency: str = ""
     answer: int = 0
-    """As in SpendLimit."""
+    """See SpendLimit."""
     keeping: Spend | None = None
     """The likely cost of updating the memory after a keep, which is not part of the run; None: nothing."""
     warnings: tuple[str, ...] = ()
-    """What the writer should know before the run, besides its cost."""
+    """Warnings for the writer before the run, besides its cost."""
 
     @property
     def is_free(self) -> bool:

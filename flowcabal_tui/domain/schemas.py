@@ -36,7 +36,7 @@ def check_path(
     roots: Mapping[str, Schema | None] | None = None,
     field: str = "",
 ) -> Finding | None:
-    """The error in a path; None when there is none as far as the schemas tell. See `follow`."""
+    """The error in a path; None when the schemas show none. See `follow`."""
     found = follow(path, schemas, roots=roots, field=field)
     return found if isinstance(found, Finding) else None
 

@@ -18,9 +18,9 @@ Hand = Literal["hand", "agent"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How one entity relates to another, such as "father of"; `directed` False: it holds both ways ("friends").
+    """The relation of one entity to another, such as "father of"; `directed` False: it is mutual ("friends").
 
-    It holds from chapter `since` on (None: from before the book) until before chapter `until` (None: to the end).
+    It is valid from chapter `since` on (None: from before the book) until before chapter `until` (None: to the end).
     """
 
     id: RecordId

@@ -31,7 +31,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class WritingDay:
-    """What was written in a day, as growth: cuts count against it. `chapters` have it by hand and model together."""
+    """The words written in a day, as growth: cuts count against it. `chapters` have it by hand and model together."""
 
     day: date
     hand: int = 0
@@ -44,13 +44,13 @@ class WritingDay:
         return self.hand + self.model
 
     def counted(self, goals: Goals) -> int:
-        """What counts towards the goal of a day."""
+        """The words that count towards the goal of a day."""
         return self.hand if goals.hand_only else self.all
 
 
 @dataclass(frozen=True, slots=True)
 class WritingLog:
-    """The days on which something was written, oldest first, and what the writer wants to reach.
+    """The days with changes of the text, oldest first, and the writer's goals.
 
     `length` is that of the book, `volumes` are its volumes with theirs.
     """
@@ -62,7 +62,7 @@ class WritingLog:
     volumes: tuple[tuple[str, int], ...] = ()
 
     def day(self, day: date) -> WritingDay:
-        """What was written on a day; nothing, if nothing was."""
+        """The words of a day; an empty day, if there are none."""
         return next((each for each in self.days if each.day == day), WritingDay(day))
 
     @property
@@ -77,9 +77,9 @@ class WritingLog:
         return max((length for _last, length in _rows(self.days)), default=0)
 
     def speed(self, span: int) -> int:
-        """What was written in a day, on average over the last `span` days before today, empty days counted.
+        """The words in a day, on average over the last `span` days before today, empty days counted.
 
-        A book that was begun later has its own first day as the beginning; on that day, today counts.
+        For a book that was begun later, the span begins at its own first day; on that day, today counts.
         """
         if not self.days:
             return 0
@@ -90,12 +90,12 @@ class WritingLog:
 
     @property
     def left(self) -> int:
-        """What is missing to the length of the book; 0 without that goal."""
+        """The words missing to the length of the book; 0 without that goal."""
         return max(0, self.goals.book - self.length) if self.goals.book else 0
 
     @property
     def needed(self) -> int:
-        """What each day up to the target date, today included, must bring; 0 without one, or when it has passed."""
+        """The words needed on each day up to the target date, today included; 0 without one, or when it has passed."""
         if self.goals.until is None or self.goals.until < self.today:
             return 0
         before_today = self.left + max(0, self.day(self.today).counted(self.goals))
@@ -103,7 +103,7 @@ class WritingLog:
 
     @property
     def expected(self) -> date | None:
-        """The day on which the book has its length at the speed of the last 30 days; None where nobody can say."""
+        """The day on which the book has its length at the speed of the last 30 days; None if it cannot be estimated."""
         speed = self.speed(SPANS[-1])
         if not self.left or speed <= 0 or (days := ceil(self.left / speed)) > _FARTHEST:
             return None

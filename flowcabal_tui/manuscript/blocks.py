@@ -23,7 +23,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def volume_starts(chapters: Sequence[ImportedChapter]) -> list[bool]:
-    """For each chapter: does a volume with a name begin here?"""
+    """For each chapter, True when a volume with a name begins there."""
     names = ["", *(chapter.volume for chapter in chapters)]
     return [bool(name) and name != before for before, name in pairwise(names)]
 

@@ -45,10 +45,10 @@ class Decoded:
 
 
 def decode(data: bytes, name: str) -> Decoded:
-    """Bytes to text, with a warning when the encoding is a guess, is mixed, or characters are damaged.
+    """Converts bytes to text, with a warning when the encoding is a guess, is mixed, or characters are damaged.
 
-    Raises ManuscriptError when `data` is empty, is no text, or its encoding cannot be told; `name` is
-    the file's name for that message and for the warning.
+    Raises ManuscriptError when `data` is empty, is no text, or its encoding cannot be determined; `name` is the file's
+    name for that message and for the warning.
     """
     if not data.strip():
         raise ManuscriptError(_("The file is empty: {name}").format(name=name), "", _("Choose another file."))

@@ -71,7 +71,7 @@ def make_embedder(
 ) -> HttpEmbedder:
     """An EmbeddingPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH).
 
-    `paid` is told of each request that was answered.
+    `paid` is called for each request that was answered.
     """
     if endpoint.provider != "openai":
         raise _not_configured(endpoint)
@@ -97,7 +97,7 @@ def usable_key(key: str | None) -> str | None:
 
 
 async def check(model: ModelPort, role: Role, clock: Clock = time.monotonic) -> EndpointCheck:
-    """One tiny call: does the endpoint answer? An answer without text is an answer, too."""
+    """Tests the endpoint with one tiny call. An answer without text is an answer, too."""
     endpoint, started = model.endpoint, clock()
     request = ModelRequest((Message("user", "Say: ok"),), purpose="doctor", max_tokens=CHECK_TOKENS)
     details = [("endpoint", endpoint.identity)]

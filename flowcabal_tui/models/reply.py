@@ -58,8 +58,8 @@ class ReplyReader(Protocol):
     def read(self, name: str, payload: str) -> tuple[str, str] | None:
         """The (text, thinking) of one event; None for a mere sign of life.
 
-        Raises ModelError for an error that the provider reports, and ValueError, TypeError, KeyError,
-        IndexError, AttributeError or RecursionError for an event that is not what the protocol says.
+        Raises ModelError for an error that the provider reports, and ValueError, TypeError, KeyError, IndexError,
+        AttributeError or RecursionError for an event that violates the protocol.
         """
         ...
 

@@ -73,10 +73,10 @@ class Found:
 
 
 def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[Found | None, str]:
-    """The best reading of a model's text, and what is wrong with it (for the model; "" when it is whole).
+    """The best reading of a model's text, and its faults (for the model; "" when it is complete).
 
-    `cut`: the provider says that the text was cut off. Fences, chatter, thoughts, wrappings, bare lists and single
-    items around or instead of the answer are taken off.
+    `cut`: the provider reported that the text was cut off. Fences, chatter, thoughts, wrappings, bare lists and single
+    items around or instead of the answer are removed.
     """
     best: Found | None = None
     problem = "The answer holds no JSON."

@@ -1,5 +1,5 @@
-"""A model's window in tokens, as servers tell it: in their list of models, in an own answer, in the error of an
-overflow.
+"""A model's window in tokens, as servers report it: in their list of models, in an answer of their own, in the error of
+an overflow.
 
 OpenAI's own list has no such field. vLLM: `max_model_len`; OpenRouter, Together: `context_length`; Groq:
 `context_window`; llama.cpp: `meta.n_ctx`, older ones `/props`; LM Studio: `/api/v0/models`; Ollama: `/api/ps`.

@@ -132,7 +132,7 @@ class NodeContext(Protocol):
         ...
 
     def gated(self, action: str) -> bool:
-        """Must a person allow this action? Raises FlowCabalError for an unknown one."""
+        """True when a person must allow this action. Raises FlowCabalError for an unknown one."""
         ...
 
     async def call(self, function: str, item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -177,8 +177,8 @@ class DoubtsPort(Protocol):
         chapter: ChapterId | None,
         generation: Generation,
     ) -> str:
-        """Why a person should look at the answer; "" for no reason. `told` are the texts of the prompt, without outputs
-        of other nodes. `workflow` is None for a node in the body of another one."""
+        """The reason why a person should read the answer; "" for none. `told` are the texts of the prompt, without
+        outputs of other nodes. `workflow` is None for a node in the body of another one."""
         ...
 
 

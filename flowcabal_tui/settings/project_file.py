@@ -183,7 +183,8 @@ class RunSettings(_Table):
 
 
 class ActionsSettings(_Table):
-    """What workflows may do outside of the book. Registries in the folder `actions` are read without being named."""
+    """The actions that workflows may run outside the book. Registries in the folder `actions` are read without being
+    named."""
 
     files: tuple[str, ...] = Field((), description="More registries: files or folders in the project's folder.")
     commands: dict[str, tuple[str, ...]] = Field(

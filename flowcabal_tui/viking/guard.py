@@ -26,7 +26,7 @@ NICENESS = 5
 """Runs the server at a lower priority than the screen."""
 LOG_LIMIT = 1_000_000
 TO_US = "-"
-"""As LOG: what the server prints follows its process id on standard output."""
+"""In place of LOG: the server's output follows its process id on standard output."""
 CANNOT_START = 127
 
 

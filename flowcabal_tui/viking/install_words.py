@@ -1,4 +1,4 @@
-"""What an installation would do and how far it is, in words, for the command line and the screen."""
+"""The plan and the progress of an installation in words, for the command line and the screen."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Installed:
 
 
 def installation_folder() -> Path:
-    """Where it is, or would be; absolute."""
+    """The folder of the installation, present or future; absolute."""
     return data_folder().absolute() / "knowledge-server"
 
 

@@ -75,7 +75,7 @@ class Build:
 
     @property
     def is_checked(self) -> bool:
-        """Did the checks pass after the last edit?"""
+        """True when the checks passed after the last edit."""
         return self.report is not None and self.report.passed and self.checked == len(self.copied.made)
 
     def suggestion(self) -> Suggestion:

@@ -96,7 +96,7 @@ class Flow:
         return made
 
     def free_id(self, wished: str) -> str:
-        """An id like the wished one that is not taken."""
+        """An unused id similar to the wanted one."""
         base = _NOT_IN_ID.sub("-", wished.strip().lower()).strip("-.")[:40] or "step"
         made, number = base, 2
         while made in self.ids:

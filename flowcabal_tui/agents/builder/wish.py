@@ -61,7 +61,7 @@ class Wish:
         return any(0 <= hit.start - each.end <= self.reach // 3 for each in nots)
 
     def verbs(self) -> list[Hit]:
-        """The steps that are wished for."""
+        """The steps that the wish names."""
         return [hit for hit in self.hits["steps"] if not self.is_denied(hit)]
 
     def numbers_by(self, unit: str, least: float, most: float) -> list[Hit]:

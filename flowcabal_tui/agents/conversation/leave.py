@@ -39,7 +39,7 @@ def _deletes(edit: TextEdit) -> bool:
 
 
 def level_words(level: ConversationLevel, scope: Scope | None) -> str:
-    """What the level allows, for the model."""
+    """The permissions of the level, for the model."""
     if level == "ask":
         return "ask: you read only; there is no tool that changes anything."
     if level == "suggest":

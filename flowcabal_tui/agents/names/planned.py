@@ -1,4 +1,4 @@
-"""Finds the names of planned beats in the text of a chapter. A rule: that a name is there does not say what happens."""
+"""Finds the names of planned beats in the text of a chapter, by rule: a name that occurs does not prove the event."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _OURS: Final = ("data", "value", "values")
 
 
 def to_expression(condition: str) -> str:
-    """The equivalent expression; `condition_problem` tells whether it can be evaluated.
+    """The equivalent expression; `condition_problem` shows whether it can be evaluated.
 
     Raises ExpressionError for names and fields that have no counterpart.
     """

@@ -1,7 +1,7 @@
-"""Everything wrong with a VelvetFlow document, in its terms: nodes, fields and codes of the document as it stands.
+"""All errors of a VelvetFlow document, in its terms: nodes, fields and codes of the document itself.
 
-A document is checked once, as the workflow that it becomes and that runs; what is found there is said of the place
-that it came from. Here stands only what VelvetFlow demands beyond that, and what is lost on the way.
+A document is checked once, as the workflow that it becomes and that runs; findings are mapped back to their places in
+the document. This module checks only the further rules of VelvetFlow, and the losses of the conversion.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Jinja as VelvetFlow's documents use it: texts with `{{ ... }}`, and expressions as those of our own language.
+"""Jinja as VelvetFlow's documents use it: texts with `{{ ... }}`, and expressions, converted into our own language.
 
-A name, its fields and keys are a path; filters that ours can say become functions. What ours cannot say is refused
-with a reason, never passed on as text.
+A name, its fields and keys are a path; filters with an equivalent become functions. Everything else is refused with a
+reason, never passed on as text.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _profile(
 
 
 def profile(asked: Asked) -> Row:
-    """`curator.profile`: what the sources say of one entity, or of the whole book."""
+    """`curator.profile`: the sentences of the sources about one entity, or about the whole book."""
     words = [word for each in asked.part("words").split(",") if (word := each.strip())]
     return _told_of(asked.part("entity").strip(), words, _sourced(asked), asked)
 

@@ -25,7 +25,7 @@ PARAGRAPH: Final = '<paragraph n="'
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A part of a request: what stands between its tags, unescaped and without the tags inside it."""
+    """A part of a request: the text between its tags, unescaped and without the tags inside it."""
 
     key: str
     text: str
@@ -99,7 +99,7 @@ class Asked:
 
     @property
     def task(self) -> str:
-        """What the prompt says of its task; else what an agent is asked for; "" for a prompt of one's own."""
+        """The task in the prompt; else the purpose of an agent's request; "" for a prompt of one's own."""
         purpose = self.request.purpose
         return self.part("task").strip() or (purpose if "." in purpose else "")
 
@@ -113,7 +113,7 @@ class Asked:
 
     @cached_property
     def chinese(self) -> bool:
-        """Is the book in Chinese?"""
+        """True when the book is in Chinese."""
         language = self.part("language").strip()
         return language.startswith("zh") if language else is_chinese(self.whole)
 
@@ -162,6 +162,6 @@ class Asked:
 
     @cached_property
     def dead(self) -> frozenset[str]:
-        """Those of whom the notes of the cast say that they are dead."""
+        """The people whose notes in the cast call them dead."""
         notes = (_NOTE.fullmatch(line) for line in self.part("cast").splitlines())
         return frozenset(note[1].strip() for note in notes if note and self.words.pattern("dead").search(note[3] or ""))

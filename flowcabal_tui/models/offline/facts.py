@@ -1,4 +1,4 @@
-"""States that single sentences tell, by the table of states, and when two of them contradict each other."""
+"""States in single sentences, found by the table of states, and contradictions between two of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLAUSE: Final = re.compile("[,;:，；：—]")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a sentence says of somebody. `said` are its words for it, `start`/`end` the place of the value in `line`."""
+    """A statement about a person or thing. `said` are its words, `start`/`end` the place of the value in `line`."""
 
     subject: str
     attribute: str
@@ -33,7 +33,7 @@ class Fact:
 
     @property
     def binds(self) -> bool:
-        """Does it speak against a draft that says otherwise?"""
+        """True when it contradicts a draft with another value."""
         return self.row.binds.search(self.line.masked) is not None
 
 
@@ -47,7 +47,7 @@ def facts_in(text: str, names: Sequence[Name], chinese: bool, title: str = "") -
 
 
 def facts_of(line: Line, words: Words) -> list[Fact]:
-    """The facts of a sentence. Several values for one thing tell of a change, not of a state."""
+    """The facts of a sentence. Several values for one thing are a change, not a state."""
     found = [fact for row in words.states for fact in _by_row(line, row, words)]
     values = [what for what, _value in {(fact.what, fact.value) for fact in found}]
     return [fact for fact in found if values.count(fact.what) == 1]
@@ -91,7 +91,7 @@ def _nearest(line: Line, row: State, at: int, clause: tuple[int, int], words: Wo
 
 
 def clashes(draft: Sequence[Fact], sources: Sequence[Fact]) -> list[Clash]:
-    """Each fact of the draft that no source says and a source speaks against; `sources` in story order."""
+    """Each fact of the draft that no source supports and a source contradicts; `sources` in story order."""
     found: list[Clash] = []
     for fact in draft:
         said = [each for each in sources if each.what == fact.what and each.binds]

@@ -67,9 +67,9 @@ class OfflineModel:
         return Answer(text, finish, _usage(request, text), MODEL_NAME)
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """A validated `shape`: for a question that it does not know one that says nothing.
+        """A validated `shape`: an empty one for an unknown question.
 
-        Raises ModelError(SCHEMA) where the shape asks for a statement, and for a prompt of one's own.
+        Raises ModelError(SCHEMA) if the shape requires a statement, and for a prompt of one's own.
         """
         answer = await self.answer(request)
         if Asked.of(request).task not in ANSWERS and "." in request.purpose:

@@ -61,7 +61,7 @@ class Line:
 
 
 def is_chinese(text: str) -> bool:
-    """More Chinese characters than Latin words?"""
+    """True when there are more Chinese characters than Latin words."""
     return sum(map(len, _HAN.findall(text))) > len(_WORD.findall(text))
 
 
@@ -96,7 +96,7 @@ def _masked(text: str, start: int, paragraph: str, names: Sequence[Name], about:
 
 
 def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
-    """Where names stand in `text`, longest first, none inside another, in order."""
+    """The places of names in `text`, longest first, none inside another, in order."""
     taken: list[tuple[int, int, Name]] = []
     there = ((form, name) for name in names for form in name.names if form in text)
     for form, name in sorted(there, key=lambda pair: (-len(pair[0]), pair[0])):
@@ -109,7 +109,7 @@ def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
 
 @lru_cache(maxsize=4_096)
 def terms(text: str, chinese: bool) -> frozenset[str]:
-    """What a text is about: words without the common ones; pairs of characters in Chinese."""
+    """The content words of a text: words without the common ones; pairs of characters in Chinese."""
     common = frozenset(words_of(chinese).lists["common"])
     found = {word.lower() for word in _WORD.findall(text)} - common
     runs = _HAN.findall("".join(" " if c in common else c for c in text)) if chinese else []
@@ -127,7 +127,7 @@ def with_short_forms(names: Iterable[Name]) -> tuple[Name, ...]:
 
 
 def weightiest(found: Sequence[Line], parts: int, chinese: bool) -> list[Line]:
-    """The sentence that tells most of each part of a text: by names, words that return, narration, and some length."""
+    """The most informative sentence of each part of a text: by names, recurring words, narration, and some length."""
     counted = Counter(term for line in found for term in terms(line.text, chinese))
 
     def weight(line: Line) -> float:

@@ -15,7 +15,7 @@ _SPOKEN: Final = re.compile("“([^“”\n]{3,59}[.?!。？！])”")
 
 
 def people(asked: Asked, texts: Sequence[str]) -> list[str]:
-    """Who is named in the texts, in order of appearance."""
+    """The people named in the texts, in order of appearance."""
     found = mentions("\n".join(texts), [name for name in asked.names if name.kind == PERSON])
     return list(dict.fromkeys(name.chief for _, _, name in found))
 

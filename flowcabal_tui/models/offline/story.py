@@ -1,4 +1,4 @@
-"""What a chapter adds to the story, by the tables of sentence patterns; every quotation is verbatim."""
+"""The additions of a chapter to the story, by the tables of sentence patterns; every quotation is verbatim."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SUCH: Final = 0.6
 
 
 def told(asked: Asked) -> dict[str, list[Row]]:
-    """Names, relations, states, secrets, vows, times, and what becomes of the open lines.
+    """Names, relations, states, secrets, vows, times, and changes of the open lines.
 
-    What somebody says is none of them; what is dreamt, wished or denied is no relation and no state.
+    Speech counts for none of them; dreams, wishes and denials for no relation and no state.
     """
     chapter, entities = asked.chapter, _new_names(asked)
     names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))

@@ -25,7 +25,7 @@ Said = tuple[str, tuple[ToolCall, ...]]
 
 
 def is_talk(request: ModelRequest) -> bool:
-    """Is it a question of the conversation?"""
+    """True for a question of the conversation."""
     return any(_TASK in each.content for each in request.messages if each.role == "user")
 
 

@@ -1,6 +1,6 @@
 """The words of a language as data: lists, patterns of sentences, and frames of prose (`en.toml`, `zh.toml`).
 
-In a pattern `{part}` stands for a word of that list and is a group of that name; `{a}` and `{b}` are names that are
+In a pattern `{part}` matches a word of that list and is a group of that name; `{a}` and `{b}` are names that are
 groups, `{n}` is any name. Case does not matter.
 """
 
@@ -22,12 +22,12 @@ _ANY, _NONE = re.compile("^"), re.compile("(?!)")
 
 
 class State(BaseModel):
-    """A row of the table of states: what a sentence says that a later one may contradict.
+    """A row of the table of states: a statement of a sentence that a later one may contradict.
 
     `attribute` is filled from the groups of `form`; the value is the group of that name, unless the row has one. A
     sentence counts with `needs` and without `unless`; with `around` no sentence of its paragraph may have that. Only
-    sources with `binds` speak against a draft. With `near` the name is in the same clause; with `person` it is that of
-    a person. What is `lasting` is a fact of the story.
+    sources with `binds` contradict a draft. With `near` the name is in the same clause; with `person` it is that of a
+    person. A `lasting` state is a fact of the story.
     """
 
     attribute: str

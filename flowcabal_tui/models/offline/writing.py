@@ -1,4 +1,4 @@
-"""Plans, polishes and rewrites, put together from the parts of the request; what a retry corrects."""
+"""Plans, polishes and rewrites, put together from the parts of the request, with the corrections of a retry."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plan(asked: Asked) -> str:
 def draft(asked: Asked) -> str:
     """Prose from the beats of the plan (or of the outline): each beat as it is, with sentences around it.
 
-    A retry corrects the facts that its quotations speak against; without any it tells the same beats in other words.
+    A retry corrects the facts that its quotations contradict; without any it expresses the same beats in other words.
     """
     if asked.is_retry and (text := mended(asked)) != asked.draft:
         return text
@@ -95,7 +95,7 @@ def criticise(asked: Asked) -> str:
 
 
 def rewrite(asked: Asked) -> str:
-    """The selection, shorter, longer, or without worn words, as the instruction says."""
+    """The selection, shorter, longer, or without worn words, by the instruction."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
     found = [line.text for line in lines(selection, (), asked.chinese)]
     if swap := words.pattern("swap").search(wish):

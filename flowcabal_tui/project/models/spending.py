@@ -106,7 +106,7 @@ class Spending:
         self.reservations.hold(run, RunSpending(agreed, limit, spent, answers))
 
     def fits(self, reached: LimitReached) -> bool:
-        """Would the call fit now, for which a limit was reached before?"""
+        """True when the call that reached a limit would fit now."""
         asked = reached.asked
         return not isinstance(asked, Reservation) or self.reservations.fits_run(asked)
 

@@ -87,7 +87,7 @@ class RunManager:
         return not self._runs
 
     async def summaries(self, limit: int, wish: RunWish) -> tuple[RunSummary, ...]:
-        """The runs that are wished for, newest first; one that is held in step mode is paused."""
+        """The matching runs, newest first; one that is held in step mode is paused."""
         found = await self._store.runs.summaries(limit, wish)
         return tuple(
             replace(run, state="paused") if run.id in self._paused and run.state == "running" else run for run in found

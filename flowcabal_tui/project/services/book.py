@@ -240,7 +240,7 @@ class BookService:
         return await self._parts.book.outlining.outline()
 
     async def beats(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
-        """What the outline plans for a chapter, with the places of its names in `text` (None: the newest version)."""
+        """The outline's beats of a chapter, with the places of its names in `text` (None: the newest version)."""
         return await self._parts.book.beats.of(chapter, text)
 
     @handles(WriteMeta)

@@ -22,7 +22,7 @@ class RunService:
         self._parts, self._store = parts, parts.store
 
     async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
-        """The runs that are wished for, newest first."""
+        """The matching runs, newest first."""
         return await self._parts.runs.manager.summaries(limit, wish)
 
     async def run_workflow(self, run: RunId) -> Workflow:

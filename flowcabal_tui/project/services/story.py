@@ -57,7 +57,7 @@ class StoryService:
         return await self._parts.story.seen()
 
     async def name_card(self, entity: EntityId, chapter: ChapterId | None = None) -> NameCard:
-        """What is known of an entity as of a chapter (None: of the end of the book). Raises Gone."""
+        """The data of an entity as of a chapter (None: of the end of the book). Raises Gone."""
         return await self._parts.cards.card(entity, chapter)
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:

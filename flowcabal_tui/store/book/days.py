@@ -1,4 +1,4 @@
-"""What was written when, from the versions of the chapters: one question, whatever the book holds."""
+"""The words written by day, from the versions of the chapters, in one query for a book of any size."""
 
 from __future__ import annotations
 

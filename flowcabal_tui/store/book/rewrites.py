@@ -1,4 +1,4 @@
-"""Passages that a model rewrote: proposed, and accepted; these show which words of a chapter are the model's."""
+"""Passages rewritten by a model: proposed, and accepted; these show which words of a chapter are the model's."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Rewrites:
         self._database, self._clock = database, clock
 
     async def add(self, rewrite: Rewrite, proposed: RewriteId = NO_REWRITE) -> None:
-        """Remembers an accepted one, and that the proposed one (0: none) is accepted."""
+        """Stores an accepted rewrite, and marks the proposed one (0: none) as accepted."""
         await self._database.do(lambda connection: accept(connection, [rewrite], proposed))
 
     async def of(self, chapter: ChapterId) -> tuple[Rewrite, ...]:
-        """The accepted ones of a chapter, oldest first."""
+        """The accepted rewrites of a chapter, oldest first."""
         rows = await self._database.rows(
             "SELECT body, start, end, after, model, instruction, at FROM rewrite WHERE chapter=? ORDER BY number",
             (chapter,),
@@ -41,7 +41,7 @@ class Rewrites:
         )
 
     async def propose(self, rewrite: ProposedRewrite) -> RewriteId:
-        """Stores a proposed one before it is shown; with an id it takes the place of that one."""
+        """Stores a proposed rewrite before it is shown; one with an id replaces that one."""
         body, at = pack(to_json(replace(rewrite, id=NO_REWRITE))), self._clock().isoformat()
 
         def put(connection: sqlite3.Connection) -> RewriteId:
@@ -54,14 +54,14 @@ class Rewrites:
         return await self._database.do(put)
 
     async def proposed(self, rewrite: RewriteId) -> ProposedRewrite:
-        """One of them. Gone if there is none."""
+        """A proposed rewrite. Raises Gone if there is none."""
         row = await self._database.row(f"SELECT {_FIELDS} FROM proposed_rewrite WHERE number=?", (rewrite,))
         if row is None:
             raise Gone(rewrite)
         return _proposed(row)
 
     async def waiting(self) -> tuple[ProposedRewrite, ...]:
-        """Those that the writer has neither accepted nor refused, of chapters in the book, oldest first."""
+        """The rewrites neither accepted nor refused, of chapters in the book, oldest first."""
         rows = await self._database.rows(
             f"SELECT {_FIELDS} FROM proposed_rewrite WHERE state='waiting' AND NOT coalesce((SELECT deleted FROM place"
             " WHERE place.chapter=proposed_rewrite.chapter ORDER BY generation DESC LIMIT 1), 1) ORDER BY number"
@@ -69,7 +69,7 @@ class Rewrites:
         return tuple(map(_proposed, rows))
 
     async def settle(self, rewrite: RewriteId, state: RewriteState) -> None:
-        """The writer's word on a proposed one. Gone if there is none."""
+        """Stores the writer's decision on a proposed rewrite. Raises Gone if there is none."""
 
         def settle(connection: sqlite3.Connection) -> None:
             if not connection.execute("UPDATE proposed_rewrite SET state=? WHERE number=?", (state, rewrite)).rowcount:

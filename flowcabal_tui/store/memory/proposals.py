@@ -89,7 +89,7 @@ class Proposals:
         await self._database.do(write)
 
     async def place_words(self) -> Mapping[Digest, WriterWord]:
-        """What the writer has said of places that depend on a change, by their keys."""
+        """The writer's decisions on places that depend on a change, by their keys."""
         rows = await self._database.rows(
             "SELECT key, word FROM place_word AS said WHERE word<>''"
             " AND generation=(SELECT max(generation) FROM place_word WHERE key=said.key)"

@@ -1,4 +1,4 @@
-"""A change of the whole book, applied in one transaction and one generation, and taken back as one. In the writer's
+"""A change of the whole book, applied in one transaction and one generation, and undone as one. In the writer's
 thread."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _META: Final = "meta/"
 
 @dataclass(frozen=True, slots=True)
 class ReviewedText:
-    """The whole new text of a chapter or of a text about the book, over the version that was looked at."""
+    """The whole new text of a chapter or of a text about the book, over the reviewed version."""
 
     subject: str
     text: str
@@ -44,9 +44,9 @@ class ReviewedText:
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What a review writes. `titles` are chapters with their title of before and the new one; `entities` the states of
-    before and the new ones; `tasks` is what follows beside that which follows each text; `rewrites` say which of the
-    new words are a model's; `findings` are what the writer decides later; `words` what is said of places."""
+    """The writes of a review. `titles` are chapters with their old title and the new one; `entities` the old states and
+    the new ones; `tasks` are those beside the tasks that follow each text; `rewrites` mark the new words of a model;
+    `findings` are places that the writer decides later; `words` are decisions on places."""
 
     row: Proposal
     note: str
@@ -63,9 +63,9 @@ class Reviewed:
 def apply_review(
     connection: sqlite3.Connection, new: Reviewed, following: TaskMaker, language: str, at: str
 ) -> Proposal:
-    """Writes all of it or nothing, and gives the row of the list that undoes it.
+    """Writes all of it or nothing, and returns the row of the list that undoes it.
 
-    Raises VersionConflict when something is not as it was looked at.
+    Raises VersionConflict when something changed since the review.
     """
     placed, first = {chapter.id: chapter for chapter in chapters_now(connection)}, next_decision(connection)
     positions = [placed[ChapterId(each.subject)].position for each in new.texts if each.subject in placed]
@@ -103,7 +103,7 @@ def apply_review(
 def restore_review(
     connection: sqlite3.Connection, written: Generation, following: TaskMaker, language: str, at: str
 ) -> None:
-    """Texts, titles, names, records and words on places as they were before generation `written`.
+    """Restores texts, titles, names, records and decisions on places from before generation `written`.
 
     Raises RunError when one was changed since, and then nothing was changed.
     """

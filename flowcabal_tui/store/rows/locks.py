@@ -20,7 +20,7 @@ def require_unlocked(connection: sqlite3.Connection, subject: str) -> None:
 
 
 def locked_error(position: int | None, title: str | None) -> ChapterLocked:
-    """What is said of a locked chapter."""
+    """The error for a locked chapter."""
     position, title = position or 0, title or ""
     return ChapterLocked(
         _("Chapter {n}, {title}, is locked.").format(n=position, title=title),

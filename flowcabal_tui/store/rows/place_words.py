@@ -18,7 +18,7 @@ def put_place_words(connection: sqlite3.Connection, words: Sequence[PlaceWord], 
 
 
 def take_back_place_words(connection: sqlite3.Connection, generation: Generation) -> None:
-    """Those of a review that is undone: what was said before counts again."""
+    """Deletes the decisions of a review that is undone: earlier ones apply again."""
     connection.execute("DELETE FROM place_word WHERE generation=?", (generation,))
 
 

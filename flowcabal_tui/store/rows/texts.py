@@ -91,7 +91,7 @@ def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW
 def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: Generation) -> None:
     """Gives the chapters the positions 1, 2, ...; writes only those that are new or move.
 
-    Where some move back while others move forward the order changes: those chapters are stored under REORDERED.
+    If some move back while others move forward, the order changes: those chapters are stored under REORDERED.
     """
     moved = [(position, place) for position, place in enumerate(order, 1) if place.position != position]
     connection.executemany(
