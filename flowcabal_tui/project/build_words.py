@@ -102,7 +102,7 @@ def reason_words(record: BuildRecord, change: Change) -> str:
     known = {each.id: each for each in record.changes}
     missing = [change_words(known[name]) for name in sorted(change.needs) if name not in taken]
     if missing:
-        lines.append(_("It falls with: {changes}").format(changes=", ".join(missing)))
+        lines.append(_("Left out, because it needs: {changes}").format(changes=", ".join(missing)))
     elif change.needs:
         needed = ", ".join(change_words(known[name]) for name in sorted(change.needs))
         lines.append(_("It needs: {changes}").format(changes=needed))

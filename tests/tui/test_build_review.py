@@ -109,7 +109,7 @@ async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=False)
         assert "[!] ~ polish reads another output (prompt)" in rows(pilot)
         assert "1 falls with one that is turned down" in head(pilot)
-        assert "It falls with: new node names" in screen(pilot)
+        assert "Left out, because it needs: new node names" in screen(pilot)
         await press(pilot, "k", "a")
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=True)
         await press(pilot, "A")

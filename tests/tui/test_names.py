@@ -320,17 +320,17 @@ async def test_a_neighbour_comes_to_the_middle_and_backspace_goes_back():
         graph = pilot.app.screen.query_one(EgoGraph)
         assert graph.cursor == FERRYMAN
         await press(pilot, "enter")
-        assert "Joss · 1 stands around" in screen(pilot)
+        assert "Joss · 1 neighbour" in screen(pilot)
         assert graph.cursor == HERO
         await press(pilot, "backspace")
-        assert "Mara · 2 stand around" in screen(pilot)
+        assert "Mara · 2 neighbours" in screen(pilot)
         assert graph.cursor == FERRYMAN
 
 
 async def test_anybody_comes_to_the_middle_by_name():
     async with opened(around(FakeWorkbench())) as pilot:
         await press(pilot, "slash", *"The v", "right", "enter")
-        assert "The voice · 1 stands around" in screen(pilot)
+        assert "The voice · 1 neighbour" in screen(pilot)
 
 
 async def test_a_relation_is_added_between_the_two():
@@ -394,7 +394,7 @@ async def test_the_graph_is_complete_with_twelve_neighbours_in_eighty_columns():
         for n in range(12):
             row = next(row for row in shown(pilot.app) if f"人物之{n}号" in row)
             assert f"关系{n}" in row
-        assert "14 stand around" in screen(pilot)
+        assert "14 neighbours" in screen(pilot)
 
 
 async def test_typing_in_the_filter_is_no_command():

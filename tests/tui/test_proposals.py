@@ -46,7 +46,7 @@ async def test_what_waits_is_marked_and_says_why_with_its_quotation():
     workbench = filled(FakeWorkbench())
     async with opened(page(workbench), (100, 30)) as pilot:
         assert listed(pilot) == [f"p{n}" for n in range(1, 11)]
-        assert "3 wait for your word · 7 in use" in screen(pilot)
+        assert "3 wait for your decision · 7 in use" in screen(pilot)
         assert "Mara = Mar" in told(pilot) and "occurs once" in told(pilot)
         await press(pilot, "j")
         assert "Previously: The salt is in the city." in told(pilot)

@@ -124,7 +124,7 @@ class EgoScreen(StoryPage):
         more = _("{n} of them not drawn: `o`").format(n=rest) if rest else ""
         entity = cast.entity(self._centre_entity)
         names = " = ".join(one_line(name, 40) for name in entity.names) if entity else self._centre_entity
-        counted = ngettext("{n} stands around", "{n} stand around", len(around)).format(n=len(around))
+        counted = ngettext("{n} neighbour", "{n} neighbours", len(around)).format(n=len(around))
         self.query_one(".head", Static).update(" · ".join(part for part in (names, counted, more) if part))
         self.query_one(EgoGraph).show(cast.name(self._centre_entity), drawn)
 

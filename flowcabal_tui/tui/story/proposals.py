@@ -146,7 +146,7 @@ class ProposalsScreen(FilteredPage):
 
     def _head(self, page: ProposalPage) -> str:
         waiting, used = page.counts.get("waiting", 0), page.counts.get("applied", 0)
-        counted = ngettext("{n} waits for your word", "{n} wait for your word", waiting).format(n=waiting)
+        counted = ngettext("{n} waits for your decision", "{n} wait for your decision", waiting).format(n=waiting)
         counted += " · " + ngettext("{n} in use, not looked at", "{n} in use, not looked at", used).format(n=used)
         chapter = self._open_chapter if self._only_open else None
         return f"{self.cast.chapter(chapter)} · {counted}" if chapter and self.cast else counted
