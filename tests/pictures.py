@@ -166,7 +166,7 @@ class Studio:
         await self.until(lambda: self.shows(WorkspaceScreen) and "done" in self.workspace.runs.run_states.values())
         await self.until(lambda: self.workspace.view.node == "polish")
         await self.settle()
-        await self.press("4", "s")
+        await self.press("4", "a")
         await self.until(lambda: bool(self.workspace.book.chapter and self.workspace.book.chapter.version))
         await self.remembered()
 
@@ -186,7 +186,7 @@ class Studio:
 
     async def build(self, wish: str) -> None:
         """Changes the workflow in view by a wish and the form; ends at the review."""
-        await self.press("2", "w", "u")
+        await self.press("2", "w", "R")
         await self.until(lambda: self.shows(PromptLine))
         await self.press(*({" ": "space", ".": "full_stop"}.get(letter, letter) for letter in wish), "enter")
         await self.until(lambda: self.shows(FormScreen))
@@ -352,7 +352,7 @@ SCREENS: Final = {
     "timeline": ("0",),
     "true": ("W",),
     "findings": ("L",),
-    "proposals": ("A",),
+    "proposals": ("shift+f8",),
     "runs": ("f3",),
     "background": ("Q",),
     "whole-book": ("M",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -16,10 +16,11 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
-from flowcabal_tui.project.doctor import examine, fetch_vocabulary
+from flowcabal_tui.project.doctor import Finding, examine, fetch_vocabulary
 from flowcabal_tui.project.trust.service import renew_models
 from flowcabal_tui.settings.paths import locations
 from flowcabal_tui.settings.project_file import OFFLINE, ProjectSettings, change_project, load_project
+from flowcabal_tui.settings.screen import load_screen
 
 
 async def doctor(arguments: Namespace) -> int:
@@ -28,7 +29,7 @@ async def doctor(arguments: Namespace) -> int:
         if arguments.project is None:
             raise SettingsError(_("Name the project whose writing model's tokens are to be counted."))
         say(await fetch_vocabulary(arguments.project), file=sys.stderr)
-    found = await examine(arguments.project, trust=arguments.trust)
+    found = (*await examine(arguments.project, trust=arguments.trust), *_own_keys())
     if arguments.json:
         say_json([asdict(item) for item in found], indent=2)
     else:
@@ -37,6 +38,15 @@ async def doctor(arguments: Namespace) -> int:
             if item.advice:
                 say(f"    {item.advice}")
     return 1 if any(item.outcome == "failed" for item in found) else 0
+
+
+def _own_keys() -> Iterator[Finding]:
+    """What is wrong with `[keys]` in the user settings."""
+    if screen := load_screen():
+        from flowcabal_tui.tui.app.keymap import key_problems  # loads the screen
+
+        for words in key_problems(screen.keys) if screen.keys else ():
+            yield Finding(_("keys of the screen"), "note", clean_line(words))
 
 
 async def models(arguments: Namespace) -> int:

@@ -214,6 +214,14 @@ def test_doctor_names_the_line_of_a_user_setting_that_is_none(call: Call, own_fo
     assert "line 1: theem is not a setting. Did you mean theme?" in ill.out
 
 
+def test_doctor_names_keys_and_ids_of_the_screen_that_do_not_exist(call: Call, own_folders: Path) -> None:
+    settings = own_folders / "config" / "config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('[keys]\n"run.strat" = "f7"\n"run.stop" = "f99"\n', encoding="utf-8")
+    told = call("doctor")
+    assert "Did you mean run.start?" in told.out and "run.stop is set to f99" in told.out
+
+
 def test_doctor_looks_at_the_disk_of_the_project(demo: Path, call: Call) -> None:
     assert any(line.endswith("MiB") and str(demo) in line for line in call("doctor", demo).out.splitlines())
 

@@ -46,7 +46,7 @@ def wished(words: str):
     """Asks for a new workflow by a wish."""
 
     async def before(pilot: Pilot[int]) -> None:
-        await pressed("2", "w", "b", *words, "enter")(pilot)
+        await pressed("2", "w", "B", *words, "enter")(pilot)
         await settled(pilot)
 
     return before

@@ -6,14 +6,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from textual.binding import Binding
 
-from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.tui.app.effects import KEY_MEANINGS, effect_of
 from flowcabal_tui.tui.app.home import HomeScreen
-from flowcabal_tui.tui.app.keymap import Clash, checked_keymap, clashes, current_ids
-from flowcabal_tui.tui.app.keys_page import all_keys, keys_page
+from flowcabal_tui.tui.app.keymap import Clash, clashes, current_ids, key_name, key_problems, usable_keymap
+from flowcabal_tui.tui.app.keys_page import all_keys, declared_keys, keys_page
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
-from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow
-from tests.tui.test_app import app_at_home, words_of
+from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow, bindings, shown_key, with_twins
+from tests.tui.test_app import app_at_home
+from tests.tui.waiting import until
 
 ROWS = (
     KeyRow("Everywhere", "app.help", ("f1",), "Help"),
@@ -23,10 +25,23 @@ ROWS = (
 )
 
 
-def test_an_unknown_id_is_refused_with_the_nearest_known_one():
-    with pytest.raises(SettingsError) as refused:
-        checked_keymap({"run.strat": "f7"}, ROWS)
-    assert "run.start" in refused.value.advice
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("f5", "f5"), ("Ctrl+R", "ctrl+r"), ("?", "?"), ("+", "+"), ("plus", "plus"), ("ctrl+\\", "ctrl+backslash"),
+     ("A", "A"), ("Shift+F8", "shift+f8"), ("pagedown", "pagedown"), ("strg+r", ""), ("f55", ""), ("", "")],
+)  # fmt: skip
+def test_a_key_is_known_by_the_name_that_a_user_writes(written: str, name: str):
+    assert key_name(written) == name
+
+
+def test_unknown_ids_and_keys_are_named_with_the_nearest_known_ones_and_known_keys_still_work():
+    own = {"run.strat": "f7", "run.stop": "contrl+e", "findings.check": "C, hoem", "shelf.split": "S"}
+    assert key_problems(own) == (
+        "No action has the id run.strat. Did you mean run.start?",
+        "run.stop is set to contrl+e, which is no key. Did you mean ctrl+e?",
+        "findings.check is set to hoem, which is no key. Did you mean home?",
+    )
+    assert usable_keymap(own) == {"run.strat": "f7", "findings.check": "C", "shelf.split": "S"}
 
 
 def test_an_old_id_is_accepted_and_yields_to_the_new_one():
@@ -71,10 +86,13 @@ def test_the_keys_page_has_every_action_of_the_table():
     assert [action.id for action in ACTIONS if f"`{action.id}`" not in page] == []
 
 
-async def test_an_unknown_key_setting_names_the_nearest_action(tmp_path):
-    async with app_at_home(tmp_path, keys={"run.strat": "ctrl+r"}).run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        assert "run.start" in words_of(pilot)
+async def test_an_unknown_key_setting_is_named_in_a_notice(tmp_path):
+    async with app_at_home(tmp_path, keys={"run.strat": "ctrl+r", "home.new": "f77"}).run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(pilot.app.announcer.notices.listed) == 2)
+        words = " ".join(notice.words for notice in pilot.app.announcer.notices.listed)
+        assert "run.start" in words and "f77" in words
+        await pilot.press("n")
+        assert isinstance(pilot.app.screen, NewProjectScreen), "what is no key takes none away"
 
 
 async def test_the_users_key_works_instead_of_ours(tmp_path):
@@ -88,3 +106,58 @@ async def test_the_users_key_works_instead_of_ours(tmp_path):
 def test_no_two_actions_of_one_place_have_the_same_key_by_default():
     owners = Counter((row.place, key) for row in all_keys() for key in row.keys)
     assert [place_and_key for place_and_key, count in owners.items() if count > 1] == []
+
+
+def bound() -> list[tuple[str, str]]:
+    """The id and the key of each binding of the program."""
+    table = [(action.id, key) for action in ACTIONS for key in action.keys.split(",")]
+    declared = [(binding.id or "", key) for _place, _kind, binding in declared_keys() for key in binding.key.split(",")]
+    return table + declared
+
+
+def test_a_key_has_one_effect_in_the_table():
+    owners = Counter(key for keys in KEY_MEANINGS.values() for key in keys.only | keys.too)
+    assert [key for key, count in owners.items() if count > 1] == []
+
+
+def test_what_accepts_refuses_adds_deletes_or_pays_has_a_key_of_its_effect():
+    wrong = [
+        (name, key)
+        for name, key in bound()
+        if (effect := effect_of(name)) in KEY_MEANINGS
+        and key not in KEY_MEANINGS[effect].only | KEY_MEANINGS[effect].too
+    ]
+    assert wrong == []
+
+
+def test_a_key_that_is_kept_for_one_effect_does_nothing_else():
+    wrong = [
+        (name, key)
+        for name, key in bound()
+        for effect, keys in KEY_MEANINGS.items()
+        if key in keys.only and effect_of(name) != effect
+    ]
+    assert wrong == []
+
+
+def test_each_class_gives_an_id_to_one_action():
+    actions: dict[tuple[type, str], set[str]] = {}
+    for _place, kind, binding in declared_keys():
+        if binding.id:
+            actions.setdefault((kind, binding.id), set()).add(binding.description)
+    assert {name: found for name, found in actions.items() if len(found) > 1} == {}
+
+
+def test_shift_and_a_function_key_is_bound_by_both_names_that_terminals_send():
+    keys: dict[str, set[str]] = {}
+    for binding in [*bindings("app"), *bindings("workspace"), *(each for _place, _kind, each in declared_keys())]:
+        assert isinstance(binding, Binding)
+        keys.setdefault(binding.id or "", set()).update(binding.key.split(","))
+    shifted = [(name, key) for name, found in keys.items() for key in found if key.startswith("shift+f")]
+    assert ("pane.previous", "shift+f6") in shifted
+    assert [key for name, key in shifted if f"f{int(key.removeprefix('shift+f')) + 12}" not in keys[name]] == []
+
+
+def test_the_users_own_shift_key_has_both_names_and_is_shown_as_one():
+    assert with_twins("shift+f4, x") == "shift+f4,x,f16"
+    assert shown_key("f16") == shown_key("shift+f4") == "Shift+F4"

@@ -189,7 +189,7 @@ async def test_chapters_are_moved_renamed_deleted_and_asked_for_their_versions()
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "en", controller, SECOND))
         await settle(app, pilot)
-        await pilot.press("greater_than_sign", "less_than_sign", "n", "u", "V", "a", "U", "d")
+        await pilot.press("greater_than_sign", "less_than_sign", "n", "u", "V", "plus", "U", "D")
         await settle(app, pilot)
         assert controller.done == [
             ("move", SECOND, 1), ("move", SECOND, -1), ("rename", SECOND), ("volume", SECOND), ("versions", SECOND),
@@ -226,10 +226,10 @@ async def test_the_cursor_stays_where_a_chapter_was_deleted_or_split() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "en", Losing(), SECOND))
         await settle(app, pilot)
-        await pilot.press("d")
+        await pilot.press("D")
         await settle(app, pilot)
         assert app.screen.query_one(PickList).picked == f"chapter/{third}", "the one that took its place"
-        await pilot.press("G", "d")
+        await pilot.press("G", "D")
         await settle(app, pilot)
         assert app.screen.query_one(PickList).picked == f"chapter/{third}", "the last of those that are left"
         await pilot.press("g", "l")

@@ -189,7 +189,7 @@ async def test_a_question_is_answered_there():
     ("how", "key", "command"),
     [
         ({"status": "building"}, "f9", StopBuild("build-1")),
-        ({"status": "stopped", "stopped": "The model repeated."}, "c", ResumeBuild("build-1")),
+        ({"status": "stopped", "stopped": "The model repeated."}, "C", ResumeBuild("build-1")),
         ({}, "X", RejectBuild("build-1")),
     ],
 )
@@ -260,7 +260,7 @@ async def test_several_are_listed_and_one_is_purged(tmp_path):
         await press(pilot, "V")
         assert isinstance(pilot.app.screen, BuildsScreen)
         assert [row.rpartition(" ")[2] for row in rows(pilot)] == ["build-3", "build-1", "build-2"]
-        await press(pilot, "G", "D", "y")
+        await press(pilot, "G", "shift+delete", "y")
         assert made.sent[-1] == Purge(build="build-2")
 
 
@@ -268,7 +268,7 @@ async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_p
     made = FakeWorkbench()
     made.price = PRICE
     async with workspace(made, tmp_path) as pilot:
-        await press(pilot, "2", "w", "u")
+        await press(pilot, "2", "w", "R")
         await typed(pilot, "shorter")
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ChooseScreen)
@@ -297,7 +297,7 @@ async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):
     made.results[RequestBuild] = "build-1"
     made.build_records["build-1"] = suggestion()
     async with workspace(made, tmp_path) as pilot:
-        await press(pilot, "2", "w", "b")
+        await press(pilot, "2", "w", "B")
         await typed(pilot, "plan it")
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, FormScreen)

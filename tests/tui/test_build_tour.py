@@ -85,7 +85,7 @@ async def nodes(opened: Project, workflow: str) -> list[str]:
 async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
     async with project(tmp_path, language, size) as (pilot, opened):
         before = [each.reference for each in await opened.workflows.newest()]
-        await press(pilot, "2", "w", "b")
+        await press(pilot, "2", "w", "B")
         await typed(pilot, WISHES[language])
         await pilot.press("enter")
         await shows(pilot, FormScreen)
@@ -113,7 +113,7 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
 
 async def test_a_suggestion_outlives_the_screen_and_the_program(tmp_path):
     async with project(tmp_path, "en", (80, 24)) as (pilot, _opened):
-        await press(pilot, "2", "w", "u")
+        await press(pilot, "2", "w", "R")
         await typed(pilot, "Put a step between draft and polish that checks the names.")
         await pilot.press("enter")
         await shows(pilot, FormScreen)
@@ -138,7 +138,7 @@ async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path
             return [each.id for each in await opened.workflows.newest()]
 
         first = await names()
-        await press(pilot, "2", "w", "n")
+        await press(pilot, "2", "w", "plus")
         await typed(pilot, "My own")
         await press(pilot, "enter")
         assert await names() == [*first, "my-own"]
@@ -147,11 +147,11 @@ async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path
         await shows(pilot, PromptLine)
         await press(pilot, "enter")
         assert await names() == [*first, "my-own", "my-own-(copy)"]
-        await press(pilot, "w", "r")
+        await press(pilot, "w", "n")
         await typed_at_end(pilot, "!")
         await press(pilot, "enter")
         assert (await opened.workflows.get("my-own-(copy)")).name == "My own (copy)!"
-        await press(pilot, "w", "x")
+        await press(pilot, "w", "i")
         await shows(pilot, ChooseScreen)
         await press(pilot, "G", "enter")
         assert len(await names()) == len(first) + 3
@@ -165,13 +165,13 @@ async def test_workflows_are_made_copied_renamed_and_deleted_by_one_key(tmp_path
 
 async def test_versions_of_a_workflow_are_compared_taken_back_and_deleted(tmp_path):
     async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
-        await press(pilot, "2", "w", "r")
+        await press(pilot, "2", "w", "n")
         await typed_at_end(pilot, "!")
         await press(pilot, "enter")
         await press(pilot, "w", "v")
         await shows(pilot, WorkflowVersionsScreen)
         assert [row.split()[0] for row in rows(pilot)] == ["v2", "v1"]
-        await press(pilot, "R")
+        await press(pilot, "a")
         await settled(pilot)
         newest: Workflow = await opened.workflows.get("chapter")
         assert newest.version == 3 and not newest.name.endswith("!")
@@ -183,6 +183,6 @@ async def test_versions_of_a_workflow_are_compared_taken_back_and_deleted(tmp_pa
 
 async def test_the_keys_of_the_nodes_rest_while_a_workflow_is_chosen(tmp_path):
     async with project(tmp_path, "en", (80, 24)) as (pilot, opened):
-        await press(pilot, "2", "w", "a")
+        await press(pilot, "2", "w", "e")
         assert pilot.app.screen.query_one(WorkflowList).has_focus
         assert await nodes(opened, "chapter") == ["plan", "draft", "polish"]

@@ -60,14 +60,14 @@ async def test_a_comment_is_changed_resolved_and_removed() -> None:
     async with opened(page(workbench)) as pilot:
         await press(pilot, "e", *" Yes", "ctrl+s")
         assert workbench.sent[-1] == EditComments((1,), "Does the rain last too long? Yes", "question")
-        await press(pilot, "r")
+        await press(pilot, "space")
         assert workbench.sent[-1] == EditComments((1,), resolved=True)
         assert listed(pilot) == ["3", "4"]
-        await press(pilot, "d", "n")
+        await press(pilot, "D", "n")
         assert listed(pilot) == ["3", "4"]
-        await press(pilot, "d", "y")
+        await press(pilot, "D", "y")
         assert workbench.sent[-1] == RemoveComments((3,))
-        await press(pilot, "a", "ctrl+s")
+        await press(pilot, "plus", "ctrl+s")
         assert isinstance(pilot.app.screen, FormScreen), "words are needed"
         await press(pilot, *"Slow", "ctrl+s")
         assert workbench.sent[-1] == AddComment(ONE, "Slow", "note")

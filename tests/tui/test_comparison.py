@@ -78,7 +78,7 @@ async def test_a_choice_shows_who_wrote_what_and_is_taken_back() -> None:
         await pressed(pilot, "2", "a")
         assert access.decided == [(Verdict("chosen", (B,)), ())]
         assert "model-2" in words(pilot) and "one was chosen B" in words(pilot)
-        await pressed(pilot, "a", "space", "n")
+        await pressed(pilot, "a", "space", "x")
         assert len(access.decided) == 1, "a choice that is made is only read"
         await pressed(pilot, "U")
         assert screen.comparison is not None and not screen.comparison.is_decided
@@ -90,11 +90,11 @@ async def test_equally_good_ones_are_a_tie_and_none_of_them_is_an_answer() -> No
     async with compared(access) as (pilot, _screen):
         await pressed(pilot, "1", "equals_sign", "3", "a")
         assert access.decided[-1] == (Verdict("tie", (C, A)), ())
-        await pressed(pilot, "U", "n")
+        await pressed(pilot, "U", "x")
         assert isinstance(pilot.app.screen, ConfirmScreen)
         await pressed(pilot, "n")
         assert len(access.decided) == 1
-        await pressed(pilot, "n", "y")
+        await pressed(pilot, "x", "y")
         assert access.decided[-1] == (Verdict("none"), ())
 
 
@@ -140,11 +140,11 @@ async def test_facts_against_a_candidate_are_shown_and_hide_nothing() -> None:
 async def test_what_costs_money_is_asked_with_its_price() -> None:
     access = FakeComparisonAccess()
     async with compared(access) as (pilot, _screen):
-        await pressed(pilot, "f")
+        await pressed(pilot, "C")
         assert isinstance(pilot.app.screen, ChooseScreen)
         await pressed(pilot, "enter")
         assert access.asked == ["sift by rule"]
-        await pressed(pilot, "f", "j", "enter")
+        await pressed(pilot, "C", "j", "enter")
         assert "2 calls" in words(pilot)
         await pressed(pilot, "n")
         assert access.asked == ["sift by rule", "quote sift"]
@@ -177,13 +177,13 @@ async def test_changes_at_the_seams_are_accepted_one_by_one() -> None:
     )
     async with compared(access) as (pilot, screen):
         before = screen.area.text
-        await pressed(pilot, "s")
+        await pressed(pilot, "r")
         assert access.asked == ["quote seams"] and isinstance(pilot.app.screen, ConfirmScreen)
         await pressed(pilot, "y")
         assert isinstance(pilot.app.screen, SeamChangesScreen)
         await pressed(pilot, "f2")
         assert screen.area.text == before, "nothing is accepted by itself"
-        await pressed(pilot, "s", "j", "space", "f2")
+        await pressed(pilot, "r", "j", "space", "f2")
         assert access.asked == ["quote seams", "seams"], "the answer is paid for once"
         assert screen.area.text == before.replace("阿远", "他", 1)
 

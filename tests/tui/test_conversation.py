@@ -204,7 +204,7 @@ async def test_an_answer_grows_without_its_marks_and_stops_by_a_key():
         await settled(pilot)
         assert "stopped; the text so far is kept" in text(pilot)
         await pick(pilot, "t3.q")
-        await press(pilot, "s")
+        await press(pilot, "r")
         assert access.sent[-1] == ("send", 3)
 
 

@@ -60,7 +60,7 @@ async def test_keeping_it_asks_and_marks_it_as_partial(tmp_path: Path) -> None:
     workbench = cut_off()
     async with workspace(workbench, tmp_path) as pilot:
         await at_output(pilot)
-        await pilot.press("s")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await settled(pilot)

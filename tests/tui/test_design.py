@@ -35,7 +35,7 @@ LISTS = {
     "manuscript": ("M", "g", "j", "l"),
     "search": ("F",),
     "findings": ("L",),
-    "proposals": ("A",),
+    "proposals": ("shift+f8",),
     "background": ("Q", "f"),
     "outline": ("O",),
 }

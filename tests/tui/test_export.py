@@ -18,7 +18,7 @@ from tests.tui.test_workspace import screen_of, until, workspace
 
 
 async def fill(pilot: Pilot, **typed: str) -> None:
-    await pilot.press("X")
+    await pilot.press("ctrl+e")
     await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
     for name, value in typed.items():
         row = pilot.app.screen.query_one(f"#field-{name}")

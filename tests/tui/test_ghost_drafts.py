@@ -139,7 +139,7 @@ async def test_text_on_an_older_version_is_saved_only_after_both_were_shown(book
         assert "torch" in screen
         assert "lamp" in screen
         assert await project.book.chapter_text(chapter) == "The torch was lit."
-        await pilot.press("m")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and pane(pilot).version == 3)
         assert await project.book.chapter_text(chapter) == "XThe lamp was lit."
         assert await project.book.chapter_text(chapter, 2) == "The torch was lit."
@@ -151,7 +151,7 @@ async def test_the_newer_text_can_be_taken_instead(book, tmp_path: Path) -> None
     folder, chapter = book
     async with opened(folder, tmp_path) as (project, pilot):
         await outdated(pilot, project, chapter)
-        await pilot.press("t")
+        await pilot.press("D")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pane(pilot).is_unsaved)
         assert pane(pilot).text == "The torch was lit."
         assert (await project.book.chapters())[0].version == 2
@@ -230,7 +230,7 @@ async def test_an_outline_that_changed_while_it_was_edited_is_overwritten_only_a
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
         assert await project.book.meta("outline") == "Theirs."
-        await pilot.press("m")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers))
         assert await project.book.meta("outline") == "Mine."
@@ -274,7 +274,7 @@ async def test_edits_of_a_workflow_that_has_a_newer_version_are_shown_beside_it(
     await project.close()
     async with opened(folder, tmp_path) as (project, pilot):
         await until(pilot, lambda: isinstance(pilot.app.screen, UnsavedScreen))
-        await pilot.press("m")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, WorkspaceScreen) and not pilot.app.screen.is_opening)
         await until(pilot, lambda: pilot.app.screen.document.workflow is not None)
         assert pilot.app.screen.document.workflow.description == "Mine."

@@ -40,9 +40,9 @@ async def test_a_chapter_and_all_are_ticked_at_once_and_nothing_ticked_is_not_se
     workbench = FakeWorkbench()
     async with opened(page(workbench)) as pilot:
         rows = pilot.app.screen.rows
-        await press(pilot, "a")
+        await press(pilot, "asterisk")
         assert "c2:0" in rows.ticked
-        await press(pilot, "a", "ctrl+s")
+        await press(pilot, "asterisk", "ctrl+s")
         assert not rows.ticked and not workbench.sent
         await press(pilot, "end", "c")
         assert "c2:0" in rows.ticked
@@ -66,13 +66,13 @@ async def test_a_name_is_renamed_from_the_list_of_names():
 async def test_a_difference_is_asked_of_the_model_after_its_price_and_is_not_ticked():
     workbench = FakeWorkbench()
     async with opened(page(workbench, ChapterChanged(chapter_id(1)))) as pilot:
-        await press(pilot, "space", "p")
+        await press(pilot, "space", "r")
         assert "0.01" in screen(pilot) and not workbench.sent
         await press(pilot, "y")
         assert workbench.sent == [AskPatches(ChapterChanged(chapter_id(1)), ("c2:0",))]
         rows = pilot.app.screen.rows
         assert "patch by the model" in screen(pilot) and not rows.ticked and rows.place.is_by_model
-        await press(pilot, "p")
+        await press(pilot, "r")
         assert len(workbench.sent) == 1
         await press(pilot, "space", "ctrl+s")
         await press(pilot, *(["y"] if not isinstance(workbench.sent[-1], ApplyImpact) else []))

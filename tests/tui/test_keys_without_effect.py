@@ -19,10 +19,10 @@ from tests.tui.test_workspace_graph import pressed
 from tests.tui.waiting import until
 
 SMALL = (80, 24)
-NO_CHAPTER = "No chapter is open: `a` in the list of chapters adds one."
-NO_CHAPTERS = "No chapters yet. `a` adds one."
+NO_CHAPTER = "No chapter is open: `+` in the list of chapters adds one."
+NO_CHAPTERS = "No chapters yet. `+` adds one."
 NO_OUTPUT = "This node has no output yet. F5 runs the workflow."
-NO_NODE = "There is no node here: `a` adds one."
+NO_NODE = "There is no node here: `+` adds one."
 
 
 def said(pilot: Pilot[int]) -> list[str]:
@@ -40,8 +40,8 @@ def nothing_written() -> FakeWorkbench:
     ("pane", "key", "words"),
     [
         *(("3", key, NO_CHAPTER) for key in ("e", "f2", "f4", "E", "ctrl+r", "w", "V")),
-        *(("1", key, NO_CHAPTERS) for key in ("r", "n", "d", ">", "<")),
-        *(("4", key, NO_OUTPUT) for key in ("a", "c", "[", "]", "d", "s", "C")),
+        *(("1", key, NO_CHAPTERS) for key in ("r", "n", "D", ">", "<")),
+        *(("4", key, NO_OUTPUT) for key in ("a", "c", "[", "]", "d", "r", "C")),
         ("4", "x", "Nothing is running."),
         ("2", "x", "Nothing is running."),
         ("2", "b", "Nothing is running."),
@@ -58,17 +58,17 @@ async def test_in_a_new_project(pane: str, key: str, words: str, tmp_path: Path)
         assert workbench.sent == before
 
 
-@pytest.mark.parametrize("key", ["A", "Q", "c"])
+@pytest.mark.parametrize("key", ["R", "Q", "c"])
 async def test_a_run_that_needs_a_chapter_is_not_begun_without_one(key: str, tmp_path: Path) -> None:
     workbench = nothing_written()
     async with workspace(workbench, tmp_path, SMALL) as pilot:
         await pressed(pilot, "2", key)
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
-        assert "press `a` in the list of chapters" in "\n".join(shown(pilot.app))
+        assert "press `+` in the list of chapters" in "\n".join(shown(pilot.app))
         assert not any(isinstance(command, RunWorkflow) for command in workbench.sent)
 
 
-@pytest.mark.parametrize("key", ["x", "c", "b", "o", "f", "A", "p", "delete"])
+@pytest.mark.parametrize("key", ["x", "c", "b", "o", "f", "R", "p", "delete"])
 async def test_a_workflow_without_nodes_says_how_one_comes(key: str, tmp_path: Path) -> None:
     workbench = nothing_written()
     workbench.documents = [Workflow(id="mine", name="Mine", nodes=())]

@@ -110,7 +110,7 @@ async def test_in_the_reader_keys_go_from_name_to_name(tmp_path: Path) -> None:
         reader = pane(pilot).query_one("#read", NotedView)
         assert reader.highlighted and pane(pilot).text[slice(*reader.highlighted)] == "Joss"
         assert words(pilot)[0] == "Joss"
-        await press(pilot, "comma")
+        await press(pilot, "colon")
         assert pane(pilot).text[slice(*reader.highlighted)] == "Joss", "there is no name before"
         assert "No further name" in "".join(shown(pilot.app))
 

@@ -109,7 +109,7 @@ async def test_digits_choose_a_kind_and_a_new_one_is_of_it():
     async with opened(names(workbench)) as pilot:
         await press(pilot, "3")
         assert listed(pilot) == ["city"]
-        await press(pilot, "a", *"Ferry", "ctrl+s")
+        await press(pilot, "plus", *"Ferry", "ctrl+s")
         assert put(workbench) == Entity(EntityId("Ferry"), "location", "Ferry", by="hand")
         assert pilot.app.screen.entity.name == "Ferry"
 
@@ -117,7 +117,7 @@ async def test_digits_choose_a_kind_and_a_new_one_is_of_it():
 async def test_a_proposed_name_is_confirmed_or_rejected_by_one_key():
     workbench = FakeWorkbench()
     async with opened(names(workbench)) as pilot:
-        await press(pilot, "c")
+        await press(pilot, "a")
         assert (put(workbench).aliases, put(workbench).proposed) == (("Mar",), ())
         assert "= Mar" in screen(pilot)
         await press(pilot, "x")
@@ -152,7 +152,7 @@ async def test_an_entity_is_edited_in_a_form():
 async def test_a_form_without_a_name_is_not_taken():
     workbench = FakeWorkbench()
     async with opened(names(workbench)) as pilot:
-        await press(pilot, "a", "ctrl+s")
+        await press(pilot, "plus", "ctrl+s")
         assert isinstance(pilot.app.screen, FormScreen)
         assert "! A name is missing." in screen(pilot)
         await press(pilot, "escape")
@@ -170,11 +170,11 @@ async def test_a_note_of_several_lines_is_left_as_it_is():
 async def test_a_name_is_removed_after_a_question():
     workbench = FakeWorkbench()
     async with opened(names(workbench, FERRYMAN)) as pilot:
-        await press(pilot, "d")
+        await press(pilot, "D")
         assert isinstance(pilot.app.screen, ConfirmScreen)
         await press(pilot, "n")
         assert workbench.sent == []
-        await press(pilot, "d", "y")
+        await press(pilot, "D", "y")
         assert workbench.sent == [RemoveEntity(FERRYMAN)]
         assert listed(pilot) == ["hero", "voice"]
 
@@ -195,12 +195,12 @@ async def test_two_names_of_one_are_merged():
 async def test_marked_names_are_removed_at_once_after_one_question():
     workbench = FakeWorkbench()
     async with opened(names(workbench)) as pilot:
-        await press(pilot, "down", "space", "space", "d")
+        await press(pilot, "down", "space", "space", "D")
         assert isinstance(pilot.app.screen, ConfirmScreen)
         assert "Remove 2 names?" in screen(pilot)
         await press(pilot, "n")
         assert "2 names marked" in screen(pilot)
-        await press(pilot, "d", "y")
+        await press(pilot, "D", "y")
         assert workbench.sent == [RemoveEntity(FERRYMAN), RemoveEntity(VOICE)]
         assert listed(pilot) == ["hero"]
         assert "marked" not in screen(pilot)
@@ -279,7 +279,7 @@ async def test_the_list_is_read_again_when_the_book_has_moved(monkeypatch):
 
 async def test_a_refusal_is_told_and_nothing_is_shown_as_changed():
     async with opened(names(RefusingWorkbench())) as pilot:
-        await press(pilot, "c")
+        await press(pilot, "a")
         assert next(str(item.error) for item in pilot.app.seen if isinstance(item, Trouble)).startswith("No.")
         assert "? Mar" in screen(pilot)
 
@@ -336,7 +336,7 @@ async def test_anybody_comes_to_the_middle_by_name():
 async def test_a_relation_is_added_between_the_two():
     workbench = FakeWorkbench()
     async with opened(around(workbench)) as pilot:
-        await press(pilot, "a", "down", *"trusts", "ctrl+s")
+        await press(pilot, "plus", "down", *"trusts", "ctrl+s")
         assert workbench.sent == [PutRecord(Relation(RecordId(""), HERO, FERRYMAN, "trusts"))]
         assert "ferries / trusts" in screen(pilot)
 
@@ -371,7 +371,7 @@ async def test_an_end_that_cannot_be_is_told(until, words):
 async def test_a_relation_is_removed_after_a_question():
     workbench = FakeWorkbench()
     async with opened(around(workbench)) as pilot:
-        await press(pilot, "d", "y")
+        await press(pilot, "D", "y")
         assert workbench.sent == [RemoveRecord(RecordId("r2"))]
         assert "4×, last in 3" in screen(pilot)
 

@@ -49,7 +49,7 @@ async def test_a_part_is_assigned_by_a_key_and_beats_are_edited_beside_the_chapt
         await until(pilot, lambda: "not assigned" in "\n".join(shown(pilot.app)))
         text = "\n".join(shown(pilot.app))
         assert "1 part fits no chapter" in text and "nothing in the outline yet" in text
-        await pilot.press("u", "a")
+        await pilot.press("u", "c")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("down", "enter")
         await until(pilot, lambda: "not assigned" not in "\n".join(shown(pilot.app)))
@@ -108,8 +108,8 @@ async def test_a_volume_and_a_chapter_get_a_heading_by_enter_which_the_footer_na
         await settled(pilot)
         keys = shown(pilot.app)[-1]
         named = {
-            "en": ("Enter Edit", "a Assign", "u Not assigned", "V Versions", "Esc Back", "F1 Help"),
-            "zh": ("Enter 编辑", "a 归入章节", "u 未归章", "V 版本", "Esc 返回", "F1 帮助"),
+            "en": ("Enter Edit", "c Assign", "u Not assigned", "V Versions", "Esc Back", "F1 Help"),
+            "zh": ("Enter 编辑", "c 归入章节", "u 未归章", "V 版本", "Esc 返回", "F1 帮助"),
         }
         assert [each for each in named[language] if each not in keys] == [], keys
         for row in (2, 3):  # the volume, then the chapter; both before the cursor knew of neither
@@ -140,7 +140,7 @@ async def test_an_earlier_version_of_the_outline_is_restored_by_keys(folder: Pat
         await pilot.press("V")
         await until(pilot, lambda: isinstance(pilot.app.screen, VersionsScreen))
         await settled(pilot)
-        await pilot.press("R")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
         await settled(pilot)
         assert await project.book.meta("outline") == TEXT

@@ -133,7 +133,7 @@ async def test_a_row_that_further_letters_took_away_explains_nothing(tmp_path):
 async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):
     async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        for name, key in (("names.merge", "M"), ("names.remove", "d")):
+        for name, key in (("names.merge", "M"), ("names.remove", "D")):
             await choose(pilot, name)
             assert isinstance(pilot.app.screen, EntitiesScreen)
             assert said(pilot)[-1].startswith(f"Look first, then press {key}:")

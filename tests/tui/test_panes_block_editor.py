@@ -78,11 +78,11 @@ async def test_blocks_are_added_moved_removed_and_the_last_change_undone() -> No
     app, pane = host()
     async with app.run_test() as pilot:
         await open_draft(pilot, pane)
-        await pilot.press("a", "N", "escape")
+        await pilot.press("plus", "N", "escape")
         assert [item.get("text", item["kind"]) for item in prompt(edited(app)[-1])] == [TEXT, "N", "virtual", "inquiry"]
         await pilot.press("greater_than_sign")
         assert [item["kind"] for item in prompt(edited(app)[-1])] == ["text", "virtual", "text", "inquiry"]
-        await pilot.press("d")
+        await pilot.press("D")
         assert [item["kind"] for item in prompt(edited(app)[-1])] == ["text", "virtual", "inquiry"]
         await pilot.press("u", "u")
         assert [item.get("text", item["kind"]) for item in prompt(edited(app)[-1])] == [TEXT, "N", "virtual", "inquiry"]
@@ -92,7 +92,7 @@ async def test_undo_keeps_what_was_typed_meanwhile() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
         await open_draft(pilot, pane)
-        await pilot.press("G", "d", "g", "enter", "X", "escape", "u")
+        await pilot.press("G", "D", "g", "enter", "X", "escape", "u")
         assert [item["kind"] for item in prompt(edited(app)[-1])] == ["text", "virtual", "inquiry"]
         assert prompt(edited(app)[-1])[0]["text"] == f"X{TEXT}"
 
@@ -187,7 +187,7 @@ async def test_the_question_and_proposal_of_a_human_node_are_edited() -> None:
     async with app.run_test() as pilot:
         params = HumanParams(question="Which one?", proposal=(TextBlock(text="A"),)).model_dump(mode="json")
         pane.show(Workflow(id="w", nodes=(Node(id=NodeId("h"), kind="human", params=params),)), NodeId("h"), False)
-        await pilot.press("enter", "X", "escape", "d", "j", "enter", "B", "escape")
+        await pilot.press("enter", "X", "escape", "D", "j", "enter", "B", "escape")
         changed = HumanParams.model_validate(edited(app)[-1].nodes[0].params)
         assert (changed.question, changed.proposal) == ("XWhich one?", (TextBlock(text="BA"),))
 
@@ -196,7 +196,7 @@ async def test_read_only_changes_nothing() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
         await open_draft(pilot, pane, read_only=True)
-        await pilot.press("a", "v", "i", "d", "greater_than_sign", "u", "p", "enter", "X", "escape")
+        await pilot.press("plus", "v", "i", "D", "greater_than_sign", "u", "p", "enter", "X", "escape")
         assert edited(app) == []
 
 
@@ -218,12 +218,12 @@ async def test_a_node_that_cannot_be_read_is_said_to_be_so_and_left_alone() -> N
         assert "The parameters cannot be read" in screen
         assert "cannot be read; correct the document" in screen
         pane.show(Workflow(id="w", nodes=(broken, Node(id=NodeId("s"), kind="start"))), NodeId("s"), False)
-        await pilot.press("a", "d")
+        await pilot.press("plus", "D")
         assert "It has no prompt: `p` edits its parameters." in "\n".join(shown(app))
         assert edited(app) == []
 
 
-@pytest.mark.parametrize("key", ["e", "a", "v", "i"])
+@pytest.mark.parametrize("key", ["e", "plus", "v", "i"])
 async def test_a_node_without_blocks_says_where_they_are(key: str) -> None:
     app, pane = host()
     voices = Node(id=NodeId("voices"), kind="evolution", params={"write": {"prompt": []}})

@@ -31,7 +31,7 @@ async def test_hjkl_moves_and_keys_ask_for_what_is_under_the_cursor() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
         pane.show(CHAPTERS, CHAPTERS[0].id)
-        await pilot.press("tab", "j", "j", "k", "enter", "r", "n", "greater_than_sign", "less_than_sign", "d", "a")
+        await pilot.press("tab", "j", "j", "k", "enter", "r", "n", "greater_than_sign", "less_than_sign", "D", "plus")
         second = CHAPTERS[1].id
         assert app.posted(ChapterList) == [
             ChapterList.Chosen(second),
@@ -85,7 +85,7 @@ async def test_an_empty_book_says_how_to_begin() -> None:
         pane.show([], None)
         await pilot.pause()
         assert "No chapters yet" in "\n".join(shown(app))
-        await pilot.press("tab", "r", "a")
+        await pilot.press("tab", "r", "plus")
         assert app.posted(ChapterList) == [ChapterList.AddRequested()]
 
 
@@ -105,7 +105,7 @@ async def test_an_empty_book_says_how_a_chapter_is_added_and_a_filter_says_when_
     async with app.run_test() as pilot:
         pane.show((), None)
         await pilot.pause()
-        assert "No chapters yet. `a` adds one." in shown(app)[0]
+        assert "No chapters yet. `+` adds one." in shown(app)[0]
         pane.show(CHAPTERS, None)
         await pilot.press("tab", "slash", *"zzz")
         await pilot.pause()

@@ -177,7 +177,7 @@ async def test_a_rejected_proposal_changes_nothing() -> None:
         pane.show(ONE, TEXT, [VERSION])
         await pilot.press("tab")
         pane.propose(0, 2, "It", "The sky")
-        await pilot.press("r")
+        await pilot.press("x")
         assert (pane.text, pane.face, pane.is_unsaved) == (TEXT, "read", False)
 
 
@@ -191,7 +191,7 @@ async def test_a_proposal_for_text_that_is_not_there_any_more_can_only_be_copied
         await pilot.pause()
         assert "cannot be inserted" in "\n".join(shown(app)[:3])
         assert app.posted(StreamView)[-1].content == "The sky"  # type: ignore[attr-defined]  # a CopyRequested
-        await pilot.press("r")
+        await pilot.press("x")
         assert pane.text == f"X{TEXT}"
         assert pane.is_unsaved
 
@@ -219,7 +219,7 @@ async def test_versions_are_compared_and_one_is_restored() -> None:
         screen = "\n".join(shown(app))
         assert "v2 2026-03-14 09:26 from a model kept" in screen
         assert "[-Old-]{+New+}" in screen
-        await pilot.press("d", "R")
+        await pilot.press("d", "a")
         await pilot.pause()
         assert app.posted(ManuscriptPane)[-1] == ManuscriptPane.RestoreRequested(ONE.id, "Old.\nSame.", 2)
 

@@ -73,10 +73,10 @@ async def test_x_stops_only_what_runs_and_s_keeps_only_what_has_ended() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
         pane.show(node(state="running", partial="Half a"))
-        await pilot.press("tab", "s", "x")
+        await pilot.press("tab", "a", "x")
         pane.show(node(settled("Half a sentence.")))
         await pilot.pause()
-        await pilot.press("x", "s")
+        await pilot.press("x", "a")
         assert app.posted(OutputPane) == [
             OutputPane.StopRequested(books.DRAFT),
             OutputPane.KeepRequested(books.RUN, books.DRAFT, 1),
@@ -165,7 +165,7 @@ async def test_brackets_switch_attempts_and_keys_speak_of_the_shown_one() -> Non
     app, pane = host()
     async with app.run_test() as pilot:
         pane.show(node(*TRIES, state="waiting"))
-        await pilot.press("tab", "d", "[", "[", "c", "s", "a", "x", "]")
+        await pilot.press("tab", "d", "[", "[", "c", "a", "r", "x", "]")
         here = (books.RUN, books.DRAFT)
         assert app.posted(OutputPane) == [
             OutputPane.DiffRequested(*here, 2),
@@ -183,14 +183,14 @@ async def test_the_only_attempt_says_how_another_one_comes() -> None:
     async with app.run_test() as pilot:
         pane.show(node(settled("Half a sentence.")))
         await pilot.press("tab", "[", "]", "d")
-        assert [notice.message for notice in app._notifications] == ["There is no other attempt: `a` writes one."] * 3
+        assert [notice.message for notice in app._notifications] == ["There is no other attempt: `r` writes one."] * 3
 
 
 async def test_text_that_still_arrives_is_not_offered_for_keeping() -> None:
     app, pane = host()
     async with app.run_test() as pilot:
         pane.show(node(state="running", partial="Half a"))
-        await pilot.press("tab", "s")
+        await pilot.press("tab", "a")
         assert app.posted(OutputPane) == []
         assert [notice.message for notice in app._notifications] == [
             "The text is still arriving: it can be kept when it is complete."

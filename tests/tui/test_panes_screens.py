@@ -114,7 +114,7 @@ async def test_nothing_can_be_restored_before_its_text_is_there() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(VersionsScreen("雨夜", versions("One.", "Two."), load), restored.append)
-        await pilot.press("R")
+        await pilot.press("a")
         assert isinstance(app.screen, VersionsScreen)
         await pilot.press("escape")
         await pilot.pause()
@@ -132,7 +132,7 @@ async def test_the_version_under_the_cursor_is_restored_though_the_key_came_befo
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(VersionsScreen("雨夜", versions("One.", "Two.", "Three."), load), restored.append)
-        await pilot.press("j", "R")
+        await pilot.press("j", "a")
         may_load.set()
         await settle(app, pilot)
         assert restored == ["One."]

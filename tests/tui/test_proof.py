@@ -33,7 +33,7 @@ def slips() -> FakeWorkbench:
 async def proofed(pilot: Pilot[int]) -> ProofScreen:
     await pilot.press("1", "g", "enter")
     await settled(pilot)
-    await pilot.press("plus")
+    await pilot.press("exclamation_mark")
     await until(pilot, lambda: isinstance(pilot.app.screen, ProofScreen))
     await settled(pilot)
     screen = pilot.app.screen

@@ -59,7 +59,7 @@ async def test_what_waits_is_marked_and_says_why_with_its_quotation():
 async def test_one_is_confirmed_one_dropped_and_each_is_taken_back():
     workbench = filled(FakeWorkbench())
     async with opened(page(workbench)) as pilot:
-        await press(pilot, "j", "c")
+        await press(pilot, "j", "a")
         assert workbench.sent[-1] == DecideProposals((ProposalId("p2"),), "confirm")
         assert listed(pilot)[:3] == ["p1", "p3", "p4"]
         assert pilot.app.screen.query_one(ProposalList).picked == "p3"
@@ -80,7 +80,7 @@ async def test_marked_rows_are_decided_at_once():
         assert "2 rows marked" in told(pilot)
         await press(pilot, "x")
         assert workbench.sent[-1] == DecideProposals((ProposalId("p1"), ProposalId("p2")), "drop")
-        await press(pilot, "asterisk", "c")
+        await press(pilot, "asterisk", "a")
         assert len(workbench.sent[-1].proposals) == 8
         assert listed(pilot) == []
 
@@ -159,14 +159,14 @@ async def test_hostile_words_stand_as_they_are():
     async with opened(page(workbench), (120, 30)) as pilot:
         assert "[/] [b]bold[/b] red" in told(pilot)
         assert "\x1b" not in told(pilot)
-        await press(pilot, "space", "c")
+        await press(pilot, "space", "a")
         assert workbench.sent[-1] == DecideProposals((row.id,), "confirm")
 
 
 async def test_a_refused_decision_is_said_and_the_list_stays():
     workbench = filled(RefusingWorkbench())
     async with opened(page(workbench)) as pilot:
-        await press(pilot, "c")
+        await press(pilot, "a")
         assert next(str(item.error) for item in pilot.app.seen if isinstance(item, Trouble)).startswith("No.")
         assert listed(pilot)[0] == "p1"
 
@@ -175,7 +175,7 @@ async def test_the_list_opens_from_the_workspace(tmp_path):
     workbench = filled(FakeWorkbench())
     async with workspace(workbench, tmp_path) as pilot:
         assert "3 proposals: A" in pilot.app.screen.status.words
-        await pilot.press("A")
+        await pilot.press("shift+f8")
         await settled(pilot)
         assert isinstance(pilot.app.screen, ProposalsScreen)
         await press(pilot, "asterisk", "x", "escape")

@@ -81,7 +81,7 @@ async def test_a_promise_is_written_in_a_form():
     workbench = FakeWorkbench()
     async with opened(records(workbench)) as pilot:
         typed = ["down", "down", *"5", "down", *"6", "down", *"Mara, Joss"]
-        await press(pilot, "a", *"A lamp", *typed, "ctrl+s")
+        await press(pilot, "plus", *"A lamp", *typed, "ctrl+s")
         made = Promise(NEW, "A lamp", THREE, 5, 6, about=(HERO, FERRYMAN))
         assert workbench.sent == [PutRecord(made)]
         assert pilot.app.screen.record == replace(made, id=pilot.app.screen.record.id, by="hand")
@@ -98,7 +98,7 @@ async def test_a_key_that_comes_before_the_records_are_read_opens_the_form_all_t
 
     workbench = Slow()
     async with opened(records(workbench)) as pilot:
-        await pilot.press("a")
+        await pilot.press("plus")
         await until(pilot, lambda: workbench.asked == 2)
         workbench.read.set()
         await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
@@ -116,7 +116,7 @@ async def test_a_key_that_comes_before_the_records_are_read_opens_the_form_all_t
 async def test_what_cannot_be_read_is_told_and_the_form_stays(keys, words):
     workbench = FakeWorkbench()
     async with opened(records(workbench)) as pilot:
-        await press(pilot, "a", *keys, "ctrl+s")
+        await press(pilot, "plus", *keys, "ctrl+s")
         assert isinstance(pilot.app.screen, FormScreen)
         assert words in screen(pilot)
         assert workbench.sent == []
@@ -135,7 +135,7 @@ async def test_the_timeline_has_both_orders_and_tells_where_the_telling_looks_ba
 async def test_a_moment_is_written_with_its_place_in_the_storys_time():
     workbench = FakeWorkbench()
     async with opened(records(workbench, "timeline", position=2)) as pilot:
-        await press(pilot, "a", *"Birth", "down", "down", *"long ago", "down", *"0.5", "ctrl+s")
+        await press(pilot, "plus", *"Birth", "down", "down", *"long ago", "down", *"0.5", "ctrl+s")
         assert workbench.sent == [PutRecord(Moment(NEW, "Birth", TWO, "long ago", 0.5))]
 
 
@@ -161,7 +161,7 @@ async def test_a_fact_ends_at_a_chapter_and_is_gone_from_there():
 async def test_a_secret_is_written_with_those_who_know_it():
     workbench = FakeWorkbench()
     async with opened(records(workbench, "facts", position=2)) as pilot:
-        keys = ["a", *"She lied", "down", *"Mara", *["down"] * 4, "space", "down", *"Mara, Joss @3", "ctrl+s"]
+        keys = ["plus", *"She lied", "down", *"Mara", *["down"] * 4, "space", "down", *"Mara, Joss @3", "ctrl+s"]
         await press(pilot, *keys)
         known = (Knower(HERO), Knower(FERRYMAN, THREE))
         assert workbench.sent == [PutRecord(Fact(NEW, "She lied", (HERO,), since=TWO, secret=True, known_by=known))]
@@ -178,9 +178,9 @@ async def test_a_record_is_edited_and_what_the_form_does_not_show_stays():
 async def test_a_record_is_removed_after_a_question():
     workbench = FakeWorkbench()
     async with opened(records(workbench, "timeline")) as pilot:
-        await press(pilot, "d", "n")
+        await press(pilot, "D", "n")
         assert workbench.sent == []
-        await press(pilot, "d", "y")
+        await press(pilot, "D", "y")
         assert workbench.sent == [RemoveRecord(RecordId("m2"))]
         assert listed(pilot) == ["m1", "m3"]
 
@@ -198,8 +198,8 @@ async def test_an_empty_story_says_how_to_begin():
     workbench.records = Story()
     async with opened(records(workbench)) as pilot:
         for digit in "123":
-            await press(pilot, digit, "enter", "e", "d")
-            assert "`a` adds the first" in screen(pilot)
+            await press(pilot, digit, "enter", "e", "D")
+            assert "`+` adds the first" in screen(pilot)
 
 
 async def test_hostile_words_are_shown_as_words():
@@ -254,7 +254,7 @@ async def test_the_palette_and_the_help_know_the_keys_of_names(tmp_path):
         assert {"Names  (8)", "Promises  (9)", "Timeline  (0)", "What is true  (W)"} <= titles
         await pilot.press("8")
         await settled(pilot)
-        assert {"Merge  (M)", "Relations  (r)", "Confirm  (c)"} <= titles
+        assert {"Merge  (M)", "Relations  (r)", "Confirm  (a)"} <= titles
         await pilot.press("f1")
         await settled(pilot)
         assert isinstance(pilot.app.screen, HelpScreen)
@@ -342,7 +342,7 @@ async def test_what_was_made_since_is_compared_and_taken(tmp_path):
         await pilot.press("w")
         await settled(pilot)
         assert pane.query_one("#changes", DiffView).hunk_count
-        await pilot.press("T")
+        await pilot.press("a")
         await settled(pilot)
         assert workbench.sent[-1] == TakeProfile(HERO_URI)
 

@@ -37,7 +37,7 @@ async def test_places_are_left_out_one_by_one_by_chapter_and_all_at_once() -> No
         await app.push_screen(await page(), given.append)
         await pilot.press("space")
         assert f"{len(places) - 1} of {len(places)}" in shown(app)[0]
-        await pilot.press("a", "a")
+        await pilot.press("asterisk", "asterisk")
         assert f"0 of {len(places)}" in shown(app)[0]
         await pilot.press("ctrl+s")
         assert isinstance(app.screen, ReplaceScreen), "nothing is chosen, so nothing is done"

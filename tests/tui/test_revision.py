@@ -114,13 +114,13 @@ async def test_passes_are_added_changed_moved_and_removed() -> None:
         assert sent.passes[0].checklist == STRUCTURE.checklist, "words of the program stay its own"
         await press(pilot, "greater_than_sign")
         assert [each.id for each in workbench.revision.pass_rows][:2] == [CONTINUITY.id, STRUCTURE.id]
-        await press(pilot, "a", *"Rain", "down", *"none", "ctrl+s")
+        await press(pilot, "plus", *"Rain", "down", *"none", "ctrl+s")
         assert isinstance(pilot.app.screen, FormScreen), "there is no such check"
         await press(pilot, *["backspace"] * 4, *"ages, looks", "down", *"question", "down", *"One; two", "ctrl+s")
         made = workbench.revision.pass_rows[-1]
         assert (made.title, made.checks, made.kinds) == ("Rain", ("ages", "looks"), ("question",))
         assert made.checklist == ("One", "two")
-        await press(pilot, "d", "y", "escape")
+        await press(pilot, "D", "y", "escape")
         assert workbench.revision.pass_rows[-1].id == PASSES[-1].id
 
 
@@ -139,11 +139,11 @@ async def test_findings_are_mended_by_paragraph_after_the_price_and_taken_back()
     workbench = filled()
     workbench.revision.price = Decimal("0.25")
     async with opened(page(workbench)) as pilot:
-        await press(pilot, "3", "G", "w", "n")
+        await press(pilot, "3", "G", "r", "n")
         assert not [each for each in workbench.sent if isinstance(each, RewriteSelection)], (
             "the price was not agreed to"
         )
-        await press(pilot, "w")
+        await press(pilot, "r")
         assert "$0.25" in screen(pilot)
         await press(pilot, "y")
         (asked,) = [each for each in workbench.sent if isinstance(each, RewriteSelection)]
@@ -159,16 +159,16 @@ async def test_findings_are_mended_by_paragraph_after_the_price_and_taken_back()
 async def test_a_rewrite_waits_until_it_is_decided() -> None:
     workbench = filled()
     async with opened(page(workbench)) as pilot:
-        await press(pilot, "W", *"colder", "enter", "escape")
+        await press(pilot, "R", *"colder", "enter", "escape")
         assert isinstance(pilot.app.screen, RevisionScreen)
         assert [row.state for row in workbench.revision.rewrites] == ["waiting"]
-        await press(pilot, "R", "enter")
+        await press(pilot, "w", "enter")
         assert isinstance(pilot.app.screen, RewriteScreen) and "colder" in screen(pilot)
         await press(pilot, "asterisk", "a")
         assert isinstance(pilot.app.screen, RewriteScreen), "nothing is accepted"
         await press(pilot, "x")
         assert workbench.sent[-1] == DropRewrite(1)
-        await press(pilot, "R")
+        await press(pilot, "w")
         assert isinstance(pilot.app.screen, RevisionScreen), "none waits"
 
 
@@ -201,7 +201,7 @@ async def test_a_refused_proposal_waits_no_more_and_a_locked_chapter_is_not_edit
         await press(pilot, "1", "g", "enter", "f2", "ctrl+r", *"more", "enter")
         pane = pilot.app.screen.query_one(ManuscriptPane)
         assert pane.face == "proposal"
-        await press(pilot, "r")
+        await press(pilot, "x")
         assert workbench.sent[-1] == DropRewrite(1)
         workbench.revision.fill()
         await told(pilot, workbench, BookChanged(ONE))

@@ -27,7 +27,7 @@ class Strict(FakeWorkbench):
 async def hollow_node_added(pilot: Pilot[int]) -> None:
     """A node whose prompt is empty still, so that the document is wrong."""
     await at_workflow(pilot)
-    await pressed(pilot, "a")
+    await pressed(pilot, "plus")
     await chosen(pilot, "prompt")
     await typed(pilot, "critic")
     await until(pilot, lambda: "critic" in ids(pilot))

@@ -64,10 +64,10 @@ async def test_kept_outputs_of_a_chapter_are_read_taken_out_and_brought_back(tmp
         assert rows[0] == "Kept for chapter 1, Rain"
         assert rows[1].startswith("+ ") and "draft, attempt 2" in rows[1] and "v2" in rows[1].split()
         assert "The newer text." in screen_text(pilot)
-        await press(pilot, "U", "j", "d")
+        await press(pilot, "U", "j", "D")
         assert workbench.sent == [DeleteOutput(OLD)], "what is in cannot be brought back"
         assert "The older text. [/] [b]bold[/b]" in screen_text(pilot) and "keep undone" in screen_text(pilot)
-        await press(pilot, "d", "U")
+        await press(pilot, "D", "U")
         assert workbench.sent[1:] == [DeleteOutput(OLD, restore=True)]
         await press(pilot, "escape")
         assert isinstance(pilot.app.screen, BrowserScreen)
@@ -87,7 +87,7 @@ async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_
         assert re.match(r"\+ Chapter +draft, attempt 2 ", rows[1])
         assert re.match(r"\+ Outline +draft, attempt 2 ", rows[2])
         assert re.match(r"\+ Chapter 1 Rain +draft, attempt 2 ", rows[3])
-        await press(pilot, "g", "j", "d")
+        await press(pilot, "g", "j", "D")
         assert workbench.sent == [DeleteOutput(outline.id)]
         await press(pilot, "b")
         assert "Kept for chapter 1, Rain" in screen_text(pilot) and "Outline" not in screen_text(pilot)
@@ -98,14 +98,14 @@ async def test_the_question_before_money_names_what_is_changed_not_where_the_lis
         keep(workbench)
         outline = replace(kept(OutputId("5555666677778888"), 3), kind="outline", chapter=None)
         workbench.kept_rows += [(outline, "The outline.")]
-        await press(pilot, "M", "g", "K", "b", "g", "d")
+        await press(pilot, "M", "g", "K", "b", "g", "D")
         assert "Change Outline?" in screen_text(pilot)
 
 
 async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         keep(workbench)
-        await press(pilot, "M", "g", "K", "P")
+        await press(pilot, "M", "g", "K", "shift+delete")
         assert isinstance(pilot.app.screen, TypeNameScreen)
         assert "This cannot be undone." in screen_text(pilot) and "Type 11112222 and press Enter" in screen_text(pilot)
         await press(pilot, "enter")
@@ -119,9 +119,9 @@ async def test_a_kept_output_is_purged_only_when_its_name_was_typed(tmp_path: Pa
 async def test_a_chapter_is_purged_by_its_title_and_its_unsaved_words_are_not_written_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         workspace(pilot).book.drafts.edited(FIRST, "Typed and not saved.", 1)
-        await press(pilot, "M", "g", "P", "escape")
+        await press(pilot, "M", "g", "shift+delete", "escape")
         assert workbench.sent == []
-        await press(pilot, "P")
+        await press(pilot, "shift+delete")
         await typed(pilot, "Rain")
         assert workbench.sent == [Purge(chapter=FIRST)]
         workbench.drafts.texts.clear()
@@ -135,7 +135,7 @@ async def test_a_chapter_that_was_deleted_before_can_be_purged(tmp_path: Path) -
     async with opened(tmp_path) as (workbench, pilot):
         gone = workbench.chapter_rows.pop(1)
         workbench.deleted_rows = [gone]
-        await press(pilot, "M", "g", "P")
+        await press(pilot, "M", "g", "shift+delete")
         assert isinstance(pilot.app.screen, ChooseScreen) and "2 The Ferry deleted" in screen_text(pilot)
         await press(pilot, "j", "enter")
         await typed(pilot, gone.title)
@@ -184,9 +184,9 @@ async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path
         assert "which costs money" in screen_text(pilot)
         await press(pilot, "n")
         keep(workbench)
-        await press(pilot, "K", "d", "n")
+        await press(pilot, "K", "D", "n")
         assert workbench.sent == []
-        await press(pilot, "d", "y", "escape", "m", "y")
+        await press(pilot, "D", "y", "escape", "m", "y")
         assert workbench.sent == [DeleteOutput(NEW), MergeChapters(FIRST, SECOND)]
         scenes = await workbench.book.scenes(FIRST)
         await press(pilot, "l", "j", "j", "s", "2", "enter", "y")
@@ -239,7 +239,7 @@ async def test_names_from_outside_are_shown_as_they_are(tmp_path: Path) -> None:
 
 async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
-        await press(pilot, "M", "g", "K", "d", "U", "P")
+        await press(pilot, "M", "g", "K", "D", "U", "shift+delete")
         assert isinstance(pilot.app.screen, KeptScreen) and "Nothing of this chapter is kept yet." in screen_text(pilot)
         workbench.chapter_rows = [replace(row, title="") for row in workbench.chapter_rows]
         await press(pilot, "escape")

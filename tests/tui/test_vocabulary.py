@@ -39,7 +39,7 @@ async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_af
         await desk.project.carry_out(WriteChapter(await desk.chapter(1), "The lamp was lit."))
     async with opened(folder, tmp_path) as (project, pilot):
         for answer in ("n", "y"):
-            await pilot.press("K")
+            await pilot.press("shift+f7")
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             assert HOST in "\n".join(shown(pilot.app)) and not on_disk(tiny)
             await pilot.press(answer)

@@ -314,7 +314,7 @@ async def test_chapters_are_added_renamed_moved_and_deleted(tmp_path):
     workbench = FakeWorkbench()
     chapter = books.chapter_id(1)
     async with workspace(workbench, tmp_path) as pilot:
-        await pilot.press("a")
+        await pilot.press("plus")
         await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
         await pilot.press(*"Storm", "enter")
         await settled(pilot)
@@ -425,13 +425,13 @@ async def test_keeping_a_step_on_which_others_build_is_asked_first_and_no_is_the
     workbench = FakeWorkbench()
     async with workspace(workbench, tmp_path) as pilot:
         await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
-        await pilot.press("4", "s")
+        await pilot.press("4", "a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         assert "Polish" in str(pilot.app.screen.query_one(".confirm-words").render())
         await pilot.press("enter")
         await settled(pilot)
         assert workbench.sent == []
-        await pilot.press("s")
+        await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
         await settled(pilot)

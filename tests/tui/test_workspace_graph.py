@@ -97,7 +97,7 @@ async def test_a_node_is_added_connected_and_taken_back(tmp_path: Path) -> None:
     async with workspace(FakeWorkbench(), tmp_path, SMALL) as pilot:
         await at_workflow(pilot)
         before = document(pilot)
-        await pressed(pilot, "a")
+        await pressed(pilot, "plus")
         await chosen(pilot, "prompt")
         await typed(pilot, "critic")
         await until(pilot, lambda: len(ids(pilot)) == 4)
@@ -271,7 +271,7 @@ async def test_versions_are_compared_selected_frozen_and_written(tmp_path: Path)
         await pressed(pilot, "d")
         await calm(pilot)
         assert "from version 2 to version 1" in words_on(pilot)
-        await pressed(pilot, "s", "f", "f")
+        await pressed(pilot, "a", "f", "f")
         await calm(pilot)
         await pressed(pilot, "d", "e")
         pilot.app.screen.query_one(ProseArea).load_text("By hand.")
@@ -369,11 +369,11 @@ async def test_a_branch_is_stopped_and_a_node_runs_again_from_here(tmp_path: Pat
         await pressed(pilot, "b")
         await settled(pilot)
         assert CancelRun(books.RUN, books.DRAFT, branch=True) in workbench.sent
-        await pressed(pilot, "A", "4", "a", "2")
+        await pressed(pilot, "R", "4", "r", "2")
         await settled(pilot)
         assert not [command for command in workbench.sent if isinstance(command, RunWorkflow)], "it waits for an answer"
         await told(pilot, workbench, NodeStateChanged(books.RUN, books.DRAFT, "cancelled"))
-        await pressed(pilot, "A")
+        await pressed(pilot, "R")
         await settled(pilot)
         again = [command.request.again for command in workbench.sent if isinstance(command, RunWorkflow)]
         assert again == [(books.DRAFT,)]
@@ -385,6 +385,6 @@ async def test_a_project_that_is_read_only_is_not_edited(tmp_path: Path) -> None
         before = document(pilot)
         await pressed(pilot, "delete")
         await until(pilot, lambda: any("read-only" in each.words for each in pilot.app.announcer.notices.listed))
-        await pressed(pilot, "a", "ctrl+z")
+        await pressed(pilot, "plus", "ctrl+z")
         await settled(pilot)
         assert document(pilot) == before

@@ -58,7 +58,7 @@ def hints(pilot) -> str:
 
 @pytest.mark.parametrize(
     ("digit", "first"),
-    [("3", " e Edit "), ("4", " s Keep  a Again  [ ] Attempts  c Context "), ("6", " c Compare "), ("7", " l Level ")],
+    [("3", " e Edit "), ("4", " a Keep  r Again  [ ] Attempts  c Context "), ("6", " c Compare "), ("7", " l Level ")],
 )
 async def test_the_hints_begin_with_the_keys_of_the_pane_and_end_with_help(tmp_path, digit, first):
     async with workspace(FakeWorkbench(), tmp_path) as pilot:
@@ -211,7 +211,7 @@ async def test_work_that_is_replaced_before_it_began_leaves_no_coroutine_behind(
         assert [str(item.message) for item in warned if "never awaited" in str(item.message)] == []
 
 
-@pytest.mark.parametrize(("key", "newest"), [("a", "The file's text."), ("r", None), ("escape", "")])
+@pytest.mark.parametrize(("key", "newest"), [("a", "The file's text."), ("x", None), ("escape", "")])
 async def test_a_chapter_changed_outside_is_compared_and_taken_or_not(tmp_path, key, newest):
     workbench = FakeWorkbench()
     chapter = books.chapter_id(1)
@@ -240,7 +240,7 @@ async def test_a_run_in_a_book_without_chapters_says_what_to_do_first(tmp_path):
     async with workspace(workbench, tmp_path) as pilot:
         await pilot.press("f5")
         await until(pilot, lambda: isinstance(pilot.app.screen, ErrorScreen))
-        assert "press `a` in the list of chapters" in "\n".join(shown(pilot.app))
+        assert "press `+` in the list of chapters" in "\n".join(shown(pilot.app))
 
 
 async def test_help_is_there_over_a_modal_that_fills_the_screen(tmp_path):
@@ -267,7 +267,7 @@ async def test_an_export_replaces_a_file_only_when_the_writer_says_so(tmp_path, 
     manuscript.write_text("The only copy.")
     async with workspace(workbench, tmp_path) as pilot:
         for name, asked in (("new", False), ("novel", True)):
-            await pilot.press("X")
+            await pilot.press("ctrl+e")
             await until(pilot, lambda: isinstance(pilot.app.screen, FormScreen))
             pilot.app.screen.query_one("#field-form", Select).value = "txt"
             pilot.app.screen.query_one("#field-file", Input).value = str(tmp_path / name)

@@ -143,7 +143,7 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
         ]
         await press(pilot, "V")
         assert isinstance(pilot.app.screen, VersionsScreen)
-        await press(pilot, "R")
+        await press(pilot, "a")
         assert workbench.sent[3:] == [WriteChapter(FIRST, books.EN.texts[0], expected_version=1)]
         assert isinstance(pilot.app.screen, BrowserScreen)
 

@@ -23,7 +23,7 @@ from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
 from textual.widgets import Static
 
-from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.garbage import end_loading
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.settings.paths import config_folder
@@ -36,7 +36,7 @@ from flowcabal_tui.tui.app.driver import PatientDriver
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
-from flowcabal_tui.tui.app.keymap import checked_keymap, clashes, current_ids
+from flowcabal_tui.tui.app.keymap import current_ids, key_problems, usable_keymap
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.projects import ProjectOpener
 from flowcabal_tui.tui.app.signals import listen
@@ -145,7 +145,7 @@ class FlowCabalApp(App[int]):
         """Sets colours and keys before the first frame; everything for the panes follows it."""
         for follower in (self.announcer, self.commands):
             self.screen_change_signal.subscribe(self, follower.screen_changed)
-        self.set_keymap({name: keys.replace(" ", "") for name, keys in self._own_keys.items()})
+        self.set_keymap(usable_keymap(self._own_keys))
         if not self.is_headless:
             listen(self.departure.terminate, self.departure.hang_up)
         self.call_after_refresh(self._after_first_frame)
@@ -172,16 +172,8 @@ class FlowCabalApp(App[int]):
             self._access.remember(self.screen_language, theme.name)
 
     def _check_keys(self) -> None:
-        """Shows unknown ids and clashes among the user's own keys; refuses nothing."""
-        from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen: read when keys were changed
-
-        rows = all_keys()
-        try:
-            checked_keymap(self._own_keys, rows)
-        except SettingsError as error:
-            self.push_screen(ErrorScreen.of(error))
-        for clash in clashes(self._own_keys, rows):
-            words = _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
+        """Names what is wrong with the user's own keys; refuses nothing."""
+        for words in key_problems(self._own_keys):
             self.notify(words, severity="warning", markup=False)
 
     # The screen at the bottom, and notices
@@ -288,6 +280,17 @@ class FlowCabalApp(App[int]):
     def action_command_palette(self) -> None:
         """Every command, by its name."""
         self.commands.ask()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The leader key works in an open book, and is a comma where one types."""
+        if action != "leader":
+            return True
+        types = self.focused is not None and self.focused.check_consume_key("comma", ",")
+        return self.departure.workspace is not None and not types and not getattr(self.screen, "is_opening", False)
+
+    def action_leader(self) -> None:
+        """One letter more runs a command."""
+        self.commands.lead()
 
     def action_jump(self) -> None:
         """Letters over the panes."""

@@ -49,6 +49,21 @@ class CommandRunner:
         here = dict.fromkeys(each.binding.id for each in found if each.binding.id and each.enabled)
         self._app.push_screen(PaletteScreen({name: place for place, name in enumerate(here)}, self._own_keys), chosen)
 
+    def lead(self) -> None:
+        """Waits for the letter after the leader key, and carries out its command."""
+        from flowcabal_tui.tui.app.commands import all_commands  # knows every screen: read when it is needed
+        from flowcabal_tui.tui.app.leader import LeaderScreen
+
+        def chosen(action: str | None) -> None:
+            workspace = self._app.departure.workspace
+            if action and workspace is not None:
+                attempt(workspace, self.carry_out(next(each for each in all_commands() if each.id == action)))
+
+        if isinstance(self._app.screen, LeaderScreen):
+            self._app.screen.action_show_keys()
+        else:
+            self._app.push_screen(LeaderScreen(), chosen)
+
     async def carry_out(self, command: Command) -> None:
         """Runs the command in its place, or shows the reason why it cannot."""
         place = self._here(command) or await self._reach(command)

@@ -25,6 +25,7 @@ _HANDS: Final = (
     "help.",
     "answer.",
     "palette.",
+    "leader.",
     "wizard.down",
     "wizard.up",
 )

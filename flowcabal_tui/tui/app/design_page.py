@@ -77,7 +77,7 @@ there is too little room, the least important go. What is merely absent is not n
 
 ## Empty lists and notices
 
-- An empty list names the next key: "No chapters yet. `a` adds one."
+- An empty list names the next key: "No chapters yet. `+` adds one."
 - A notice has a row of its own above the status line. It covers neither a frame nor a line that is typed into, stays as
   long as reading takes, and is kept in the list of notices.
 

@@ -9,6 +9,7 @@ from textual.dom import DOMNode
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.first_run import FirstRunScreen
+from flowcabal_tui.tui.app.leader import LeaderScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.book.browser import BrowserScreen
@@ -145,6 +146,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Questions answered by typing a name"), TypeNameScreen),
     (mark("Choices"), ChooseScreen),
     (mark("Jump mode"), JumpOverlay),
+    (mark("After the leader key"), LeaderScreen),
     (mark("First steps"), FirstRunScreen),
     (mark("New project"), NewProjectScreen),
     (mark("Errors"), ErrorScreen),

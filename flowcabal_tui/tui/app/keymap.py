@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Final
 
-from flowcabal_tui.domain.errors import SettingsError
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
+
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.shared.actions import WHERE_WORDS, KeyRow
+from flowcabal_tui.tui.shared.actions import WHERE_WORDS, KeyRow, with_twins
 
 _RENAMED: Final = {"book.shelf": "book.browser", "shelf": "browser", "bench": "candidates"}
 """Ids, or the part before the point, that an older version had: still accepted in the user's settings."""
@@ -25,6 +28,70 @@ def current_ids(overrides: Mapping[str, str]) -> dict[str, str]:
     return known | {name: keys for name, keys in overrides.items() if name in known}
 
 
+_MODIFIERS: Final = ("ctrl", "shift", "alt", "super", "hyper", "meta")
+_NAMED: Final = frozenset(each.value.rpartition("+")[2] for each in Keys) | set(KEY_NAME_REPLACEMENTS.values())
+
+
+def key_name(written: str) -> str:
+    """Textual's name of a key as a user writes it, such as `Ctrl+R`, `?` or `F5`; "" for what is no key."""
+    if len(written) == 1:
+        return written if written.isprintable() and not written.isspace() else ""
+    *modifiers, last = written.split("+")
+    names = [each.lower() for each in modifiers]
+    if len(last) != 1:
+        last = last.lower()
+    elif "ctrl" in names:
+        last = last.lower() if last.isalnum() else next(iter(_names_of(last)), "")
+    if any(each not in _MODIFIERS for each in names) or not (last in _NAMED or key_to_character(last)):
+        return ""
+    return "+".join([*names, last])
+
+
+def _names_of(character: str) -> Iterator[str]:
+    """The names of a sign, as in `ctrl+backslash`."""
+    if name := unicodedata.name(character, "").lower().replace("-", "_").replace(" ", "_"):
+        yield KEY_NAME_REPLACEMENTS.get(name, name)
+
+
+def usable_keymap(overrides: Mapping[str, str]) -> dict[str, str]:
+    """`overrides` as Textual's keymap wants it, with both names of Shift and a function key; what is no key is left
+    out, and an id without any key keeps its own.
+    """
+    keymap = {}
+    for name, keys in overrides.items():
+        if known := [key for each in keys.split(",") if (key := key_name(each.strip()))]:
+            keymap[name] = with_twins(",".join(known))
+    return keymap
+
+
+def key_problems(overrides: Mapping[str, str]) -> tuple[str, ...]:
+    """What is wrong with the user's own keys, a sentence each: unknown ids, unknown keys, keys that clash."""
+    from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen: read when keys were changed
+
+    overrides, rows = current_ids(overrides), all_keys()
+    clashing = (
+        _("{key} is set for {ids} in one place.").format(key=clash.key, ids=", ".join(clash.ids))
+        for clash in clashes(usable_keymap(overrides), rows)
+    )
+    return (*_unknown(overrides, [row.id for row in rows]), *clashing)
+
+
+def _unknown(overrides: Mapping[str, str], ids: Sequence[str]) -> Iterator[str]:
+    for name, keys in overrides.items():
+        if name not in ids:
+            yield _("No action has the id {name}. {advice}").format(name=name, advice=_advice(name, ids))
+        for key in keys.split(","):
+            if not key_name(key.strip()):
+                words = _("{name} is set to {key}, which is no key. {advice}")
+                near = _advice(key.strip().lower(), sorted(_NAMED | {f"ctrl+{each}" for each in ascii_lowercase}))
+                yield words.format(name=name, key=key.strip() or '""', advice=near)
+
+
+def _advice(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1, 0.4)
+    return _("Did you mean {near}?").format(near=near[0]) if near else _("docs/keys.md lists them all.")
+
+
 @dataclass(frozen=True, slots=True)
 class Clash:
     """One key that would do two things in the same place."""
@@ -32,20 +99,6 @@ class Clash:
     key: str
     place: str
     ids: tuple[str, ...]
-
-
-def checked_keymap(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> dict[str, str]:
-    """`overrides` in the form of Textual's keymap. Raises SettingsError for an unknown action id."""
-    known = [row.id for row in rows]
-    for name in overrides:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.4)
-            raise SettingsError(
-                _("Unknown key setting: {name}").format(name=name),
-                _("No action has this id."),
-                _("Did you mean {near}?").format(near=near[0]) if near else _("docs/keys.md lists them all."),
-            )
-    return {name: keys.replace(" ", "") for name, keys in overrides.items()}
 
 
 def clashes(overrides: Mapping[str, str], rows: Sequence[KeyRow]) -> tuple[Clash, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from textual.binding import Binding
 from textual.dom import DOMNode
 
 from flowcabal_tui.locale import _, use_language
+from flowcabal_tui.tui.app.effects import EFFECT_WORDS, KEY_MEANINGS
 from flowcabal_tui.tui.app.keyed import KEYED
 from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, KeyRow, shown_key
 
@@ -43,15 +44,34 @@ def keys_page() -> str:
         "",
         "Made by `python -m flowcabal_tui.tui.app.keys_page > docs/keys.md`; a test holds it.",
         'To change a key, write its id under `[keys]` in the user settings: `"run.start" = "ctrl+r"`.',
+        "",
+        "## One letter, one meaning",
+        "",
+        "In every pane a key of the second column does this and nothing else. A key of the third column may also show",
+        "or mark something elsewhere, but never has the effect of another row.",
+        "",
+        "| effect | only this | also |",
+        "| --- | --- | --- |",
+        *_meaning_rows(),
     ]
     place = ""
     for row in all_keys():
         if row.place != place:
             place = row.place
             lines += ["", f"## {_(place)}", "", "| keys | does | id |", "| --- | --- | --- |"]
-        keys = " ".join(f"`{shown_key(key)}`" for key in row.keys).replace("|", "\\|")
+        keys = _shown(row.keys)
         lines.append(f"| {keys} | {_(row.words).replace('|', chr(92) + '|')} | `{row.id}` |")
     return "\n".join(lines) + "\n"
+
+
+def _shown(keys: Iterable[str]) -> str:
+    names = dict.fromkeys(shown_key(key) for key in keys)
+    return " ".join(f"`{name}`" for name in names).replace("|", "\\|")
+
+
+def _meaning_rows() -> Iterator[str]:
+    for effect, keys in KEY_MEANINGS.items():
+        yield f"| {_(EFFECT_WORDS[effect])} | {_shown(sorted(keys.only))} | {_shown(sorted(keys.too))} |"
 
 
 if __name__ == "__main__":

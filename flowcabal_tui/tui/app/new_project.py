@@ -38,7 +38,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Cancel"), id="new.cancel"),
-        Binding("ctrl+s,f5", "make", mark("Create"), id="new.create", priority=True),
+        Binding("ctrl+s,f2", "make", mark("Create"), id="new.create", priority=True),
     ]
 
     def __init__(self, parent: Path, language: str, *, manuscript: bool = False) -> None:

@@ -56,9 +56,9 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
              "splits the chapter at the scene, `e` edits the scene's beats in the outline, Ctrl+z undoes the last "
              "change of scenes. `V` shows its versions with their differences and restores one, `w` where its lines "
              "come from. "
-             "`K` lists the outputs that you kept for it, or for the book. `d` deletes a chapter and `U` brings it "
-             "back; `P` purges it: it is removed from the project's file for good, which cannot be undone. Goals "
-             "are set on the page of words by day, `#` in the workspace."),
+             "`K` lists the outputs that you kept for it, or for the book. `D` deletes a chapter and `U` brings it "
+             "back; Shift+Delete purges it: it is removed from the project's file for good, which cannot be undone. "
+             "Goals are set on the page of words by day, `#` in the workspace."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BrowserScreen { background: $background; }
@@ -83,16 +83,16 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 tooltip=mark("Take the last change of scenes back.")),
         Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), show=False, id="browser.later"),
         Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), show=False, id="browser.earlier"),
-        Binding("a", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
+        Binding("plus", "do('add')", mark("Add"), show=False, tooltip=mark("Add a chapter."), id="browser.add"),
         Binding("n", "rename", mark("Rename"), show=False, id="browser.rename"),
         Binding("u", "do('into_volume')", mark("Volume"), show=False, tooltip=mark("Move it to another volume."),
                 id="browser.volume"),
-        Binding("d,delete", "do('delete')", mark("Delete"), show=False, id="browser.delete"),
+        Binding("D,delete", "do('delete')", mark("Delete"), show=False, id="browser.delete"),
         Binding("U", "do('bring_back')", mark("Bring back"), show=False, id="browser.bring-back",
                 tooltip=mark("A chapter that was deleted, with its versions.")),
         Binding("K", "do('kept')", mark("Kept"), show=False, id="browser.kept",
                 tooltip=mark("The outputs you kept for the chapter: undo a keep, bring it back, purge it.")),
-        Binding("P", "purge", mark("Purge"), show=False, id="browser.purge",
+        Binding("shift+delete", "purge", mark("Purge"), show=False, id="browser.purge",
                 tooltip=mark("Purge a chapter, deleted or not, from the file for good; cannot be undone.")),
         Binding("w", "origin", mark("Origins"), tooltip=mark("Where the lines of the chapter come from."),
                 id="browser.origin"),

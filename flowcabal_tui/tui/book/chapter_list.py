@@ -53,11 +53,11 @@ class ChapterList(Vertical):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "run_chapter", mark("Run"), tooltip=mark("Run the workflow for this chapter."), id="chapters.run"),
-        Binding("a", "add", mark("Add"), tooltip=mark("Add a chapter."), id="chapters.add"),
+        Binding("plus", "add", mark("Add"), tooltip=mark("Add a chapter."), id="chapters.add"),
         Binding("n", "rename", mark("Rename"), show=False, id="chapters.rename"),
         Binding("greater_than_sign,shift+down", "shift(1)", mark("Move down"), show=False, id="chapters.later"),
         Binding("less_than_sign,shift+up", "shift(-1)", mark("Move up"), show=False, id="chapters.earlier"),
-        Binding("d,delete", "delete", mark("Delete"), show=False, id="chapters.delete"),
+        Binding("D,delete", "delete", mark("Delete"), show=False, id="chapters.delete"),
         Binding("slash", "filter", mark("Filter"), id="chapters.filter"),
         Binding("escape", "end_filter", mark("Show all"), show=False, id="chapters.all"),
     ]
@@ -139,7 +139,7 @@ class ChapterList(Vertical):
         self.query_one(PickList).refill(rows, cursor)
 
     def _empty_words(self) -> str:
-        return _("No title or number matches.") if self._book else _("No chapters yet. `a` adds one.")
+        return _("No title or number matches.") if self._book else _("No chapters yet. `+` adds one.")
 
     def _matches(self, chapter: Chapter) -> bool:
         wanted = self._wanted.casefold()

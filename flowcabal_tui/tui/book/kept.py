@@ -33,8 +33,8 @@ class KeptScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Kept outputs"),
-        mark("Every output that you kept for this chapter. `d` undoes a keep: the chapter's text is rebuilt "
-             "without that output, and what you wrote by hand stays; `U` brings it back. `P` purges it: it is "
+        mark("Every output that you kept for this chapter. `D` undoes a keep: the chapter's text is rebuilt "
+             "without that output, and what you wrote by hand stays; `U` brings it back. Shift+Delete purges it: it is "
              "removed from the project's file for good, which cannot be undone. `b` lists everything you kept in "
              "the book: for other chapters, for deleted chapters, and for none, such as outlines and notes."),
     )  # fmt: skip
@@ -46,15 +46,14 @@ class KeptScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="kept.back"),
-        Binding("d,delete", "take_out(False)", mark("Undo "
+        Binding("D,delete", "take_out(False)", mark("Undo "
                                                     "keep"), tooltip=mark("Undo the keep: remove the output from "
                                                                               "the chapter and its memory."),
                 id="kept.delete"),
         Binding("U", "take_out(True)", mark("Bring back"), tooltip=mark("Restore the output to the chapter."),
                 id="kept.bring-back"),
-        Binding("P", "purge", mark("Purge"), tooltip=mark("Remove it from the project's file for good; cannot be "
-                                                          "undone."),
-                id="kept.purge"),
+        Binding("shift+delete", "purge", mark("Purge"), id="kept.purge",
+                tooltip=mark("Remove it from the project's file for good; cannot be undone.")),
         Binding("b", "whole_book", mark("Whole book"), tooltip=mark("Everything you kept, for all chapters and for "
                                                                     "none."),
                 id="kept.book"),

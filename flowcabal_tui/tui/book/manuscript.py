@@ -222,7 +222,7 @@ class ManuscriptPane(Vertical):
     def _need_chapter(self) -> Chapter | None:
         """The chapter that is shown. Where there is none, a notice says how to add one."""
         if self._chapter is None:
-            self.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            self.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
         return self._chapter
 
     def _text_in_view(self) -> StreamView | ProseArea:

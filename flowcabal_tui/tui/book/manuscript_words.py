@@ -19,7 +19,7 @@ Face = Literal["read", "edit", "proposal"]
 
 KEYS: Final[list[BindingType]] = [
     Binding("a", "accept", mark("Accept"), id="manuscript.accept"),
-    Binding("r", "reject", mark("Reject"), id="manuscript.reject"),
+    Binding("x", "reject", mark("Reject"), id="manuscript.reject"),
     Binding("e,enter", "edit", mark("Edit"), id="manuscript.edit-here"),
     Binding("escape", "leave", mark("Leave"), priority=True, id="manuscript.leave"),
     Binding("ctrl+s,f10", "save", mark("Save"), priority=True, id="manuscript.save"),
@@ -124,9 +124,9 @@ def head_words(
         lines.append(_("Its file was changed outside: `o` compares the two and decides which to use."))
     if face == "proposal" and proposal is not None:
         lines.append(
-            _("Proposal: `a` accepts it, `r` leaves the text unchanged.")
+            _("Proposal: `a` accepts it, `x` leaves the text unchanged.")
             if proposal.fits
-            else _("The text was changed in the meantime: the proposal cannot be inserted. `y` copies it, `r` closes.")
+            else _("The text was changed in the meantime: the proposal cannot be inserted. `y` copies it, `x` closes.")
         )
     return "\n".join(lines)
 

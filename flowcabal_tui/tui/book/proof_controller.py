@@ -63,7 +63,7 @@ class ProofController:
         from flowcabal_tui.tui.book.proof import ProofScreen
 
         if self._book.chapter is None:
-            self._screen.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            self._screen.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
             return
         place = await self._screen.app.push_screen_wait(ProofScreen(self))
         if place is not None:

@@ -34,7 +34,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
     help = HelpData(
         mark("Replace"),
         mark("Every place with `[-what goes-]{+what comes+}`. Space chooses or leaves out a place, `c` all in its "
-             "chapter, `a` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new "
+             "chapter, `*` all; `d` shows the chapter's difference. Ctrl+s replaces the chosen ones: one new "
              "version of each chapter; Ctrl+z in the search undoes it. Names in the lists of names stay as they "
              "are."),
     )  # fmt: skip
@@ -50,7 +50,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
                 id="replace.choose"),
         Binding("c", "turn_chapter", mark("Chapter"), tooltip=mark("Choose or leave out all places of the chapter."),
                 id="replace.chapter"),
-        Binding("a", "turn_all", mark("All"), tooltip=mark("Choose or leave out all places."), id="replace.all"),
+        Binding("asterisk", "turn_all", mark("All"), tooltip=mark("Choose or leave out all places."), id="replace.all"),
         Binding("d", "changes", mark("Difference"), show=False, tooltip=mark("How the chapter would change."),
                 id="replace.diff"),
         HELP_KEYS,

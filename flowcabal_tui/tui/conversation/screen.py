@@ -105,9 +105,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
                 id="talk.refuse"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Accept the card with other words."), id="talk.edit"),
         Binding("u", "undo", mark("Undo"), tooltip=mark("Take the decision on the card back."), id="talk.undo"),
-        Binding("s", "send", mark("Send"), show=False, tooltip=mark("Send a question that waits, or again."),
+        Binding("r", "send", mark("Send"), show=False, tooltip=mark("Send a question that waits, or again."),
                 id="talk.send"),
-        Binding("D", "delete", mark("Delete"), show=False, tooltip=mark("Delete this conversation."),
+        Binding("D,delete", "delete", mark("Delete"), show=False, tooltip=mark("Delete this conversation."),
                 id="talk.delete"),
         HELP_KEYS,
     ]  # fmt: skip

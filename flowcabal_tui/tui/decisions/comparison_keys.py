@@ -12,7 +12,7 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 HELP: Final = HelpData(
     mark("Comparison of candidates"),
     mark("Several texts for one purpose. Who wrote which, for what price, and in which order, is shown when you "
-         "have chosen. `a` chooses the one with the focus, `=` marks it as equally good first, `n` chooses none. "
+         "have chosen. `a` chooses the one with the focus, `=` marks it as equally good first, `x` chooses none. "
          "Space takes a paragraph into a text of your own, `b` all its paragraphs for a beat of the plan; `v` goes "
          "to that text, which you can edit, and F2 chooses it. `U` takes a choice back."),
 )  # fmt: skip
@@ -39,7 +39,7 @@ KEYS: Final[list[BindingType]] = [
             tooltip=mark("Choose this candidate; with others that are equally good, as the one that goes on.")),
     Binding("equals_sign", "equal", mark("Equally good"), key_display="=", show=False, id="candidates.equal",
             tooltip=mark("Mark this candidate as equally good, or no longer.")),
-    Binding("n", "none", mark("None of them"), show=False, id="candidates.none",
+    Binding("x", "none", mark("None of them"), show=False, id="candidates.none",
             tooltip=mark("None is good enough: all have lost.")),
     Binding("f2,ctrl+s", "submit", mark("Choose your text"), priority=True, show=False, id="candidates.submit"),
     Binding("h,left,left_square_bracket", "step(-1)", mark("Previous candidate"), show=False,
@@ -48,9 +48,9 @@ KEYS: Final[list[BindingType]] = [
     *(Binding(digit, f"go({digit})", mark("Candidates"), show=digit == "1", key_display="1-8",
               tooltip=mark("Go to a candidate"), id=f"candidates.{digit}") for digit in DIGITS.split(",")),
     Binding("w", "why", mark("Facts against it"), show=False, id="candidates.findings"),
-    Binding("f", "sift", mark("Check facts"), show=False, id="candidates.sift",
+    Binding("C", "sift", mark("Check facts"), show=False, id="candidates.sift",
             tooltip=mark("Check the facts of all candidates: by rule, or also by the agents' model.")),
-    Binding("s", "seams", mark("Seams"), show=False, id="candidates.seams",
+    Binding("r", "seams", mark("Seams"), show=False, id="candidates.seams",
             tooltip=mark("Have the sentences at the seams of your text changed; you accept each change by itself.")),
     Binding("m", "more", mark("More candidates"), show=False, id="candidates.more",
             tooltip=mark("Write further candidates; first shows what they would cost.")),

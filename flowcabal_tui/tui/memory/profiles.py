@@ -61,7 +61,7 @@ class ProfilePane(Vertical):
                 id="profile.edit"),
         Binding("p", "pin", mark("Pin"), tooltip=mark("From now on, contexts read this state; again: the newest."),
                 id="profile.pin"),
-        Binding("T", "take", mark("Apply"), show=False, id="profile.take",
+        Binding("a", "take", mark("Apply"), show=False, id="profile.take",
                 tooltip=mark("Use what was made since your own text or pin.")),
         Binding("w", "waiting", mark("What was made since"), show=False, id="profile.waiting",
                 tooltip=mark("Compare the current text with the one that was made since.")),

@@ -51,7 +51,7 @@ class CommentsScreen(FilteredPage):
         mark("Comments"),
         mark("What you, or a reader, noted at passages. A comment stays with its passage when the text is edited; "
              "one whose words are gone is listed under `3` and returns when they do. Enter goes to the passage, "
-             "`m` edits there. `e` changes the comment, `r` resolves it or opens it again, `d` removes it, `a` "
+             "`m` edits there. `e` changes the comment, Space resolves it or opens it again, `D` removes it, `+` "
              "comments on the open chapter as a whole. `t` lists one kind only, `o` only the open chapter."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -68,10 +68,10 @@ class CommentsScreen(FilteredPage):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "go(True)", mark("Edit there"), id="comments.mend", tooltip=mark("Open the editor there.")),
         Binding("e", "change", mark("Change"), id="comments.change", tooltip=mark("Other words, or another kind.")),
-        Binding("r", "resolve", mark("Resolve"), id="comments.resolve",
+        Binding("space", "resolve", mark("Resolve"), id="comments.resolve",
                 tooltip=mark("Mark as resolved; again: open.")),
-        Binding("a", "add", mark("Add"), id="comments.add", tooltip=mark("Comment on the open chapter as a whole.")),
-        Binding("d,delete", "remove", mark("Remove"), show=False, id="comments.remove"),
+        Binding("plus", "add", mark("Add"), id="comments.add", tooltip=mark("Comment on the open chapter as a whole.")),
+        Binding("D,delete", "remove", mark("Remove"), show=False, id="comments.remove"),
         Binding("t", "kind", mark("Kind"), id="comments.kind", tooltip=mark("List one kind only, or all.")),
         Binding("o", "chapter", mark("Chapter"), show=False, id="comments.chapter",
                 tooltip=mark("Only those of the open chapter, or of all.")),

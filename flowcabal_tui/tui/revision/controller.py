@@ -73,7 +73,7 @@ class RevisionController:
 
         chapter, (words, start) = self._view.chapter, self._passage()
         if chapter is None:
-            self._screen.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            self._screen.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
             return
         noted = await self._screen.app.push_screen_wait(comment_form(words))
         if noted is not None:

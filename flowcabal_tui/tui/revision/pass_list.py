@@ -40,8 +40,8 @@ class PassesScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Passes"),
-        mark("Each pass lists the findings of some checks and the comments of some kinds, and has a checklist. `a` "
-             "adds one, `e` changes it, `<` and `>` move it, `d` removes it with its ticks."),
+        mark("Each pass lists the findings of some checks and the comments of some kinds, and has a checklist. `+` "
+             "adds one, `e` changes it, `<` and `>` move it, `D` removes it with its ticks."),
     )  # fmt: skip
     DEFAULT_CSS = """
     PassesScreen { background: $background; }
@@ -50,11 +50,11 @@ class PassesScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="passes.back"),
-        Binding("a", "add", mark("Add"), id="passes.add"),
+        Binding("plus", "add", mark("Add"), id="passes.add"),
         Binding("e", "change", mark("Change"), id="passes.change"),
         Binding("greater_than_sign,shift+down", "move(1)", mark("Move down"), id="passes.later"),
         Binding("less_than_sign,shift+up", "move(-1)", mark("Move up"), id="passes.earlier"),
-        Binding("d,delete", "remove", mark("Remove"), id="passes.remove"),
+        Binding("D,delete", "remove", mark("Remove"), id="passes.remove"),
         HELP_KEYS,
     ]
 

@@ -55,9 +55,9 @@ class RevisionScreen(StoryPage):
         mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space ticks a "
              "chapter as done, and on the checklist (Tab) an item. A chapter whose text was changed after its tick "
              "says so. `f` lists its findings of this pass, `c` its comments, Enter opens it. `L` locks a chapter: "
-             "nothing writes it until you unlock it; `d` compares it with the state in which it was last locked. `w` "
-             "has the findings of the pass mended by your model, `W` has the chapter rewritten as you say; you accept "
-             "or refuse each paragraph, and `u` takes the accepted ones back. `R` lists rewrites that wait."),
+             "nothing writes it until you unlock it; `d` compares it with the state in which it was last locked. `r` "
+             "has the findings of the pass mended by your model, `R` has the chapter rewritten as you say; you accept "
+             "or refuse each paragraph, and `u` takes the accepted ones back. `w` lists rewrites that wait."),
     )  # fmt: skip
     DEFAULT_CSS = """
     RevisionScreen { background: $background; }
@@ -76,11 +76,11 @@ class RevisionScreen(StoryPage):
                 tooltip=mark("Protect it from every change, or unlock it.")),
         Binding("d", "compare", mark("Compare"), id="revision.compare",
                 tooltip=mark("What changed since the chapter was locked last.")),
-        Binding("w", "rewrite(False)", mark("Rewrite"), id="revision.rewrite",
+        Binding("r", "rewrite(False)", mark("Rewrite"), id="revision.rewrite",
                 tooltip=mark("Have the findings of this pass mended in this chapter; first shows the price.")),
-        Binding("W", "rewrite(True)", mark("Rewrite as you say"), show=False, id="revision.rewrite-so",
+        Binding("R", "rewrite(True)", mark("Rewrite as you say"), show=False, id="revision.rewrite-so",
                 tooltip=mark("Have the chapter rewritten with an instruction; first shows the price.")),
-        Binding("R", "rewrites", mark("Proposed rewrites"), show=False, id="revision.rewrites",
+        Binding("w", "rewrites", mark("Proposed rewrites"), show=False, id="revision.rewrites",
                 tooltip=mark("Rewrites that wait for your decision.")),
         Binding("u", "undo", mark("Undo"), show=False, id="revision.undo",
                 tooltip=mark("Take back the rewrite that was accepted last.")),

@@ -93,7 +93,7 @@ class NodeVersionsScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Versions of a node"),
-        mark("Every output of this node. `s` makes the one under the cursor current, `f` freezes it, `e` edits it; "
+        mark("Every output of this node. `a` makes the one under the cursor current, `f` freezes it, `e` edits it; "
              "`m` marks one to compare with, `d` shows the difference."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -107,7 +107,7 @@ class NodeVersionsScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Back"), priority=True, id="node-versions.back"),
-        Binding("s", "select", mark("Select"), tooltip=mark("Make this version the node's current output."),
+        Binding("a", "select", mark("Select"), tooltip=mark("Make this version the node's current output."),
                 id="node-versions.select"),
         Binding("f", "freeze", mark("Freeze"), tooltip=mark("Later runs use this version; again: no longer."),
                 id="node-versions.freeze"),

@@ -41,7 +41,7 @@ class OutputPane(Vertical):
 
     help = HelpData(
         mark("Output"),
-        mark("What the model wrote. `[` and `]` show the attempts, `s` keeps the one shown."),
+        mark("What the model wrote. `[` and `]` show the attempts, `a` keeps the one shown."),
     )
     jump_key = "o"
     DEFAULT_CSS = """
@@ -53,9 +53,9 @@ class OutputPane(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         *_or(Binding("x", "stop", mark("Stop"), tooltip=mark("Stop this node at once."), id="output.stop"),
              "stop_nothing"),
-        *_or(Binding("s,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
+        *_or(Binding("a,ctrl+s", "keep", mark("Keep"), tooltip=mark("Keep this attempt in the book."),
                      id="output.keep"), "keep_later"),
-        Binding("a", "again", mark("Again"), tooltip=mark("Write another attempt; costs money."), id="output.again"),
+        Binding("r", "again", mark("Again"), tooltip=mark("Write another attempt; costs money."), id="output.again"),
         *_or(Binding("C", "go_on", mark("Continue"), id="output.continue",
                      tooltip=mark("Continue the cut-off text from where it stopped; costs money.")), "no_rest"),
         *_or(Binding("left_square_bracket", "attempt(-1)", mark("Attempts"), key_display="[ ]", id="output.previous",
@@ -317,7 +317,7 @@ class OutputPane(Vertical):
         if settled.finish in FINISHES:
             lines.append(_(FINISHES[settled.finish]))
         if not settled.complete:
-            lines.append(_("incomplete: the text was cut off; `C` continues it, `s` keeps it as it is"))
+            lines.append(_("incomplete: the text was cut off; `C` continues it, `a` keeps it as it is"))
         if settled.evaluation is not None:
             lines.append(verdict_words(settled.evaluation))
         return lines
@@ -383,7 +383,7 @@ class OutputPane(Vertical):
     def action_no_other(self) -> None:
         """Shows that there is no other attempt."""
         if self._need_view() is not None:
-            self.notify(_("There is no other attempt: `a` writes one."), markup=False)
+            self.notify(_("There is no other attempt: `r` writes one."), markup=False)
 
     def action_no_rest(self) -> None:
         """Shows that there is nothing to continue."""

@@ -94,7 +94,7 @@ def refuse_without_chapter(workflow: Workflow, chapter: ChapterId | None) -> Non
         raise RunError(
             _("There is no chapter to write yet."),
             _("{name} writes a chapter of the book.").format(name=workflow.name),
-            _("Add one first: press `a` in the list of chapters."),
+            _("Add one first: press `+` in the list of chapters."),
         )
 
 

@@ -31,6 +31,7 @@ class Action:
     does: str = ""
     show: bool = False
     wins: bool = False
+    after: str = ""
 
 
 ACTIONS: Final[tuple[Action, ...]] = (
@@ -40,6 +41,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "app", "command_palette", show=True, wins=True),
     Action("app.jump", "ctrl+o", mark("Jump"), mark("Letters over the panes: type one to go there."),
            "app", "jump", wins=True),
+    Action("app.leader", "comma,fullwidth_comma", mark("Leader key"),
+           mark("Then one letter runs a command of the workspace; who waits sees which."), "app", "leader", wins=True),
     Action("app.notices", "ctrl+b", mark("Notices"), mark("Every notice since the program was started."),
            "app", "notices", wins=True),
     Action("app.conversation", "ctrl+backslash", mark("Conversation"),
@@ -74,29 +77,29 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("pane.profiles", "7", mark("Profiles"), mark("Go to the book's profiles and summaries."),
            "workspace", "pane('profiles')"),
     Action("story.names", "8", mark("Names"), mark("Everyone and everything with a name, and their relations."),
-           "workspace"),
-    Action("story.proposals", "A", mark("Proposals"),
-           mark("What agents propose about the book: confirm, correct or drop it."), "workspace"),
+           "workspace", after="n"),
+    Action("story.proposals", "shift+f8", mark("Proposals"),
+           mark("What agents propose about the book: confirm, correct or drop it."), "workspace", after="p"),
     Action("story.findings", "L", mark("Findings"),
-           mark("Findings of checks: both passages, decided with one key."), "workspace"),
+           mark("Findings of checks: both passages, decided with one key."), "workspace", after="f"),
     Action("revision.open", "H", mark("Revision"),
-           mark("Passes over the book: findings, comments, checklists, locked chapters."), "workspace"),
+           mark("Passes over the book: findings, comments, checklists, locked chapters."), "workspace", after="v"),
     Action("revision.comments", "semicolon", mark("Comments"),
-           mark("What you or a reader noted at passages; resolve it, go there."), "workspace"),
+           mark("What you or a reader noted at passages; resolve it, go there."), "workspace", after="c"),
     Action("revision.comment", "ctrl+underscore", mark("Comment"),
            mark("Comment on the selected passage, or on the paragraph at the cursor."), "workspace", wins=True),
     Action("revision.next-comment", "apostrophe,ctrl+circumflex_accent", mark("Next comment"),
            mark("Go to the next passage of the chapter that has a comment; in the editor, Ctrl+^."), "workspace"),
     Action("story.rename", "ctrl+k", mark("Rename everywhere"),
-           mark("A name in texts, titles, outline and records; every place is shown first."), "workspace"),
+           mark("A name in texts, titles, outline and records; every place is shown first."), "workspace", after="r"),
     Action("story.impact", "ctrl+u", mark("What depends on it"),
-           mark("Places that depend on the last edit of the open chapter, or on its move."), "workspace"),
+           mark("Places that depend on the last edit of the open chapter, or on its move."), "workspace", after="d"),
     Action("story.promises", "9", mark("Promises"), mark("Promises that were planted and are not yet paid."),
            "workspace"),
     Action("story.timeline", "0", mark("Timeline"), mark("Story time beside the narrative order."),
            "workspace"),
     Action("story.facts", "W", mark("What is true"), mark("The facts of the open chapter, and who knows them."),
-           "workspace"),
+           "workspace", after="t"),
     Action("pane.next", "f6", mark("Next pane"), mark("Go to the next pane."),
            "workspace", "cycle(1)", wins=True),
     Action("pane.previous", "shift+f6", mark("Previous pane"), mark("Go to the previous pane."),
@@ -110,17 +113,17 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("run.advance", "f7", mark("Next level"), mark("Step by step: start the next level of the run."),
            "workspace"),
     Action("run.play", "P", mark("Play"), mark("Read the story of the run and answer its questions, on one page."),
-           "workspace"),
+           "workspace", after="P"),
     Action("run.sent", "p", mark("What was sent"), mark("The request of this attempt, beside the template."),
-           "workspace"),
+           "workspace", after="s"),
     Action("run.history", "f3", mark("Runs"), mark("Earlier runs; resume one that was interrupted."),
-           "workspace", wins=True),
+           "workspace", wins=True, after="h"),
     Action("decisions.open", "f8", mark("Decisions"), mark("Answer a waiting question."),
            "workspace", show=True, wins=True),
     Action("candidates.open", "J", mark("Candidates"),
-           mark("Compare the texts of the node without knowing who wrote them, and choose."), "workspace"),
+           mark("Compare the texts of the node without knowing who wrote them, and choose."), "workspace", after="j"),
     Action("builds.open", "V", mark("Suggested workflows"),
-           mark("Review the workflow that the Builder suggests; list all builds."), "workspace"),
+           mark("Review the workflow that the Builder suggests; list all builds."), "workspace", after="b"),
     Action("document.undo", "ctrl+z", mark("Undo"), mark("Undo the last change to the workflow."),
            "workspace"),
     Action("document.redo", "ctrl+y", mark("Redo"), mark("Redo the last undone change to the workflow."),
@@ -131,7 +134,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace", wins=True),
     Action("manuscript.writing", "ctrl+n", mark("Writing view"),
            mark("The text alone; again: only the current paragraph in full colour; again: all panes."),
-           "workspace", wins=True),
+           "workspace", wins=True, after="w"),
     Action("manuscript.scene", "ctrl+right_square_bracket", mark("Scene break"),
            mark("Break the scene at the cursor of the editor; on a break, take it away."), "workspace", wins=True),
     Action("manuscript.card", "at,ctrl+j", mark("Card of a name"),
@@ -139,50 +142,50 @@ ACTIONS: Final[tuple[Action, ...]] = (
            "workspace"),
     Action("manuscript.next-name", "full_stop", mark("Next name"),
            mark("Go to the next name in the text, with its card."), "workspace"),
-    Action("manuscript.previous-name", "comma", mark("Previous name"),
+    Action("manuscript.previous-name", "colon", mark("Previous name"),
            mark("Go to the name before in the text, with its card."), "workspace"),
     Action("book.beats", "ctrl+d", mark("Outline beside the text"),
            mark("The beats of the chapter, and which of their names are in its text; the same key closes it."),
            "workspace", wins=True),
     Action("book.search", "f11,F", mark("Search"), mark("Find words anywhere in the project; replace them."),
-           "workspace", show=True),
-    Action("book.proof", "plus", mark("Proof"),
-           mark("What rules mark in the text: punctuation, wrong words, echoes; no model."), "workspace"),
+           "workspace", show=True, after="slash"),
+    Action("book.proof", "exclamation_mark", mark("Proof"),
+           mark("What rules mark in the text: punctuation, wrong words, echoes; no model."), "workspace",
+           after="exclamation_mark"),
     Action("book.browser", "M", mark("The manuscript"),
-           mark("Volumes, chapters and scenes with lengths, goals, state."), "workspace"),
+           mark("Volumes, chapters and scenes with lengths, goals, state."), "workspace", after="m"),
     Action("book.words", "number_sign", mark("Words by day"),
-           mark("A calendar of what was written, streak, speed, target date; set the goals."), "workspace"),
+           mark("A calendar of what was written, streak, speed, target date; set the goals."), "workspace", after="g"),
     Action("book.import", "I", mark("Import"), mark("Add the chapters of a file to the book."),
-           "workspace"),
+           "workspace", after="i"),
     Action("book.read", "B", mark("Read the import"),
            mark("Have the agents' model read imported chapters, for money; pause or resume it."),
-           "workspace"),
-    Action("book.export", "X", mark("Export"),
+           "workspace", after="B"),
+    Action("book.export", "ctrl+e", mark("Export"),
            mark("Write chapters to a file or the clipboard: md, txt, docx, epub, the layout of a platform."),
-           "workspace"),
+           "workspace", after="e"),
     Action("book.backup", "Z", mark("Back up"), mark("Write the whole project into one file, a backup."),
-           "workspace"),
+           "workspace", after="z"),
     Action("book.changes", "U", mark("Undo a change"),
-           mark("The changes of the whole book: undo the last one, or another."), "workspace"),
+           mark("The changes of the whole book: undo the last one, or another."), "workspace", after="u"),
     Action("book.meta", "O", mark("Outline, style, rules"), mark("Edit the outline, style guide, rules or notes."),
-           "workspace"),
+           "workspace", after="O"),
     Action("memory.queue", "Q", mark("Background work"), mark("Every step, its state and reason; retry or cancel it."),
-           "workspace"),
+           "workspace", after="q"),
     Action("memory.rebuild", "Y", mark("Rebuild the memory"),
-           mark("Rebuild the index, summaries, profiles or the knowledge server."), "workspace"),
+           mark("Rebuild the index, summaries, profiles or the knowledge server."), "workspace", after="y"),
     Action("memory.retry", "R", mark("Retry background work"), mark("Retry failed work on summaries and profiles."),
-           "workspace"),
-    Action("memory.cancel", "C", mark("Cancel background work"), mark("Cancel the remaining work on summaries and "
-                                                                  "profiles."),
-           "workspace"),
+           "workspace", after="R"),
+    Action("memory.cancel", "shift+f9", mark("Cancel background work"),
+           mark("Cancel the remaining work on summaries and profiles."), "workspace", after="x"),
     Action("memory.knowledge", "ampersand", mark("Knowledge server"),
            mark("What the server for search by meaning holds; install it, find in it, write a part again."),
            "workspace"),
-    Action("models.check", "K", mark("Check the models"), mark("One small call to each model of the project."),
-           "workspace"),
+    Action("models.check", "shift+f7", mark("Check the models"), mark("One small call to each model of the project."),
+           "workspace", after="C"),
     Action("project.trust", "f10", mark("Trust"),
            mark("See what the project may send, spend and run, and confirm it."),
-           "workspace", wins=True),
+           "workspace", wins=True, after="T"),
     Action("project.close", "ctrl+w", mark("Close project"), mark("Close the project and go to the start page."),
            "workspace", "app.close_project"),
 )  # fmt: skip
@@ -197,18 +200,32 @@ def bindings(where: Where) -> list[BindingType]:
     """The key bindings of a place, for its BINDINGS."""
     return [
         Binding(
-            action.keys, action.does or f"key('{action.id}')", action.label, show=action.show, priority=action.wins,
-            id=action.id, tooltip=action.description,
+            with_twins(action.keys), action.does or f"key('{action.id}')", action.label, show=action.show,
+            priority=action.wins, id=action.id, tooltip=action.description,
         )
         for action in ACTIONS
         if action.where == where
     ]  # fmt: skip
 
 
+def with_twins(keys: str) -> str:
+    """`keys` with the second name of Shift and a function key: Textual calls it F13 to F24 where a terminal sends
+    the old sequences, such as `ESC [17;2~` for Shift+F6.
+    """
+    names = keys.replace(" ", "").split(",")
+    return ",".join(names + [twin for name in names if (twin := _twin(name)) and twin not in names])
+
+
+def _twin(key: str) -> str:
+    number = key.removeprefix("shift+f")
+    return f"f{int(number) + 12}" if number != key and number.isdigit() else ""
+
+
 _SIGNS: Final[dict[str, str]] = {
     "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
     "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
-    "exclamation_mark": "!", "ampersand": "&", "full_stop": ".", "comma": ",",
+    "exclamation_mark": "!", "ampersand": "&", "asterisk": "*", "equals_sign": "=", "full_stop": ".", "colon": ":",
+    "comma": ",", "fullwidth_comma": "，",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 
@@ -230,6 +247,8 @@ def shown_key(key: str) -> str:
         return _SIGNS[key]
     if len(key) == 1:
         return key
+    if key[0] == "f" and key[1:].isdigit() and int(key[1:]) > 12:
+        return f"Shift+F{int(key[1:]) - 12}"
     return "+".join(part.upper() if part[0] == "f" and part[1:].isdigit() else _title(part) for part in key.split("+"))
 
 

@@ -67,14 +67,14 @@ class UnsavedScreen(DiffScreen):
     help = HelpData(
         mark("Unsaved text on an older version"),
         mark("The text was changed after you began to type. Below are the changes from the newest version to your "
-             "text. `m` saves your text as a new version; the other one stays among the versions. `t` uses the "
+             "text. `a` saves your text as a new version; the other one stays among the versions. `D` uses the "
              "newest version and discards your text. Esc goes back to your text, which stays unsaved."),
     )  # fmt: skip
-    told = mark("`m` saves yours as a new version, `t` uses the newest and discards yours, Esc goes back to editing.")
+    told = mark("`a` saves yours as a new version, `D` uses the newest and discards yours, Esc goes back to editing.")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
+        Binding("a", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
                 id="unsaved.mine"),
-        Binding("t", "dismiss('newer')", mark("Use the newest"),
+        Binding("D", "dismiss('newer')", mark("Use the newest"),
                 tooltip=mark("Discard your unsaved text."), id="unsaved.newer"),
     ]  # fmt: skip
 
@@ -99,14 +99,14 @@ class OutsideScreen(DiffScreen):
 
     help = HelpData(
         mark("Changed outside"),
-        mark("Another program changed the chapter's file. `a` makes it the newest version; `r` overwrites it with "
+        mark("Another program changed the chapter's file. `a` makes it the newest version; `x` overwrites it with "
              "the book's text. Both texts stay among the versions. Esc decides later."),
     )  # fmt: skip
-    told = mark("`a` uses the file's text, `r` keeps the book's, Esc decides later.")
+    told = mark("`a` uses the file's text, `x` keeps the book's, Esc decides later.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Use the "
                                            "file's text"), tooltip=mark("Make the file's text the newest version."),
                 id="outside.take"),
-        Binding("r", "dismiss(False)", mark("Use the book's text"),
+        Binding("x", "dismiss(False)", mark("Use the book's text"),
                 tooltip=mark("Keep the book's text; the file's text becomes an older version."), id="outside.mine"),
     ]  # fmt: skip

@@ -34,7 +34,7 @@ class VersionsScreen(ModalScreen[str | None]):
 
     help = HelpData(
         mark("Versions"),
-        mark("Every state of the text. `d` switches between difference and text, `R` restores the one shown."),
+        mark("Every state of the text. `d` switches between difference and text, `a` restores the one shown."),
     )
     DEFAULT_CSS = """
     VersionsScreen { background: $background; }
@@ -49,7 +49,7 @@ class VersionsScreen(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", mark("Back"), priority=True, id="versions.back"),
         Binding("d", "text", mark("Text or difference"), id="versions.text"),
-        Binding("R", "restore", mark("Restore"), tooltip=mark("Make this text the newest version."),
+        Binding("a", "restore", mark("Restore"), tooltip=mark("Make this text the newest version."),
                 id="versions.restore"),
         HELP_KEYS,
     ]  # fmt: skip

@@ -38,8 +38,8 @@ class EgoScreen(StoryPage):
     help = HelpData(
         mark("Relations"),
         mark("Their relations, as of the chapter in the line above: Left and Right change it. Enter centres the "
-             "view on the neighbour, Backspace goes back. Below are the relations of the two: `a` adds one, `e` "
-             "edits, `u` ends it at a chapter, `d` removes it, `v` shows the supporting text."),
+             "view on the neighbour, Backspace goes back. Below are the relations of the two: `+` adds one, `e` "
+             "edits, `u` ends it at a chapter, `D` removes it, `v` shows the supporting text."),
     )  # fmt: skip
     DEFAULT_CSS = """
     EgoScreen { background: $background; }
@@ -59,10 +59,10 @@ class EgoScreen(StoryPage):
         Binding("end", "chapter(100000)", mark("End of the book"), show=False, id="ego.end"),
         Binding("backspace", "back", mark("Back one step"), tooltip=mark("Return to the previous centre."),
                 id="ego.back"),
-        Binding("a", "add", mark("Add"), tooltip=mark("Add a relation between these two."), id="ego.add"),
+        Binding("plus", "add", mark("Add"), tooltip=mark("Add a relation between these two."), id="ego.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the relation."), id="ego.edit"),
         Binding("u", "end", mark("End it"), tooltip=mark("End the relation at a chapter."), id="ego.until"),
-        Binding("d,delete", "remove", mark("Remove"), show=False, id="ego.remove"),
+        Binding("D,delete", "remove", mark("Remove"), show=False, id="ego.remove"),
         Binding("v", "evidence", mark("Words"), tooltip=mark("The text that supports it."), id="ego.evidence"),
         Binding("o", "all", mark("All"), show=False, tooltip=mark("Draw everybody, or only those who matter most."),
                 id="ego.all"),
@@ -134,7 +134,7 @@ class EgoScreen(StoryPage):
         cast, other = self.cast, self.neighbour
         self._pair = ()
         if cast is None or other is None:
-            self.query_one(".told", Static).update(_("No relations: `a` adds one."))
+            self.query_one(".told", Static).update(_("No relations: `+` adds one."))
             self.query_one(PickList).set_options(())
             return
         position = self._position(cast)

@@ -51,15 +51,15 @@ class EntitiesScreen(FilteredPage):
     help = HelpData(
         mark("Names"),
         mark("Everyone and everything with a name. `/` filters as you type, digits choose a kind. `?` before a "
-             "name marks aliases that you have not confirmed: `c` confirms the one under the cursor, `x` rejects "
-             "it. Enter shows the places, `r` the relations. Space marks names: `d` removes the marked ones, `M` "
+             "name marks aliases that you have not confirmed: `a` confirms the one under the cursor, `x` rejects "
+             "it. Enter shows the places, `r` the relations. Space marks names: `D` removes the marked ones, `M` "
              "merges them, `K` changes their kind. `t` sets your own kinds and fields. `Ctrl+k` renames one "
              "everywhere."),
     )  # fmt: skip
     DEFAULT_CSS = NAMES_CSS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", mark("Find"), tooltip=mark("Type a part of a name."), id="names.filter"),
-        Binding("c", "name('confirm')", mark("Confirm"), tooltip=mark("Confirm this alias."), id="names.confirm"),
+        Binding("a", "name('confirm')", mark("Confirm"), tooltip=mark("Confirm this alias."), id="names.confirm"),
         Binding("x", "name('reject')", mark("Reject"), tooltip=mark("Reject this alias: it is not proposed again."),
                 id="names.reject"),
         Binding("r", "graph", mark("Relations"), tooltip=mark("People around this one, and their relations."),
@@ -69,12 +69,12 @@ class EntitiesScreen(FilteredPage):
         Binding("f", "facts", mark("Facts"), show=False, tooltip=mark("Facts about it."), id="names.facts"),
         Binding("ctrl+k", "rename", mark("Rename"), show=False, id="names.rename",
                 tooltip=mark("Rename it everywhere: texts, titles, outline, records.")),
-        Binding("a", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
+        Binding("plus", "add", mark("Add"), tooltip=mark("Add a name."), id="names.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: "
                                                         "your edit takes precedence."), id="names.edit"),
-        Binding("d,delete", "remove", mark("Remove"), show=False, tooltip=mark("Remove this name from the book's "
+        Binding("D,delete", "remove", mark("Remove"), show=False, tooltip=mark("Remove this name from the book's "
                                                                                "memory."), id="names.remove"),
-        Binding("space", "mark", mark("Mark"), tooltip=mark("Mark or unmark this name: `d`, `M` and `K` then act "
+        Binding("space", "mark", mark("Mark"), tooltip=mark("Mark or unmark this name: `D`, `M` and `K` then act "
                                                             "on all marked names."), id="names.mark"),
         Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all names that are listed; "
                 "again: none."), id="names.mark-all"),
@@ -152,7 +152,7 @@ class EntitiesScreen(FilteredPage):
         entity, cast = self.entity, self.cast
         told = self.query_one(".told", Static)
         if entity is None or cast is None:
-            told.update(_("Nothing fits.") if cast and cast.entities else _("No names are known yet: `a` adds one."))
+            told.update(_("Nothing fits.") if cast and cast.entities else _("No names are known yet: `+` adds one."))
             self._name_rows = []
         else:
             told.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
@@ -167,7 +167,7 @@ class EntitiesScreen(FilteredPage):
     def _marked_line(self) -> list[str]:
         n = len(self.chosen) if self._marked else 0
         words = ngettext("{n} name marked", "{n} names marked", n).format(n=n)
-        keys = _("`d` removes, `M` merges, `K` changes the kind")
+        keys = _("`D` removes, `M` merges, `K` changes the kind")
         return [f"{words} · {keys}", ""] if n else []
 
     @on(OptionList.OptionSelected)

@@ -65,7 +65,7 @@ KEYS: Final[list[BindingType]] = [
             "again: none."), id="findings.mark-all"),
     Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."),
             id="findings.filter"),
-    *(Binding(digit, f"states('{name}')", words, show=False, id=f"findings.{name}")
+    *(Binding(digit, f"states('{name}')", words, show=False, id=f"findings.{'put-aside' if name == 'later' else name}")
       for digit, name, words in TABS),
 ]  # fmt: skip
 STYLE: Final = """

@@ -41,8 +41,8 @@ class ImpactScreen(StoryPage):
     help = HelpData(
         mark("What depends on a change"),
         mark("Every place that depends on the change, the most direct first, with the proposed difference. Space "
-             "ticks a place or leaves it as it is, `c` all of its chapter, `a` all. Ctrl+s applies the ticked places "
-             "at once; a ticked place without a difference is added to the findings. `p` asks the model for "
+             "ticks a place or leaves it as it is, `c` all of its chapter, `*` all. Ctrl+s applies the ticked places "
+             "at once; a ticked place without a difference is added to the findings. `r` asks the model for "
              "differences of the ticked places without one, or of the place under the cursor, and shows the price "
              "first. `h` says that a place still holds: once applied, it is not listed again until it or the value "
              "changes; `H` shows what you have settled. `u` undoes all of it. Enter shows the place in its chapter, "
@@ -62,8 +62,8 @@ class ImpactScreen(StoryPage):
                 id="impact.tick"),
         Binding("c", "tick_chapter", mark("Chapter"), tooltip=mark("Tick or leave all places of the chapter."),
                 id="impact.chapter"),
-        Binding("a", "tick_all", mark("All"), tooltip=mark("Tick or leave all places."), id="impact.all"),
-        Binding("p", "patch", mark("Propose"), id="impact.patch",
+        Binding("asterisk", "tick_all", mark("All"), tooltip=mark("Tick or leave all places."), id="impact.all"),
+        Binding("r", "patch", mark("Propose"), id="impact.patch",
                 tooltip=mark("Have the model propose a difference where no rule can.")),
         Binding("h", "hold", mark("Still holds"), tooltip=mark("This place is right as it is."), id="impact.hold"),
         Binding("H", "settled", mark("Settled"), show=False, id="impact.settled",

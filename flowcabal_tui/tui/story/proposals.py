@@ -65,8 +65,8 @@ class ProposalsScreen(FilteredPage):
     help = HelpData(
         mark("Proposals"),
         mark("Proposals about the book from agents and rules. `?` before a row: it is waiting for your decision "
-             "and no prompt includes it. `c` confirms a row (it then counts as yours), `e` corrects it, `x` drops "
-             "it (agents do not propose it again), `u` undoes the last decision. Space marks rows for `c` and `x`. "
+             "and no prompt includes it. `a` confirms a row (it then counts as yours), `e` corrects it, `x` drops "
+             "it (agents do not propose it again), `u` undoes the last decision. Space marks rows for `a` and `x`. "
              "Enter shows the text of the chapter."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -79,7 +79,7 @@ class ProposalsScreen(FilteredPage):
     ProposalsScreen > .told { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "decide('confirm')", mark("Confirm"), tooltip=mark("Confirm it: it then counts as yours."),
+        Binding("a", "decide('confirm')", mark("Confirm"), tooltip=mark("Confirm it: it then counts as yours."),
                 id="proposals.confirm"),
         Binding("e", "correct", mark("Correct"), tooltip=mark("Correct it by hand."), id="proposals.correct"),
         Binding("x", "decide('drop')", mark("Drop"), tooltip=mark("Drop it: agents do not propose it again."),

@@ -70,7 +70,7 @@ class RecordsScreen(FilteredPage):
     RecordsScreen > .told { height: auto; max-height: 40%; min-height: 3; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", mark("Add"), tooltip=mark("Add one."), id="records.add"),
+        Binding("plus", "add", mark("Add"), tooltip=mark("Add one."), id="records.add"),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit it by hand: your edit takes precedence."),
                 id="records.edit"),
         Binding("p", "pay", mark("Pay"), tooltip=mark("Mark the promise as paid in a chapter."), id="records.pay"),
@@ -81,7 +81,7 @@ class RecordsScreen(FilteredPage):
                                                           "narrated."), id="records.order"),
         Binding("o", "all", mark("All chapters"), tooltip=mark("Show what is true in the chapter, or everything."),
                 id="records.all"),
-        Binding("d,delete", "remove", mark("Remove"), show=False, id="records.remove"),
+        Binding("D,delete", "remove", mark("Remove"), show=False, id="records.remove"),
         Binding("v", "evidence", mark("Words"), show=False, tooltip=mark("The text that supports it."),
                 id="records.evidence"),
         Binding("V", "payment", mark("Payment"), show=False, tooltip=mark("The text that pays it."),
@@ -163,7 +163,7 @@ class RecordsScreen(FilteredPage):
     def tell(self) -> None:
         """The text of the record and its entities."""
         record, cast = self.record, self.cast
-        words = _("There is nothing here yet: `a` adds the first one.") if not self._listed else ""
+        words = _("There is nothing here yet: `+` adds the first one.") if not self._listed else ""
         if record is not None and cast is not None:
             words = "\n".join(about(record, cast))
         self.query_one(".told", Static).update(words)
@@ -215,7 +215,7 @@ class RecordsScreen(FilteredPage):
         cast = self.cast
         chapter = cast.at(max(1, self._position)) if cast else None
         if cast is None or chapter is None:
-            self.notify(_("There is no chapter yet: `a` in the list of chapters adds one."), markup=False)
+            self.notify(_("There is no chapter yet: `+` in the list of chapters adds one."), markup=False)
         else:
             new: dict[RecordList, StoryRecord] = {
                 "promises": Promise(NEW, "", chapter.id),

@@ -63,7 +63,7 @@ class BlockEditor(Vertical):
     help = HelpData(
         mark("Prompt"),
         mark(
-            "The blocks that make up the prompt. Enter edits one; `a` `v` `i` add text, another node's output, a "
+            "The blocks that make up the prompt. Enter edits one; `+` `v` `i` add text, another node's output, a "
             "question."
         ),
     )
@@ -78,12 +78,12 @@ class BlockEditor(Vertical):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", mark("Edit"), id="block.edit"),
-        Binding("a", "add_text", mark("Add text"), id="block.add"),
+        Binding("plus", "add_text", mark("Add text"), id="block.add"),
         Binding("v", "add_virtual", mark("Add output"), tooltip=mark("Add the output of another node."),
                 id="block.add-output"),
         Binding("i", "add_inquiry", mark("Add question"), show=False, id="block.add-question",
                 tooltip=mark("Add a question to the Context agent, answered at this point.")),
-        Binding("d,delete", "remove", mark("Remove"), show=False, id="block.remove"),
+        Binding("D,delete", "remove", mark("Remove"), show=False, id="block.remove"),
         Binding("greater_than_sign,shift+down", "shift(1)", mark("Move down"), show=False, id="block.down"),
         Binding("less_than_sign,shift+up", "shift(-1)", mark("Move up"), show=False, id="block.up"),
         Binding("f", "live", mark("Live output"), show=False, tooltip=mark("Use the live output, not the frozen one."),

@@ -106,7 +106,7 @@ class BuildReviewScreen(ModalScreen[str]):
                 id="build.form"),
         Binding("X", "reject", mark("Turn all down"), show=False, tooltip=mark("Turn the suggestion down for good."),
                 id="build.reject"),
-        Binding("c", "resume", mark("Go on"), show=False, tooltip=mark("Continue a build that was stopped."),
+        Binding("C", "resume", mark("Go on"), show=False, tooltip=mark("Continue a build that was stopped."),
                 id="build.resume"),
         Binding("f9", "stop", mark("Stop"), show=False, priority=True, id="build.stop",
                 tooltip=mark("Stop the build at once; what it has made is kept.")),
@@ -390,10 +390,10 @@ def _state_words(record: BuildRecord) -> str:
         return _("rejected")
     match record.status:
         case "building":
-            return _("is being built: {spent} · F9 stops it, `c` goes on after an interruption").format(spent=spent)
+            return _("is being built: {spent} · F9 stops it, `C` goes on after an interruption").format(spent=spent)
         case "asks":
             return _("asks you: Enter answers, `f` opens the form")
         case "finished":
             return _("waits for you: Ctrl+s saves what is taken") + (f" · {spent}" if record.rounds else "")
         case _:
-            return _("stopped: `c` goes on, `f` opens the form") + (f" · {spent}" if record.rounds else "")
+            return _("stopped: `C` goes on, `f` opens the form") + (f" · {spent}" if record.rounds else "")

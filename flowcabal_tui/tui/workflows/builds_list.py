@@ -38,8 +38,8 @@ class BuildsScreen(ModalScreen[str | None]):
 
     help = HelpData(
         mark("Builds"),
-        mark("Every workflow that was suggested to you, waiting ones first. Enter opens one, `b` begins another, "
-             "`D` removes one from the project for good, with its wish and its prompts."),
+        mark("Every workflow that was suggested to you, waiting ones first. Enter opens one, `B` begins another, "
+             "Shift+Delete removes one from the project for good, with its wish and its prompts."),
     )  # fmt: skip
     DEFAULT_CSS = """
     BuildsScreen { background: $background; }
@@ -47,8 +47,8 @@ class BuildsScreen(ModalScreen[str | None]):
     BuildsScreen > PickList { padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "build", mark("Build"), tooltip=mark("Describe a new workflow in your words."), id="builds.build"),
-        Binding("delete,D", "purge", mark("Purge"), tooltip=mark("Take this build out of the project for good."),
+        Binding("B", "build", mark("Build"), tooltip=mark("Describe a new workflow in your words."), id="builds.build"),
+        Binding("shift+delete", "purge", mark("Purge"), tooltip=mark("Take this build out of the project for good."),
                 id="builds.purge"),
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="builds.back"),
         HELP_KEYS,

@@ -16,7 +16,7 @@ def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = False)
 
 KEYS: Final[list[BindingType]] = [
     Binding("r", "run_workflow", mark("Run"), tooltip=mark("Run this workflow."), id="workflow.run"),
-    _asks("a", "add", mark("Add"), mark("Add a node after this one."), show=True),
+    _asks("plus", "add", mark("Add"), mark("Add a node after this one."), show=True),
     _asks("i", "connect", mark("Connect"), mark("Connect this node with the output of another."), show=True),
     Binding("w", "choose", mark("Template"), tooltip=mark("Choose another workflow."), id="workflow.template"),
     Binding("t", "rails", mark("Rails"), tooltip=mark("Switch between tree and rails."), id="workflow.rails"),
@@ -28,7 +28,7 @@ KEYS: Final[list[BindingType]] = [
     _asks("e", "document", mark("Edit as text"), mark("Edit this node as YAML; problems are shown beside it.")),
     _asks("n", "rename", mark("Rename"), mark("Give this node another name.")),
     _asks("N", "id", mark("Other id"), mark("Give this node another id; references follow.")),
-    _asks("d", "disconnect", mark("Disconnect"), mark("Remove a connection that ends at this node.")),
+    _asks("minus", "disconnect", mark("Disconnect"), mark("Remove a connection that ends at this node.")),
     _asks("delete", "remove", mark("Remove"), mark("Remove this node; first shows which nodes read it.")),
     _asks("y", "copy", mark("Copy"), mark("Copy this node.")),
     _asks("v", "paste", mark("Paste"), mark("Paste the copied node after this one, also in another workflow.")),
@@ -41,7 +41,7 @@ KEYS: Final[list[BindingType]] = [
     _asks("s", "target", mark("Target"), mark("Add or remove the star: starred nodes, and what they need, run.")),
     _asks("T", "todo", mark("To do"), mark("Nodes without output or with an old one, level by level.")),
     _asks("Q", "quote", mark("What would run"), mark("What a run would do and cost; does not start it.")),
-    _asks("A", "again", mark("Again from here"), mark("Run this node again and everything that depends on it.")),
+    _asks("R", "again", mark("Again from here"), mark("Run this node again and everything that depends on it.")),
     _asks("S", "step", mark("Step by step"), mark("Run level by level; F7 starts the next one.")),
     Binding("x", "stop(False)", mark("Stop node"), show=False, id="workflow.stop-node"),
     _asks("b", "branch", mark("Stop branch"), mark("Stop this node and everything that depends on it.")),

@@ -38,7 +38,7 @@ class NodeMarks:
 
 AT_WORK: Final = ("running", "retrying", "waiting")
 NO_MARKS: Final = NodeMarks()
-NO_NODE: Final = mark("There is no node here: `a` adds one.")
+NO_NODE: Final = mark("There is no node here: `+` adds one.")
 _SAID_BY_SIGN: Final = ("pending", "done")
 """States whose sign says enough: a word in every row says nothing."""
 _TEMPLATES: Final = (

@@ -53,7 +53,7 @@ class WorkflowPane(Vertical):
         mark("Workflow"),
         mark(
             "The steps of the workflow and their progress. Enter opens a step, `t` switches between tree and "
-            "rails. `a` adds a step, `i` connects it with another, `D` removes it; Ctrl+z undoes any change."
+            "rails. `+` adds a step, `i` connects it with another, Delete removes it; Ctrl+z undoes any change."
         ),
     )
     jump_key = "w"

@@ -26,18 +26,18 @@ class WorkflowList(PickList):
 
     help = HelpData(
         mark("Workflows"),
-        mark("Enter shows a workflow. `b` makes a new one of a wish, `u` changes this one by a wish: you see every "
-             "change before it counts. `x` takes an example, `c` copies, `n` makes an empty one."),
+        mark("Enter shows a workflow. `B` makes a new one of a wish, `R` changes this one by a wish: you see every "
+             "change before it counts. `i` takes an example, `c` copies, `+` makes an empty one."),
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
-        _asks("b", "build", mark("Build"), mark("Describe a new workflow in your words; you review each change.")),
-        _asks("u", "update", mark("Change"), mark("Say in your words what is to be different in this workflow.")),
-        _asks("n", "new", mark("New"), mark("Make a workflow with one node.")),
-        _asks("x", "example", mark("Example"), mark("Take a template or an example into the project.")),
+        _asks("B", "build", mark("Build"), mark("Describe a new workflow in your words; you review each change.")),
+        _asks("R", "update", mark("Change"), mark("Say in your words what is to be different in this workflow.")),
+        _asks("plus", "new", mark("New"), mark("Make a workflow with one node.")),
+        _asks("i", "example", mark("Example"), mark("Take a template or an example into the project.")),
         _asks("v", "versions", mark("Versions"), mark("The versions of this workflow: compare, take back, delete.")),
         _asks("c", "duplicate", mark("Copy"), mark("Make a copy under another name."), show=False),
-        _asks("r", "rename", mark("Rename"), mark("Give this workflow another name; its id stays."), show=False),
-        _asks("delete,D", "delete", mark("Delete"), mark("Delete this workflow; runs keep their texts."), show=False),
+        _asks("n", "rename", mark("Rename"), mark("Give this workflow another name; its id stays."), show=False),
+        _asks("D,delete", "delete", mark("Delete"), mark("Delete this workflow; runs keep their texts."), show=False),
     ]  # fmt: skip
 
     @dataclass

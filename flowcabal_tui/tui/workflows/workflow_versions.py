@@ -33,7 +33,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
 
     help = HelpData(
         mark("Versions of a workflow"),
-        mark("Every saved document, compared with the newest. `R` makes the one under the cursor the newest again, "
+        mark("Every saved document, compared with the newest. `a` makes the one under the cursor the newest again, "
              "`D` deletes it."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -45,9 +45,9 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", mark("Back"), priority=True, id="workflow-versions.back"),
-        Binding("R", "restore", mark("Restore"), tooltip=mark("Make this document the newest version."),
+        Binding("a", "restore", mark("Restore"), tooltip=mark("Make this document the newest version."),
                 id="workflow-versions.restore"),
-        Binding("delete,D", "delete", mark("Delete"), tooltip=mark("Delete this version; runs keep theirs."),
+        Binding("D,delete", "delete", mark("Delete"), tooltip=mark("Delete this version; runs keep theirs."),
                 id="workflow-versions.delete"),
         HELP_KEYS,
     ]  # fmt: skip

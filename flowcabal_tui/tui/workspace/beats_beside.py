@@ -52,7 +52,7 @@ class BeatsBeside:
             self.close()
             return
         if self._view.chapter is None:
-            self._screen.notify(_("No chapter is open: `a` in the list of chapters adds one."), markup=False)
+            self._screen.notify(_("No chapter is open: `+` in the list of chapters adds one."), markup=False)
             return
         if self._view.pane != "manuscript":
             self._view.show_pane("manuscript")

@@ -1,0 +1,93 @@
+"""The leader key: after `,` one letter runs a command of the workspace; who waits sees which letters there are."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Key
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.actions import ACTIONS, shown_key
+from flowcabal_tui.tui.widgets.cells import cell_width, padded
+from flowcabal_tui.tui.widgets.roles import role_style
+
+PAUSE: Final = 0.5
+"""Seconds after which the letters are shown."""
+PREFIX: Final = "leader."
+_GAP: Final = 2
+
+
+class LeaderScreen(ModalScreen[str | None]):
+    """Gives back the id of the action whose letter is pressed; None for Esc or a letter without one."""
+
+    HIDES_NOTICES: ClassVar[bool] = True
+    DEFAULT_CSS = """
+    LeaderScreen { align: left bottom; background: transparent; }
+    LeaderScreen > Static {
+        display: none; height: auto; max-height: 100%; padding: 0 1; background: $surface;
+        border-top: solid $role-focus; border-title-color: $role-focus;
+    }
+    LeaderScreen.-shown > Static { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(
+                action.after, f"choose('{action.id}')", action.label, show=False, priority=True,
+                id=PREFIX + action.id, tooltip=action.description,
+            )
+            for action in ACTIONS if action.after
+        ),
+        Binding("escape", "choose('')", mark("Leave"), show=False, priority=True, id="leader.leave"),
+    ]  # fmt: skip
+
+    def compose(self) -> ComposeResult:
+        """The letters, hidden at first."""
+        yield Static(markup=False)
+
+    def on_mount(self) -> None:
+        """Who knows the letter is not shown any."""
+        self.set_timer(PAUSE, self.action_show_keys)
+
+    def action_show_keys(self) -> None:
+        """Shows the letters and their commands now, as the leader key does when it is pressed again."""
+        panel = self.query_one(Static)
+        panel.border_title = _("After the leader key; Esc leaves")
+        panel.update(self._letters(max(1, self.app.size.width - 2)))
+        self.add_class("-shown")
+
+    def _letters(self, width: int) -> Content:
+        """As many columns as fit, filled downwards, in the order of the table."""
+        keys = {
+            binding.id: shown_key(binding.key)
+            for binding in reversed([each for _key, each in self._bindings])
+            if binding.id and binding.id.startswith(PREFIX)
+        }
+        entries = [(keys[PREFIX + each.id], _(each.label)) for each in ACTIONS if PREFIX + each.id in keys]
+        room = max(cell_width(key) for key, _words in entries)
+        cells = room + 1 + max(cell_width(words) for _key, words in entries) + _GAP
+        height = -(-len(entries) // max(1, width // cells))
+        looks = role_style("key"), role_style("text")
+        lines = []
+        for row in range(height):
+            parts = [
+                part
+                for key, words in entries[row::height]
+                for part in ((padded(key, room + 1), looks[0]), (padded(words, cells - room - 1), looks[1]))
+            ]
+            lines.append(Content.assemble(*parts))
+        return Content("\n").join(lines)
+
+    def action_choose(self, action: str) -> None:
+        """Gives the action back; "" for none."""
+        self.dismiss(action or None)
+
+    def on_key(self, event: Key) -> None:
+        """A key that is none of the letters ends it, and does nothing else."""
+        event.stop()
+        self.dismiss(None)
+        self.app.notify(_("No command has the key {key} after the leader key.").format(key=shown_key(event.key)))
