@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.cli.parser import parser
-from flowcabal_tui.protocol import from_message
 from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.messages import from_message
 from flowcabal_tui.settings.paths import PROJECT_FILE, user_file
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.settings.reference import settings_page

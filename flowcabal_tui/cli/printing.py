@@ -15,9 +15,9 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import AngleCheck, Choice, Evaluation, Question, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import RUN_STATES, check_words, spend_lines
-from flowcabal_tui.protocol import to_message
 from flowcabal_tui.protocol.base import CommandFailed, Event
 from flowcabal_tui.protocol.book import OutputChecked, OutputPersisted
+from flowcabal_tui.protocol.messages import to_message
 from flowcabal_tui.protocol.runs import (
     NodeCompleted,
     NodeNeedsHuman,

@@ -33,9 +33,9 @@ from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import from_message
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import PersistOutput
+from flowcabal_tui.protocol.messages import from_message
 from flowcabal_tui.protocol.runs import (
     AdvanceRun,
     Decide,

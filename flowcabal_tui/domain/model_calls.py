@@ -50,7 +50,7 @@ class Endpoint(Sampled):
     provider's cache then costs what other input costs (`write_price`). Times in seconds.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
     model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")

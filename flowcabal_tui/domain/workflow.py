@@ -14,7 +14,7 @@ from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sam
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class _Block(_Frozen):

@@ -28,7 +28,7 @@ _LARGEST: Final = 4 * 1024 * 1024
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ModelsSettings(_Table):

@@ -6,47 +6,50 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import DiskFull, ProjectNotFound, UnsafeFile
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.book.book import Book
-from flowcabal_tui.store.book.changes import Changes
-from flowcabal_tui.store.book.comments import Comments
-from flowcabal_tui.store.book.days import Days
 from flowcabal_tui.store.book.drafts import Drafts
-from flowcabal_tui.store.book.edits import Edits
-from flowcabal_tui.store.book.jobs import JobTasks
 from flowcabal_tui.store.book.outbox import Outbox
-from flowcabal_tui.store.book.references import References
-from flowcabal_tui.store.book.revision import Revision
-from flowcabal_tui.store.book.rewrites import Rewrites
-from flowcabal_tui.store.conversation.conversations import Conversations
 from flowcabal_tui.store.file.connection import Clock, Database, Durability, Readers, Writer, open_writable
 from flowcabal_tui.store.file.faults import damaged, no_room
 from flowcabal_tui.store.file.filesystem import file_system_of, is_network, mounts
 from flowcabal_tui.store.file.lock import Holder, ProjectLock, holder_of
-from flowcabal_tui.store.file.sent import SentRequests
 from flowcabal_tui.store.file.usage import UsageLog
 from flowcabal_tui.store.file.values import Values
-from flowcabal_tui.store.file.vectors import Vectors
-from flowcabal_tui.store.memory.findings import Findings
-from flowcabal_tui.store.memory.memory import Memory
-from flowcabal_tui.store.memory.proposals import Proposals
-from flowcabal_tui.store.memory.records import Records
-from flowcabal_tui.store.runs.builds import BuildRows
-from flowcabal_tui.store.runs.comparisons import ComparisonRows
-from flowcabal_tui.store.runs.journal import Answers
-from flowcabal_tui.store.runs.runs import Runs
-from flowcabal_tui.store.runs.standings import Standings
-from flowcabal_tui.store.runs.states import States
-from flowcabal_tui.store.runs.versions import Versions
-from flowcabal_tui.store.runs.workflows import Workflows
-from flowcabal_tui.store.upkeep.upkeep import Upkeep
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes, UnsafePath
+
+if TYPE_CHECKING:
+    from flowcabal_tui.store.book.changes import Changes
+    from flowcabal_tui.store.book.comments import Comments
+    from flowcabal_tui.store.book.days import Days
+    from flowcabal_tui.store.book.edits import Edits
+    from flowcabal_tui.store.book.jobs import JobTasks
+    from flowcabal_tui.store.book.references import References
+    from flowcabal_tui.store.book.revision import Revision
+    from flowcabal_tui.store.book.rewrites import Rewrites
+    from flowcabal_tui.store.conversation.conversations import Conversations
+    from flowcabal_tui.store.file.sent import SentRequests
+    from flowcabal_tui.store.file.vectors import Vectors
+    from flowcabal_tui.store.memory.findings import Findings
+    from flowcabal_tui.store.memory.memory import Memory
+    from flowcabal_tui.store.memory.proposals import Proposals
+    from flowcabal_tui.store.memory.records import Records
+    from flowcabal_tui.store.runs.builds import BuildRows
+    from flowcabal_tui.store.runs.comparisons import ComparisonRows
+    from flowcabal_tui.store.runs.journal import Answers
+    from flowcabal_tui.store.runs.runs import Runs
+    from flowcabal_tui.store.runs.standings import Standings
+    from flowcabal_tui.store.runs.states import States
+    from flowcabal_tui.store.runs.versions import Versions
+    from flowcabal_tui.store.runs.workflows import Workflows
+    from flowcabal_tui.store.upkeep.upkeep import Upkeep
+
 
 FOLDER: Final = ".flowcabal"
 DATABASE: Final = "project.db"
@@ -56,7 +59,7 @@ _SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 
 class Store:
-    """All data of a project's database, by subject. Use `Store.open`."""
+    """All data of a project's database, by subject; most subjects are imported when first used. Use `Store.open`."""
 
     def __init__(
         self,
@@ -71,28 +74,10 @@ class Store:
         self.holder = holder_now()
         """Who has it open for writing, when this store is read-only."""
         self._holder_now = holder_now
-        self.runs = Runs(database, clock, holder_now)
-        self.states = States(database)
-        self.versions = Versions(database, clock)
-        self.standings = Standings(database, clock)
-        self.comparisons = ComparisonRows(database, clock)
-        self.answers = Answers(self.runs)
-        self.workflows, self.builds = Workflows(database, clock), BuildRows(database)
-        self.book = Book(database, clock, language)
-        self.edits, self.changes = Edits(database, clock, language), Changes(database, clock, language)
-        self.days = Days(database)
-        self.drafts, self.rewrites = Drafts(database, clock), Rewrites(database, clock)
-        self.comments, self.revision = Comments(database, clock), Revision(database, clock)
-        self.memory = Memory(database, clock, language)
-        self.records = Records(database, clock)
-        self.proposals, self.findings = Proposals(database, clock, language), Findings(database, clock)
-        self.conversations = Conversations(database, clock)
-        self.references = References(database, clock)
-        self.outbox, self.jobs = Outbox(database, lambda: self.is_left), JobTasks(database)
-        self.usage, self.sent = UsageLog(database, clock), SentRequests(database)
-        self.values = Values(database, clock)
-        self.vectors = Vectors(database)
-        self.upkeep = Upkeep(database, file, clock, language, self.memory.forget_cached)
+        self._file, self._clock, self._language = file, clock, language
+        self.book, self.drafts = Book(database, clock, language), Drafts(database, clock)
+        self.outbox = Outbox(database, lambda: self.is_left)
+        self.usage, self.values = UsageLog(database, clock), Values(database, clock)
 
     @classmethod
     async def open(
@@ -145,6 +130,175 @@ class Store:
             await store.outbox.reset_running()
             await store.conversations.begin()
         return store
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Runs and their journals."""
+        from flowcabal_tui.store.runs.runs import Runs
+
+        return Runs(self._database, self._clock, self._holder_now)
+
+    @cached_property
+    def states(self) -> States:
+        """States of workflows."""
+        from flowcabal_tui.store.runs.states import States
+
+        return States(self._database)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """Versions of outputs."""
+        from flowcabal_tui.store.runs.versions import Versions
+
+        return Versions(self._database, self._clock)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """The current version of each node."""
+        from flowcabal_tui.store.runs.standings import Standings
+
+        return Standings(self._database, self._clock)
+
+    @cached_property
+    def comparisons(self) -> ComparisonRows:
+        """Comparisons of candidates."""
+        from flowcabal_tui.store.runs.comparisons import ComparisonRows
+
+        return ComparisonRows(self._database, self._clock)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Answers of models that are paid."""
+        from flowcabal_tui.store.runs.journal import Answers
+
+        return Answers(self.runs)
+
+    @cached_property
+    def workflows(self) -> Workflows:
+        """Workflows and their versions."""
+        from flowcabal_tui.store.runs.workflows import Workflows
+
+        return Workflows(self._database, self._clock)
+
+    @cached_property
+    def builds(self) -> BuildRows:
+        """Builds of workflows."""
+        from flowcabal_tui.store.runs.builds import BuildRows
+
+        return BuildRows(self._database)
+
+    @cached_property
+    def edits(self) -> Edits:
+        """Changes of several chapters."""
+        from flowcabal_tui.store.book.edits import Edits
+
+        return Edits(self._database, self._clock, self._language)
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The log of changes."""
+        from flowcabal_tui.store.book.changes import Changes
+
+        return Changes(self._database, self._clock, self._language)
+
+    @cached_property
+    def days(self) -> Days:
+        """What was written on which day."""
+        from flowcabal_tui.store.book.days import Days
+
+        return Days(self._database)
+
+    @cached_property
+    def rewrites(self) -> Rewrites:
+        """Proposed and accepted rewrites."""
+        from flowcabal_tui.store.book.rewrites import Rewrites
+
+        return Rewrites(self._database, self._clock)
+
+    @cached_property
+    def comments(self) -> Comments:
+        """Comments at passages."""
+        from flowcabal_tui.store.book.comments import Comments
+
+        return Comments(self._database, self._clock)
+
+    @cached_property
+    def revision(self) -> Revision:
+        """Locks and passes."""
+        from flowcabal_tui.store.book.revision import Revision
+
+        return Revision(self._database, self._clock)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The memory of the book."""
+        from flowcabal_tui.store.memory.memory import Memory
+
+        return Memory(self._database, self._clock, self._language)
+
+    @cached_property
+    def records(self) -> Records:
+        """Records of the story."""
+        from flowcabal_tui.store.memory.records import Records
+
+        return Records(self._database, self._clock)
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        """Proposals of agents."""
+        from flowcabal_tui.store.memory.proposals import Proposals
+
+        return Proposals(self._database, self._clock, self._language)
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Findings of checks."""
+        from flowcabal_tui.store.memory.findings import Findings
+
+        return Findings(self._database, self._clock)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """Conversations with the book."""
+        from flowcabal_tui.store.conversation.conversations import Conversations
+
+        return Conversations(self._database, self._clock)
+
+    @cached_property
+    def references(self) -> References:
+        """Reference books."""
+        from flowcabal_tui.store.book.references import References
+
+        return References(self._database, self._clock)
+
+    @cached_property
+    def jobs(self) -> JobTasks:
+        """Tasks of paid readings."""
+        from flowcabal_tui.store.book.jobs import JobTasks
+
+        return JobTasks(self._database)
+
+    @cached_property
+    def sent(self) -> SentRequests:
+        """Requests as they were sent."""
+        from flowcabal_tui.store.file.sent import SentRequests
+
+        return SentRequests(self._database)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """Vectors of texts."""
+        from flowcabal_tui.store.file.vectors import Vectors
+
+        return Vectors(self._database)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        """Purges, repairs and copies."""
+        from flowcabal_tui.store.upkeep.upkeep import Upkeep
+
+        forget = self.memory.forget_cached
+        return Upkeep(self._database, self._file, self._clock, self._language, forget)
 
     @property
     def read_only(self) -> bool:

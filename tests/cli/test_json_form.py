@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.protocol import COMMANDS, EVENTS
+from flowcabal_tui.protocol.messages import COMMANDS, EVENTS
 
 FORM = json.loads(Path(__file__).with_name("json_form.json").read_text(encoding="utf-8"))
 ROWS = [(kind, name) for kind in ("commands", "events") for name in FORM[kind]]

@@ -17,7 +17,7 @@ import pytest
 
 from flowcabal_tui.cli.session.lines import DEPTH, MOST_BYTES, BadLine, Line, LineSplitter, read_message
 from flowcabal_tui.domain.ids import RunId
-from flowcabal_tui.protocol import COMMANDS
+from flowcabal_tui.protocol.messages import COMMANDS
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer

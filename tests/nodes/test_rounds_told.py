@@ -7,7 +7,7 @@ from pathlib import Path
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import AngleCheck, Decision, Evaluation, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.protocol import from_message, to_message
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.runs import NodeCompleted, NodeEvaluated, NodeIteration
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE

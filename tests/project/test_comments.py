@@ -8,8 +8,8 @@ import pytest
 
 from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import ManuscriptError, RunError
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.revision import AddComment, CommentsChanged, EditComments
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, make_one, opened

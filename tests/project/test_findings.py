@@ -11,7 +11,6 @@ from flowcabal_tui.domain.findings import FindingRow, FindingWish
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.story import Fact, RecordId
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, OutputChecked, WriteChapter
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
@@ -22,6 +21,7 @@ from flowcabal_tui.protocol.findings import (
     SwitchRule,
 )
 from flowcabal_tui.protocol.memory import WaiveFinding
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.runs import NodeEvaluated
 from flowcabal_tui.protocol.story import DecideProposals, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project

@@ -19,8 +19,8 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.project.change_words import change_words
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, RevertChange, WriteChapter, WriteMeta
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.project.desk import Desk, make_one, opened

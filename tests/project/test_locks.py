@@ -11,7 +11,6 @@ from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.revision import WHOLE, PassId, RevisionPass
 from flowcabal_tui.domain.search import TextPlace
 from flowcabal_tui.manuscript.mirror import render_mirror
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import (
     AddChapter,
@@ -25,6 +24,7 @@ from flowcabal_tui.protocol.book import (
     WriteChapter,
 )
 from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.revision import LockChapters, PutPasses, RevisionChanged, TickPass
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, make_one, opened

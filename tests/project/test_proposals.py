@@ -11,9 +11,9 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalWish
 from flowcabal_tui.domain.story import Fact, RecordId
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import EditChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Purge
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, make_one, opened

@@ -20,9 +20,9 @@ from flowcabal_tui.domain.proposals import (
     TextEdit,
     WorkflowEdit,
 )
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import WriteChapter, WriteMeta
 from flowcabal_tui.protocol.builds import RequestBuild
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.project.desk import Desk, make_one, opened

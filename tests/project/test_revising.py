@@ -11,7 +11,6 @@ from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.proposed_rewrite import PIECE, RewriteId
 from flowcabal_tui.project.change_words import change_words
-from flowcabal_tui.protocol import from_message, to_message
 from flowcabal_tui.protocol.book import (
     DropRewrite,
     RevertChange,
@@ -20,6 +19,7 @@ from flowcabal_tui.protocol.book import (
     TakeRewrite,
     WriteChapter,
 )
+from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.revision import LockChapters
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer

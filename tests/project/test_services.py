@@ -28,8 +28,8 @@ from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.settings import SettingsService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
-from flowcabal_tui.protocol import COMMANDS
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event, Order
+from flowcabal_tui.protocol.messages import COMMANDS
 
 SERVICES = (
     BookService,

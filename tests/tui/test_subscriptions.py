@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-import flowcabal_tui.protocol as protocol
 import flowcabal_tui.tui as tui
 from flowcabal_tui.protocol.base import Event
+from flowcabal_tui.protocol.messages import EVENTS
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.actions import ACTIONS
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions, on_event, on_key, on_request
@@ -125,5 +125,5 @@ def test_every_key_of_the_workspace_is_handled_by_one_method_or_by_the_screen(ta
 
 
 def test_what_no_controller_hears_of_is_known(table):
-    assert {name for name, kind in protocol.EVENTS.items() if kind not in table._methods} == SILENT
-    assert all(issubclass(kind, Event) for kind in protocol.EVENTS.values())
+    assert {name for name, kind in EVENTS.items() if kind not in table._methods} == SILENT
+    assert all(issubclass(kind, Event) for kind in EVENTS.values())

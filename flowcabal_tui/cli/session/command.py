@@ -36,8 +36,8 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import CommandId
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.protocol import to_message
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
+from flowcabal_tui.protocol.messages import to_message
 from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.settings.project_file import load_project
 

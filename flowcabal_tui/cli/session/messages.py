@@ -16,8 +16,8 @@ from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol import COMMANDS, EVENTS, from_message
 from flowcabal_tui.protocol.base import Command
+from flowcabal_tui.protocol.messages import COMMANDS, EVENTS, from_message
 
 _SHOWN: Final = 5
 _STEPS: Final = {"prompt": ("",), "recursive": ("draft.", "revise."), "evolution": ("write.",)}

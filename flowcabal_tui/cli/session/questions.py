@@ -21,7 +21,7 @@ from flowcabal_tui.project.services.revision import RevisionService
 from flowcabal_tui.project.services.runs import RunService
 from flowcabal_tui.project.services.story import StoryService
 from flowcabal_tui.project.services.workflows import WorkflowService
-from flowcabal_tui.protocol import to_message
+from flowcabal_tui.protocol.messages import to_message
 
 _SERVICES: Final[dict[str, tuple[type[Any], str]]] = {
     "models": (ModelService, "trust embedding_question"),
