@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.platform == "win32":  # no signals between processes, no fcntl: the imports below would fail
         say(_("flowcabal-tui needs Linux or macOS. On Windows, run it inside WSL 2."), file=sys.stderr)
         return 2
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through all installed packages
     from flowcabal_tui.cli.dispatch import dispatch
 
     if arguments is None:

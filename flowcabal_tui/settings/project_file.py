@@ -195,19 +195,22 @@ class ActionsSettings(_Table):
 
 
 class ProjectSettings(_Table):
-    """The whole file."""
+    """The whole file.
+
+    Defaults are constructed without validation: to validate each would build as many validators at every start.
+    """
 
     project: ProjectTable
-    models: ModelsSettings = ModelsSettings()
-    budget: BudgetSettings = BudgetSettings()
-    agents: AgentsSettings = AgentsSettings()
-    checks: ChecksSettings = ChecksSettings()
-    proofing: ProofingSettings = ProofingSettings()
-    knowledge: KnowledgeSettings = KnowledgeSettings()
-    run: RunSettings = RunSettings()
-    actions: ActionsSettings = ActionsSettings()
-    goals: GoalsSettings = GoalsSettings()
-    names: NamesSettings = NamesSettings()
+    models: ModelsSettings = ModelsSettings.model_construct()
+    budget: BudgetSettings = BudgetSettings.model_construct()
+    agents: AgentsSettings = AgentsSettings.model_construct()
+    checks: ChecksSettings = ChecksSettings.model_construct()
+    proofing: ProofingSettings = ProofingSettings.model_construct()
+    knowledge: KnowledgeSettings = KnowledgeSettings.model_construct()
+    run: RunSettings = RunSettings.model_construct()
+    actions: ActionsSettings = ActionsSettings.model_construct()
+    goals: GoalsSettings = GoalsSettings.model_construct()
+    names: NamesSettings = NamesSettings.model_construct()
 
 
 OFFLINE: Final = Endpoint(provider="offline", model="offline")

@@ -22,7 +22,6 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
-from flowcabal_tui.settings.toml_edit import changes, edited
 
 M = TypeVar("M")
 
@@ -57,6 +56,8 @@ def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | 
 
     `change` gets None where there is no file. Raises SettingsError for what the file could not be read with again.
     """
+    from flowcabal_tui.settings.toml_edit import changes, edited  # imports tomlkit, which no reader needs
+
     adapter: TypeAdapter[M] = TypeAdapter(shape)
     before = None if text is None else _parsed(path, shape, text)
     after = change(before)
