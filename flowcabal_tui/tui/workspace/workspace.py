@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import DescendantFocus, Event
+from textual.events import DescendantFocus, Event, ScreenResume
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
@@ -95,7 +95,7 @@ class WorkspaceScreen(Screen[None]):
         super().__init__()
         self._books = books
         self._workbench, self._now, self._editor = workbench, now, editor
-        self._first_import = manuscript
+        self._first_import, self._is_new = manuscript, True
         self.is_opening, self.opened_at = True, 0.0
         """What is typed while the panes are filled is dropped; `opened_at` is in the time of events."""
         self._drain_timer: Timer | None = None
@@ -177,6 +177,11 @@ class WorkspaceScreen(Screen[None]):
     def active_runs(self) -> int:
         """The number of runs that quitting would stop."""
         return len(self.runs.active)
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Its widgets were styled when they were mounted: when it first appears, Textual need not style all again."""
+        event.refresh_styles = not self._is_new
+        self._is_new = False
 
     def on_mount(self) -> None:
         """The panes fill behind the first frame; the feed is drained from then on."""
