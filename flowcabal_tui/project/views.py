@@ -48,7 +48,10 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node of a run: its attempts, newest last; `partial` is text not yet ended, `item_errors` of single items."""
+    """A node of a run: its attempts, newest last; `partial` is text not yet ended, `item_errors` of single items.
+
+    `begins` are the titles of the nodes that wait for its output.
+    """
 
     run: RunId
     node: NodeId
@@ -61,6 +64,7 @@ class NodeView:
     question: Question | None = None
     error: str = ""
     item_errors: tuple[str, ...] = ()
+    begins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

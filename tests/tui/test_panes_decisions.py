@@ -66,6 +66,14 @@ def screen_text(app: Queue) -> str:
     return "\n".join(shown(app))
 
 
+async def test_a_review_names_the_steps_that_approval_starts() -> None:
+    view = await FakeWorkbench("en").runs.node(REVIEW.run, REVIEW.node)
+    app = Queue(REVIEW, view=replace(view, begins=("Polish", "Check [b]it[/b]")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.opened(pilot)
+        assert "after approval: Polish, Check [b]it[/b]" in screen_text(app)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_a_review_shows_reason_checks_both_quotations_and_the_attempt(size: tuple[int, int]) -> None:
     app = Queue(REVIEW)

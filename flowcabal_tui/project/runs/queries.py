@@ -12,6 +12,7 @@ from flowcabal_tui.domain.run import UNDER_WAY, Attempt, node_state_in
 from flowcabal_tui.domain.versions import NodeVersion, VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.runs.layers import kept_trace
 from flowcabal_tui.project.runs.tracing import trace
 from flowcabal_tui.project.views import NodeView
@@ -53,6 +54,7 @@ class RunQueries:
             question=asked if state == "waiting" else None,
             error=found.error,
             item_errors=item_errors,
+            begins=tuple(_title(workflow, one) for one, needed in dependencies(workflow).items() if node in needed),
         )
 
     async def _made(self, workflow: Workflow, run: RunId, node: NodeId) -> tuple[NodeFold, list[AttemptFold]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from flowcabal_tui.domain.run import Attempt, Question
+from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import NodeView
 from flowcabal_tui.tui.decisions.question_kinds import attempt_words, made_from
-from flowcabal_tui.tui.shared.words import changed_words
+from flowcabal_tui.tui.shared.words import changed_words, one_line
 
 
 class Attempts:
@@ -14,14 +15,15 @@ class Attempts:
     def __init__(self) -> None:
         self.all: tuple[Attempt, ...] = ()
         self.number = 0
+        self._begins: tuple[str, ...] = ()
 
     def clear(self) -> None:
         """Another question is shown: nothing is known of its attempts."""
-        self.all, self.number = (), 0
+        self.all, self.number, self._begins = (), 0, ()
 
     def load(self, view: NodeView, question: Question) -> int:
         """Takes the attempts of a node; gives the number of the one that the question asks for last."""
-        self.all = view.attempts
+        self.all, self._begins = view.attempts, view.begins
         wanted = [number for number in question.attempts if number in self.numbers]
         return (wanted or self.numbers or [0])[-1]
 
@@ -52,4 +54,7 @@ class Attempts:
         if self.shown is None:
             return ""
         changed = changed_words(self.earlier.text, self.shown.text) if self.earlier is not None else ""
-        return "  ".join(filter(None, (changed, attempt_words(self.shown, self.numbers, unsent=unsent))))
+        begins = ""
+        if self._begins:
+            begins = _("after approval: {nodes}").format(nodes=", ".join(one_line(title) for title in self._begins))
+        return "  ".join(filter(None, (changed, attempt_words(self.shown, self.numbers, unsent=unsent), begins)))

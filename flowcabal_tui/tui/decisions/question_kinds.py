@@ -174,7 +174,6 @@ def attempt_words(attempt: Attempt, numbers: Sequence[int], *, unsent: bool) -> 
     parts += [_("written by hand")] if attempt.author == "human" else []
     parts += [_("incomplete: the text ended before the model did")] if not attempt.complete else []
     parts += [_("your edited text is not submitted yet: `e`, then F2")] if unsent else []
-    parts += [_("`[` and `]` show the others")] if len(numbers) > 1 else []
     return " · ".join(parts)
 
 
