@@ -377,3 +377,19 @@ async def test_hostile_text_is_shown_as_words_everywhere() -> None:
         await pilot.press("w")
         await pilot.pause()
         assert "[/] [b]bold[/b] red" in screen_text(app)
+
+
+async def test_a_chinese_quotation_begins_beside_its_mark() -> None:
+    """There is no blank at which a line of Chinese could break behind the mark."""
+    view = await FakeWorkbench("en").runs.node(REVIEW.run, REVIEW.node)
+    last = view.attempts[-1]
+    (check,) = [each for each in last.evaluation.checks if each.findings]
+    quoted = replace(
+        check.findings[0].draft, text="魏长河用只剩三根指头的右手扣住铁环，石板起来得很轻，好像早就等着人来开口。" * 2
+    )
+    checks = (replace(check, findings=(replace(check.findings[0], draft=quoted),)),)
+    attempts = (replace(last, evaluation=replace(last.evaluation, checks=checks)),)
+    app = Queue(REVIEW, view=replace(view, attempts=attempts))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.opened(pilot)
+        assert "▎“魏长河用" in screen_text(app)

@@ -17,7 +17,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.project.words import ANGLES
 from flowcabal_tui.tui.shared.source import SourceScreen
-from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.shared.words import is_chinese, one_line
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -139,7 +139,8 @@ def _check_content(check: AngleCheck) -> Content:
 def _quoted_content(head: str, quotation: Quotation, role: Role) -> Content:
     """A quotation under its head, with the mark of its role."""
     first, _line, words = quoted(head, quotation, 600).partition("\n")
-    mark = (f"{role_sign('quoted')} ", f"$role-{role}")
+    gap = "" if is_chinese(words) else " "  # a Chinese line would break at the blank
+    mark = (f"{role_sign('quoted')}{gap}", f"$role-{role}")
     return Content.assemble((f"{first}\n", role_style("secondary")), mark, (words, f"$role-{role}"))
 
 
