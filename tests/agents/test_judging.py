@@ -250,3 +250,12 @@ def test_who_says_a_statement_and_how_is_read_by_rule() -> None:
         statements_in("“He has grey eyes, and he always had them,” said Nora, who had never liked him.", "en").values()
     )
     assert english[0].voice == "speech"
+
+
+@pytest.mark.parametrize("shape", [Claims, Readings])
+def test_a_model_that_repeats_itself_is_stopped_by_the_schema_and_a_longer_answer_is_read(shape: type[Any]) -> None:
+    lists = [part for part in shape.model_json_schema()["properties"].values() if part.get("type") == "array"]
+    assert lists and all(part["maxItems"] <= 400 for part in lists)
+    if shape is Claims:
+        answer = {"verdicts": [], "compatible": [f"c{n}" for n in range(1_000)], "findings": []}
+        assert len(Claims.model_validate(answer).compatible) == 1_000

@@ -39,6 +39,7 @@ NAMES = (
     "findings",
     "prompts",
     "check-rules",
+    "evidence",
     "drill",
     "impact",
 )

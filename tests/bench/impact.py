@@ -145,11 +145,11 @@ class Book:
             self._gold.append((kind, chapter, words))
 
     def gold(self, kind: str) -> list[tuple[int, str]]:
-        """Chapter and sentence of each place; one that holds the name twice is there twice."""
+        """Chapter and sentence of each place; one that holds the name twice, or was planted twice, is there twice."""
         places = [(chapter, words) for what, chapter, words in self._gold if what == kind]
         if kind == "rename":
             return [each for each in places for _time in range(each[1].count(self.sheet.place))]
-        return list(dict.fromkeys(places)) if kind == "move" else places
+        return places
 
 
 def measure() -> Iterable[Figure]:

@@ -17,7 +17,7 @@ import pytest
 from flowcabal_tui.domain.errors import BindingError, HelperFailed, ManuscriptError
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.reader import read_manuscript
-from flowcabal_tui.project.workshop import Limits, Workshop
+from flowcabal_tui.project.workshop import Limits, Workshop, looking_for_names
 
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\n"
 """A module of a stranger: it leaves a mark where it is run."""
@@ -156,6 +156,12 @@ async def test_a_helper_that_has_grown_gives_its_memory_back(workshop: Workshop)
     first = await workshop.do(os.getpid)
     await workshop.do(exec, "import builtins; builtins.kept = bytes(300 << 20)")
     assert await workshop.do(os.getpid) != first
+
+
+def test_the_time_for_looking_for_names_grows_with_the_book() -> None:
+    usual, long = looking_for_names(0), looking_for_names(7_000_000)
+    assert usual == Limits()
+    assert long.cpu_seconds >= 500 and long.seconds >= 5_000 and long.memory == usual.memory
 
 
 async def test_an_error_that_cannot_be_sent_goes_by_its_words(workshop: Workshop) -> None:

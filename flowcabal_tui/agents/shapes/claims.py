@@ -21,6 +21,11 @@ def _id(**how: Any) -> Any:
     return Field(**how, json_schema_extra={"maxLength": 12})
 
 
+def _list(most: int) -> Any:
+    """A list that ends after so many entries where a model repeats itself; a longer one is read as well."""
+    return Field(json_schema_extra={"maxItems": most})
+
+
 Verdict = Annotated[
     Literal["contradiction", "changed", "somebody_else", "speech_or_belief", "compatible", "unsure"],
     BeforeValidator(_plain),
@@ -51,9 +56,9 @@ class Claim(BaseModel):
 class Claims(StructuredAnswer):
     """The answer of a checker. A statement that stands in neither of the first two lists was not judged."""
 
-    verdicts: list[PairVerdict]
-    compatible: list[Annotated[str, _id()]]
-    findings: list[Claim] = Field(json_schema_extra={"maxItems": 12})
+    verdicts: list[PairVerdict] = _list(400)
+    compatible: list[Annotated[str, _id()]] = _list(400)
+    findings: list[Claim] = _list(12)
 
 
 class Reading(BaseModel):
@@ -73,4 +78,4 @@ class Reading(BaseModel):
 class Readings(StructuredAnswer):
     """The answer to the defence."""
 
-    readings: list[Reading]
+    readings: list[Reading] = _list(100)

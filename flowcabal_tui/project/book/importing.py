@@ -20,7 +20,7 @@ from flowcabal_tui.manuscript.chapters import named
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.book.following import AFTER_IMPORT, AFTER_KEEP, following
 from flowcabal_tui.project.book.indexing import index_reference
-from flowcabal_tui.project.workshop import READING, Workshop
+from flowcabal_tui.project.workshop import READING, Workshop, looking_for_names
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged, ImportManuscript, ImportProgress
 from flowcabal_tui.store import Store
@@ -64,7 +64,9 @@ class Importer:
                 _("To import them a second time, use --again."),
             )
         total = len(chapters)
-        names = await self._workshop.do(discover, [chapter.text for chapter in chapters], self._language)
+        texts = [chapter.text for chapter in chapters]
+        limits = looking_for_names(sum(map(len, texts)))
+        names = await self._workshop.do(discover, texts, self._language, limits=limits)
         kinds = tuple(kind for kind in AFTER_KEEP if kind != "entities") if self._free_agent() else AFTER_IMPORT
         # The names first: the index steps of the chapters may begin as soon as these are there.
         await asyncio.gather(*(self._store.memory.put_entity(entity) for entity in names))
