@@ -15,6 +15,7 @@ import flowcabal_tui.tui as tui
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.messages import EVENTS
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.shared.actions import ACTIONS
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions, on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import Trouble
@@ -96,7 +97,9 @@ async def test_the_fields_of_a_request_and_the_words_of_a_key_are_the_arguments(
 
 @pytest.fixture
 def table() -> Subscriptions:
-    return WorkspaceScreen(FakeWorkbench("en"), lambda: None)._subscriptions  # type: ignore[arg-type, return-value]
+    screen = WorkspaceScreen(FakeWorkbench("en"), lambda: None)  # type: ignore[arg-type, return-value]
+    screen.add_controllers(OutputPane())
+    return screen._subscriptions
 
 
 def requests() -> Iterator[type[Request]]:

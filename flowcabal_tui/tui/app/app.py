@@ -229,7 +229,7 @@ class FlowCabalApp(App[int]):
 
     def action_conversation(self) -> None:
         """Opens the conversation with the book over the screen on top, or closes it."""
-        if (workspace := self.departure.workspace) is not None:
+        if (workspace := self.departure.workspace) is not None and not workspace.is_opening:
             workspace.talk.toggle()
 
     def on_resize(self, event: Resize) -> None:

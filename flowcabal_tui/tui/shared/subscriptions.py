@@ -73,6 +73,8 @@ class Subscriptions:
     def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
         self._methods: defaultdict[str | type, list[tuple[Callable[..., Any], _Mark]]] = defaultdict(list)
+        self._early: list[Request] | None = []
+        """Requests that came before there were controllers."""
 
     def add(self, *controllers: object) -> None:
         """Collects the marked methods; those of an earlier controller are called first."""
@@ -81,6 +83,9 @@ class Subscriptions:
                 for mark in getattr(method, _MARKS, ()):
                     for what in _event_kinds(method) if mark.what == EVENT else (mark.what,):
                         self._methods[what].append((getattr(controller, name), mark))
+        early, self._early = self._early or [], None
+        for request in early:
+            self.request(request)
 
     def publish(self, event: object) -> None:
         """Gives an event to all methods that handle its class, in order; one that fails stops no other."""
@@ -91,7 +96,10 @@ class Subscriptions:
                 self._report(error)
 
     def request(self, request: Request) -> bool:
-        """Carries out a pane's request; False if nothing handles it."""
+        """Carries out a pane's request; False if nothing handles it. It waits for the controllers."""
+        if self._early is not None:
+            self._early.append(request)
+            return True
         return self._do(type(request), *(getattr(request, field.name) for field in fields(request)))
 
     def key(self, action: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -13,16 +13,17 @@ from textual.widgets import ContentSwitcher, Input
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.memory.profiles import ProfilePane
-from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneTabs
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
 from flowcabal_tui.tui.widgets.panel import Panel
-from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.workflow import WorkflowPane
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.runs.output import OutputPane
+    from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 
 PANES: Final = (
     ("1", "chapters", mark("Chapters")),
@@ -41,11 +42,11 @@ FIRST_PANE: Final = PANES[0][1]
 class PaneColumns:
     """Arranges the panes of a screen, and shows one of them.
 
-    `output` and `status` are made by the caller, for they are fed from outside.
+    `status` is made by the caller, for it is fed from outside. `mount_hidden` adds what is not in view at first.
     """
 
-    def __init__(self, screen: Screen[Any], output: OutputPane, status: StatusLine) -> None:
-        self._screen, self._output, self._status = screen, output, status
+    def __init__(self, screen: Screen[Any], status: StatusLine) -> None:
+        self._screen, self._status = screen, status
         self.pane = FIRST_PANE
         """The pane in view."""
         self._to_focus: str | None = None
@@ -67,16 +68,24 @@ class PaneColumns:
                 yield self._edge(PANES[2:5])
                 with ContentSwitcher(initial="manuscript"):
                     yield ManuscriptPane(id="manuscript")
-                    yield self._output
-                    yield BlockEditor(id="prompt")
             with Panel(*_COLUMNS["right"], classes="column right", id="right"):
                 yield self._edge(PANES[5:])
                 with ContentSwitcher(initial="context"):
                     yield ReceiptPane(id="context")
-                    yield ProfilePane(id="profiles")
         yield NoticeRow()
         yield self._status
         yield HintLine()
+
+    async def mount_hidden(self) -> tuple[OutputPane, BlockEditor]:
+        """Adds the panes behind those that are in view at first."""
+        from flowcabal_tui.tui.memory.profiles import ProfilePane
+        from flowcabal_tui.tui.runs.output import OutputPane
+        from flowcabal_tui.tui.workflows.block_editor import BlockEditor
+
+        output, prompt = OutputPane(id="output"), BlockEditor(id="prompt")
+        for column, pane in (("centre", output), ("centre", prompt), ("right", ProfilePane(id="profiles"))):
+            await self._screen.query_one(f"#{column} > ContentSwitcher", ContentSwitcher).add_content(pane)
+        return output, prompt
 
     def _edge(self, panes: tuple[tuple[str, str, str], ...]) -> PaneTabs:
         plain = not self._screen.app.console.encoding.lower().startswith("utf")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,30 +19,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
-from flowcabal_tui.domain.conversation import Chip
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.tui.book.browser_controller import BrowserController
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.proof_controller import ProofController
-from flowcabal_tui.tui.book.search_controller import SearchController
-from flowcabal_tui.tui.book.upkeep import UpkeepController
-from flowcabal_tui.tui.book.writing import WritingController
-from flowcabal_tui.tui.conversation.controller import ConversationController
-from flowcabal_tui.tui.decisions.controller import DecisionController
-from flowcabal_tui.tui.memory.controller import MemoryController
-from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
-from flowcabal_tui.tui.memory.queue_controller import QueueController
-from flowcabal_tui.tui.models.controller import ModelController
-from flowcabal_tui.tui.revision.controller import RevisionController
-from flowcabal_tui.tui.revision.marks import CommentMarks
-from flowcabal_tui.tui.runs.control import RunControl
-from flowcabal_tui.tui.runs.controller import RunController
-from flowcabal_tui.tui.runs.keeping import KeepController
-from flowcabal_tui.tui.runs.node_controller import NodeController
-from flowcabal_tui.tui.runs.output import OutputPane
-from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
-from flowcabal_tui.tui.runs.waiting import WaitController
 from flowcabal_tui.tui.shared.actions import bindings
 from flowcabal_tui.tui.shared.known_books import NO_BOOKS, KnownBooks
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen
@@ -48,22 +29,41 @@ from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import Request, Subscriptions
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import View
-from flowcabal_tui.tui.story.controller import StoryController
-from flowcabal_tui.tui.widgets.prose_area import ProseArea
-from flowcabal_tui.tui.workflows.block_editor import BlockEditor
-from flowcabal_tui.tui.workflows.builds_controller import BuildController
-from flowcabal_tui.tui.workflows.controller import GraphController
-from flowcabal_tui.tui.workflows.document import WorkflowDocument
-from flowcabal_tui.tui.workflows.library import LibraryController
-from flowcabal_tui.tui.workspace.beats_beside import BeatsBeside
 from flowcabal_tui.tui.workspace.columns import FIRST_PANE, PaneColumns
-from flowcabal_tui.tui.workspace.name_card import NameCardController
-from flowcabal_tui.tui.workspace.navigation import Navigation
-from flowcabal_tui.tui.workspace.notices import EngineNotices
-from flowcabal_tui.tui.workspace.summary import SummaryKeeper
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
+    from flowcabal_tui.tui.book.browser_controller import BrowserController
+    from flowcabal_tui.tui.book.proof_controller import ProofController
+    from flowcabal_tui.tui.book.search_controller import SearchController
+    from flowcabal_tui.tui.book.upkeep import UpkeepController
+    from flowcabal_tui.tui.book.writing import WritingController
+    from flowcabal_tui.tui.conversation.controller import ConversationController
+    from flowcabal_tui.tui.decisions.controller import DecisionController
+    from flowcabal_tui.tui.memory.controller import MemoryController
+    from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
+    from flowcabal_tui.tui.memory.queue_controller import QueueController
+    from flowcabal_tui.tui.models.controller import ModelController
+    from flowcabal_tui.tui.revision.controller import RevisionController
+    from flowcabal_tui.tui.revision.marks import CommentMarks
+    from flowcabal_tui.tui.runs.control import RunControl
+    from flowcabal_tui.tui.runs.controller import RunController
+    from flowcabal_tui.tui.runs.keeping import KeepController
+    from flowcabal_tui.tui.runs.node_controller import NodeController
+    from flowcabal_tui.tui.runs.output import OutputPane
+    from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
+    from flowcabal_tui.tui.runs.waiting import WaitController
+    from flowcabal_tui.tui.story.controller import StoryController
+    from flowcabal_tui.tui.workflows.builds_controller import BuildController
+    from flowcabal_tui.tui.workflows.controller import GraphController
+    from flowcabal_tui.tui.workflows.document import WorkflowDocument
+    from flowcabal_tui.tui.workflows.library import LibraryController
+    from flowcabal_tui.tui.workspace.beats_beside import BeatsBeside
+    from flowcabal_tui.tui.workspace.name_card import NameCardController
+    from flowcabal_tui.tui.workspace.navigation import Navigation
+    from flowcabal_tui.tui.workspace.summary import SummaryKeeper
+
+_CONTROLLERS: Final = "flowcabal_tui.tui.workspace.controllers"
 
 
 def drain_seconds(environment: Mapping[str, str] = os.environ) -> float:
@@ -80,6 +80,37 @@ class WorkspaceScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
     AUTO_FOCUS = ""
     """Textual would take the chapters' filter, which styles have not hidden yet."""
+
+    background: QueueController
+    beats: BeatsBeside
+    browser: BrowserController
+    builds: BuildController
+    card: NameCardController
+    comment_marks: CommentMarks
+    control: RunControl
+    document: WorkflowDocument
+    graph: GraphController
+    keeping: KeepController
+    knowledge: KnowledgeController
+    library: LibraryController
+    memory: MemoryController
+    models: ModelController
+    navigation: Navigation
+    nodes: NodeController
+    output: OutputPane
+    proof: ProofController
+    questions: DecisionController
+    receipts: ReceiptController
+    revision: RevisionController
+    runs: RunController
+    search: SearchController
+    story: StoryController
+    summary: SummaryKeeper
+    talk: ConversationController
+    upkeep: UpkeepController
+    waiting: WaitController
+    writing: WritingController
+    """Made by `controllers.py` when the panes in view are painted."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """Textual would repaint the whole screen; here only the widgets that gain or lose the focus are repainted."""
@@ -100,72 +131,27 @@ class WorkspaceScreen(Screen[None]):
         """What is typed while the panes are filled is dropped; `opened_at` is in the time of events."""
         self._drain_timer: Timer | None = None
         self._subscriptions = Subscriptions(self)
-        self.output, self.status = OutputPane(id="output"), StatusLine.of(workbench.info)
-        self._columns = PaneColumns(self, self.output, self.status)
+        self._is_ready = False
+        """Have the controllers been made?"""
+        self.status = StatusLine.of(workbench.info)
+        self._columns = PaneColumns(self, self.status)
         self.view = View(self.action_pane, self._subscriptions.publish)
         self._left = books.of(workbench.info.path) if manuscript is None else None
         if self._left is not None and self._left.chapter:
             self.view.chapter = ChapterId(self._left.chapter)
-        self._add_controllers(workbench, now, editor)
+        self.book = BookController(self, workbench, self.view, now, editor)
 
-    def _add_controllers(self, workbench: Project, now: Callable[[], datetime], editor: str) -> None:
-        """Makes the controllers; they hear of an event in the order in which they are added."""
-        view = self.view
-        self.book = BookController(self, workbench, view, now, editor)
-        self.summary = SummaryKeeper(self, workbench, view, self.book, now, self._books.keep)
-        self.writing = WritingController(self, workbench, view)
-        self.beats = BeatsBeside(self, workbench, view)
-        self.document = WorkflowDocument(self, workbench, view)
-        self.models = ModelController(self, workbench)
-        self.nodes = NodeController(self, workbench, view, self.document, self.output)
-        self.runs = RunController(self, workbench, view, self.document, self.nodes, self.models.has_model)
-        self.waiting = WaitController(self, view, self.document, self.output, lambda: now().timestamp())
-        self.navigation = Navigation(self, workbench, view, self.book, self.runs, self.nodes)
-        self.memory = MemoryController(self, workbench, view, editor)
-        self.background = QueueController(self, workbench, now)
-        self.knowledge = KnowledgeController(self, workbench)
-        self.questions = DecisionController(self, workbench, view, editor)
-        self.search = SearchController(self, workbench, self.navigation.open_at)
-        self.receipts = ReceiptController(self, workbench, view, self.document, self.navigation.open_run)
-        self.upkeep = UpkeepController(self, workbench, self.book, now)
-        self.keeping = KeepController(self, workbench, view)
-        self.browser = BrowserController(
-            self, workbench, view, self.book, self.upkeep, self.navigation.open_at, self.receipts.origin
-        )
-        self.proof = ProofController(self, workbench, self.book, self.navigation.open_at)
-        self.story = StoryController(self, workbench, view, self.navigation.open_at, now)
-        self.card = NameCardController(
-            self, workbench, view, self.story, self.navigation.open_at, self.memory.show_profile
-        )
-        self.revision = RevisionController(self, workbench, view, self.navigation.open_at, self.book.drafts.write, now)
-        self.comment_marks = CommentMarks(self, workbench, view)
-        self.talk = ConversationController(
-            self, workbench, view, self.navigation.open_at, self._selection, self._workflow_id
-        )
-        self.graph = GraphController(self, workbench, view, self.document, self.nodes.show_node, self.nodes.choose_node)
-        self.builds = BuildController(self, workbench, self.document, self.runs.show_template)
-        self.library = LibraryController(self, workbench, self.document, self.runs.show_template, self.builds.build)
-        self.control = RunControl(self, workbench, view, self.runs, self.nodes, self.document, self.graph, editor)
-        self._subscriptions.add(
-            self.waiting, self.runs, self.nodes, self.control, self.graph, self.questions, self.keeping, self.receipts,
-            self.book, self.book.drafts, self.book.reading, self.writing, self.beats, self.proof, self.browser,
-            self.search, self.upkeep, self.navigation, self.memory, self.background, self.knowledge, self.models,
-            self.story, self.revision, self.comment_marks, self.card, self.talk, self.builds, self.library,
-            EngineNotices(self),
-        )  # fmt: skip
+    def add_controllers(self, output: OutputPane) -> None:
+        """Makes the controllers behind the panes; requests that waited for them are carried out."""
+        from flowcabal_tui.tui.workspace.controllers import add_controllers
+
+        self.output = output
+        self._subscriptions.add(*add_controllers(self, self._workbench, self._now, self._editor, self._books))
+        self._is_ready = True
 
     def compose(self) -> ComposeResult:
         """The panes in their columns."""
         yield from self._columns.compose()
-
-    def _workflow_id(self) -> str:
-        return self.document.workflow.id if self.document.workflow else ""
-
-    def _selection(self) -> Chip | None:
-        """The passage that is selected in the editor."""
-        pane, chapter = self.query_one(ManuscriptPane), self.view.chapter
-        start, end = pane.query_one(ProseArea).selected_span if pane.face == "edit" else (0, 0)
-        return Chip("selection", chapter, start, end, text=pane.text[start:end]) if chapter and start < end else None
 
     def again(self) -> WorkspaceScreen:
         """A new screen of the same project, in the language that is now in use."""
@@ -176,7 +162,7 @@ class WorkspaceScreen(Screen[None]):
     @property
     def active_runs(self) -> int:
         """The number of runs that quitting would stop."""
-        return len(self.runs.active)
+        return len(self.runs.active) if self._is_ready else 0
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Its widgets were styled when they were mounted: when it first appears, Textual need not style all again."""
@@ -184,20 +170,29 @@ class WorkspaceScreen(Screen[None]):
         self._is_new = False
 
     def on_mount(self) -> None:
-        """The panes fill behind the first frame; the feed is drained from then on."""
+        """The panes in view are filled behind the first frame; the rest follows."""
         self.action_pane(FIRST_PANE)
-        self.output.book_language = self.query_one(ManuscriptPane).book_language = self._workbench.info.language
-        self.query_one(BlockEditor).models = self._workbench.info.model_names
+        self.query_one(ManuscriptPane).book_language = self._workbench.info.language
+        self.status.show_opening(True)
+        attempt(self, self._load(), group="load")
+
+    async def _add_rest(self) -> None:
+        """The panes that are not in view, and the controllers; the feed is drained from then on."""
+        await asyncio.to_thread(import_module, _CONTROLLERS)  # the panes in view are painted meanwhile
+        output, prompt = await self._columns.mount_hidden()
+        output.book_language, prompt.models = self._workbench.info.language, self._workbench.info.model_names
+        self.add_controllers(output)
         self.questions.set_title()
         self.proof.follow_editor()
         self.comment_marks.follow_text()
-        self.status.show_opening(True)
         self._drain_timer = self.set_interval(drain_seconds(), self.drain)
-        attempt(self, self._load(), group="load")
 
     async def _load(self) -> None:
         try:
-            await self.book.load()
+            try:
+                await self.book.load()
+            finally:
+                await self._add_rest()
             await self.runs.load(self.view.chapter)
             await self.memory.load()
             await self.questions.load()
@@ -228,8 +223,9 @@ class WorkspaceScreen(Screen[None]):
     async def save_drafts(self) -> None:
         """Unsaved text goes where a crash cannot reach it; an edited workflow becomes a version."""
         await self.book.drafts.write()
-        await self.document.put_away()
-        await self.summary.write()
+        if self._is_ready:
+            await self.document.put_away()
+            await self.summary.write()
 
     @on(Request)
     def carry_out(self, request: Request) -> None:
@@ -249,16 +245,18 @@ class WorkspaceScreen(Screen[None]):
         """Leaving the prompt stores what was changed there."""
         if self.view.pane == "prompt" and pane != "prompt":
             attempt(self, self.document.put_away(), group="workflow")
-        if pane != "manuscript":
-            self.writing.leave()
         self.view.pane = pane
-        self.beats.pane_shown(pane)
+        if self._is_ready:
+            if pane != "manuscript":
+                self.writing.leave()
+            self.beats.pane_shown(pane)
         self._columns.show(pane, focus=focus)
 
     @on(PaneChosen)
     def choose_pane(self, event: PaneChosen) -> None:
-        """A name was clicked."""
-        self.action_pane(event.pane)
+        """A name was clicked; before all panes are there, that counts as little as a key."""
+        if not self.is_opening:
+            self.action_pane(event.pane)
 
     @on(DescendantFocus)
     def follow_focus(self, event: DescendantFocus) -> None:
