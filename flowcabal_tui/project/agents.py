@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.tokens import TokenEstimator
@@ -15,6 +13,10 @@ from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.settings.project_file import AgentRole, agent_group
 from flowcabal_tui.settings.user_file import load_user
 from flowcabal_tui.system.plugins import load_plugin
+
+if TYPE_CHECKING:
+    from flowcabal_tui.agents.checking.monitor import Monitor
+    from flowcabal_tui.agents.curation.curator import Curator
 
 C = TypeVar("C", bound=type)
 
@@ -59,6 +61,8 @@ class AgentFactory:
         """The Monitor; None when it is switched off."""
         if not self._base.settings.agents.monitor:
             return None
+        from flowcabal_tui.agents.checking.monitor import Monitor
+
         base, models = self._base, self._base.models
         make = self.of("checker", Monitor)
         return make(base.store.memory, models.agent, models.counter, base.prompts, base.workshop.do, self.rules)
@@ -68,6 +72,8 @@ class AgentFactory:
         off."""
         if not self._base.settings.agents.curator:
             return None
+        from flowcabal_tui.agents.curation.curator import Curator
+
         models = self._base.models
         asks = not by_rule and models.endpoint("agent") is not None
         if asks:

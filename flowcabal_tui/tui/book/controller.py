@@ -81,6 +81,11 @@ class BookController:
         return next((chapter for chapter in self.chapters if chapter.id == self._view.chapter), None)
 
     async def load(self) -> None:
+        """Reads the chapters, and how the book is coming on."""
+        await self.load_chapters()
+        await self.load_progress()
+
+    async def load_chapters(self) -> None:
         """Reads the list; opens the chapter that is to be written next, or the last if all are written."""
         self.chapters = await self._workbench.book.chapters()
         await self.drafts.load()
@@ -89,6 +94,9 @@ class BookController:
             self._view.chapter = self.chapters[min(written, len(self.chapters) - 1)].id
         self._list()
         await self.show()
+
+    async def load_progress(self) -> None:
+        """Reads how far the reading of imported chapters is, and what the day has brought."""
         await self.reading.load()
         await self._count_today()
 

@@ -190,9 +190,10 @@ class WorkspaceScreen(Screen[None]):
     async def _load(self) -> None:
         try:
             try:
-                await self.book.load()
+                await self.book.load_chapters()
             finally:
                 await self._add_rest()
+            await self.book.load_progress()
             await self.runs.load(self.view.chapter)
             await self.memory.load()
             await self.questions.load()

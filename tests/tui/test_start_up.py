@@ -1,0 +1,62 @@
+"""What is imported and made until the chapters of the demo are painted: counted, for a clock tells of the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.project import create_demo
+
+MOST: Final = {"modules": 315, "dataclasses": 390, "patterns": 110}
+"""Of ours. They were 692, 718 and 349 when everything was imported first; decision 38 tells what may come later."""
+
+SCRIPT: Final = '''
+import dataclasses, json, os, re, sys
+from pathlib import Path
+
+made = {"dataclasses": 0, "patterns": 0}
+
+def counting(kind, make):
+    def made_by_us(*arguments, **named):
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename.startswith((os.path.dirname(re.__file__), dataclasses.__file__)):
+            frame = frame.f_back
+        made[kind] += frame.f_globals.get("__name__", "").startswith("flowcabal_tui")
+        return make(*arguments, **named)
+    return made_by_us
+
+dataclasses._process_class = counting("dataclasses", dataclasses._process_class)
+re._compiler.compile = counting("patterns", re._compiler.compile)
+
+from flowcabal_tui.cli import screen
+from flowcabal_tui.tui.app import app
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+
+async def chapters_are_there(workspace):
+    modules = sum(name.startswith("flowcabal_tui") for name in sys.modules)
+    listed = len(workspace.book.chapters)
+    print(json.dumps(made | {"modules": modules, "listed": listed}), file=sys.__stdout__, flush=True)
+    os._exit(0)
+
+WorkspaceScreen._add_rest = chapters_are_there
+app.run_app = lambda *given, **named: app.FlowCabalApp(*given, **named).run(headless=True, size=(140, 40))
+screen._screen(Path(sys.argv[1]), "en", read_only=False)
+'''
+
+
+async def test_little_is_imported_until_the_chapters_of_the_demo_are_there(tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    await create_demo(book, "en")
+    own = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(book)], capture_output=True, text=True, check=True, env=os.environ | own
+    )
+    counted = json.loads(done.stdout.splitlines()[-1])
+    assert counted.pop("listed") == 7
+    assert {kind: number for kind, number in counted.items() if number > MOST[kind]} == {}, counted
+    assert all(number > 20 for number in counted.values()), "they were really counted"
