@@ -23,7 +23,7 @@ def knowledge_arguments(add: Callable[[str, str], argparse.ArgumentParser]) -> N
     install = one("install", _("install it into a folder of your own; shows size, licence and host, and asks"))
     words = _("what fetches it (default: pip, or uv where this Python makes no environments)")
     install.add_argument("--with", dest="tool", choices=get_args(ToolName), help=words)
-    install.add_argument("--again", action="store_true", help=_("install it anew"))
+    install.add_argument("--again", action="store_true", help=_("install it again"))
     remove = one("remove", _("delete what was installed; books stay as they are"))
     for command in (install, remove):
         command.add_argument("--yes", action="store_true", help=_("ask nothing"))

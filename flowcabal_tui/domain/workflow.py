@@ -184,12 +184,12 @@ class Workflow(_Frozen):
     language: str = Field("", description="The language that it writes, such as zh; none: the book's.")
     join: str = Field("", description="Put between the blocks of a prompt.")
     context_at: Literal["before", "after"] = Field(
-        "before", description="Where the Context agent's texts stand: before the blocks of the prompt, or after them."
+        "before", description="The place of the Context agent's texts: before the blocks of the prompt, or after them."
     )
     skip_empty: bool = Field(False, description="Leave out blocks of a prompt that turn out empty, with their join.")
     nodes: tuple[Node, ...] = Field((), description="The steps.")
     edges: tuple[Edge, ...] = Field((), description="Orders that no reference expresses, and branches.")
-    entry: NodeId | None = Field(None, description="Where it begins, for the reader; what runs is told by references.")
+    entry: NodeId | None = Field(None, description="The first node, for the reader; references determine what runs.")
     keep: Keep = Field(Keep(), description="As what an output is kept in the book by default.")
     metadata: dict[str, Any] = Field(default_factory=dict, description="Anything that others wish to keep with it.")
 

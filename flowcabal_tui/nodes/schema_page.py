@@ -16,9 +16,9 @@ _HEAD: Final = """# The workflow language
 
 Made by `python -m flowcabal_tui.nodes.schema_page > docs/workflow-language.md`; a test holds it.
 
-A workflow is a document in JSON or YAML: nodes, and edges where an order or a branch is meant that no reference says.
+A workflow is a document in JSON or YAML: nodes, and edges for an order or a branch that no reference expresses.
 `flowcabal-tui schema` prints its JSON Schema, `flowcabal-tui schema loop` that of one kind, and
-`flowcabal-tui schema loop --words` what stands here. `flowcabal-tui validate FILE` finds what is wrong,
+`flowcabal-tui schema loop --words` a part of this page. `flowcabal-tui validate FILE` finds what is wrong,
 `flowcabal-tui render FILE` draws it, and `flowcabal-tui convert FILE --to ours` reads documents of other systems.
 """
 _NODES: Final = f"""\
@@ -34,7 +34,7 @@ A list of blocks makes a prompt; they are put one after the other, with the work
 | `{"kind": "virtual", "node": "plan"}` | The output of a node; with `frozen`, that text instead. |
 | `{"kind": "inquiry", "question": "..."}` | A question to the Context agent, answered at this place. |
 
-With `"part": "plan"` (or `draft`, `wish`, `chapter`, `selection` and so on) a block stands between tags, escaped, with
+With `"part": "plan"` (or `draft`, `wish`, `chapter`, `selection` and so on) a block is put between tags, escaped, with
 a label in the language of the book; an empty one leaves nothing behind."""
 _KEEP: Final = f"""\
 An output that is kept as an entity becomes the note of the entity of that name; where there is none, it is listed as a
@@ -46,7 +46,7 @@ new one of the declared kind, as the model's word. Without kind and name it cann
 _BINDINGS: Final = """\
 A path names a value: `result_of.plan.text`, `result_of.plan.scenes[0].title`, `input.wish`, `state.hero`,
 `chapter.title`, `project.name`; inside a loop also `item`, `index`, `size`, the loop's own name for the item, and the
-same below `loop`. A field after a list is the list of that field. In prompts and texts a path stands between double
+same below `loop`. A field after a list is the list of that field. In prompts and texts a path is written between double
 braces. In parameters there are three forms:
 
 - `"result_of.plan.scenes"`: a text that is nothing but a path. The value keeps its type.
@@ -63,7 +63,7 @@ def language_page() -> str:
         _HEAD.rstrip(),
         f"## The document\n\n{model_table('Workflow')}",
         f"## Nodes, edges and graphs\n\n{_NODES}\n\n{model_table('Node')}\n\n### Edge\n\n{model_table('Edge')}"
-        f"\n\n### Graph\n\nWhat stands inside a loop or a branch.\n\n{model_table('Body')}",
+        f"\n\n### Graph\n\nThe contents of a loop or a branch.\n\n{model_table('Body')}",
         f"## What is kept\n\n{_KEEP}\n\n{model_table('Keep')}",
         f"## Prompt blocks\n\n{_BLOCKS}",
         f"## Bindings\n\n{_BINDINGS}\n\nAggregates: {aggregates}.",

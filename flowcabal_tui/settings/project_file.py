@@ -119,7 +119,7 @@ class AgentsSettings(_Table):
     context: bool = Field(True, description="Adds what a prompt must know from the book.")
     monitor: bool = Field(True, description="Checks drafts for contradictions with the book.")
     curator: bool = Field(True, description="Makes summaries and profiles of what is kept.")
-    profiles: int = Field(3, ge=0, le=50, description="Profiles that one kept chapter may have written anew.")
+    profiles: int = Field(3, ge=0, le=50, description="Profiles that one kept chapter may renew.")
     references: bool = Field(False, description="Looks into all reference books; else only an inquiry that names one.")
     scene: bool = Field(
         False,

@@ -34,7 +34,7 @@ _ENVIRONMENT: Final = (
 _HEAD: Final = """# Settings
 
 Made by `python -m flowcabal_tui.settings.reference > docs/settings.md`; a test holds it.
-A setting that is not known, or cannot be used, is told with its file and line, and nothing is changed."""
+A setting that is not known, or cannot be used, is reported with its file and line, and nothing is changed."""
 
 
 def settings_page() -> str:
@@ -51,7 +51,7 @@ def settings_page() -> str:
             for role, item in ModelsSettings.model_fields.items()
         )
         parts.append(f"### Models by role\n\n{roles}\n\n{_rows(Endpoint)}")
-    parts.append(f"## User: `config.toml`\n\n`flowcabal-tui config path` tells where it is.\n\n{_rows(UserSettings)}")
+    parts.append(f"## User: `config.toml`\n\n`flowcabal-tui config path` shows where it is.\n\n{_rows(UserSettings)}")
     parts.append(
         "## Keys of models: `secrets.toml`\n\n"
         "Beside `config.toml`, with mode 600; otherwise it is not read. One line a key:\n"
