@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.locale import _, mark
@@ -31,6 +33,14 @@ WORDS = (
     mark("invalid %(type)s value: %(value)r"),
     mark("ignored explicit argument %r"),
 )
+_WIDE: Final = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
+)
+_WIDE_ONE: Final = re.compile(f"[{_WIDE}]")
+_PIECE: Final = re.compile(rf"\s+|[（“‘《]*(?:[{_WIDE}]|[^\s{_WIDE}“”‘’…]+)[，。、：；！？）”’》…]*|\S")
+"""What a row may end behind: a wide character or a word, with its brackets and the marks behind it."""
+_WIDE_HEADING: Final = re.compile(rf"^([{_WIDE}]+):$", re.MULTILINE)
+_PAD: Final = "\0"
 
 
 def use_catalogue() -> None:
@@ -45,3 +55,34 @@ class Parser(argparse.ArgumentParser):
         if message:
             is_output = file is sys.stdout
             say(message, end="", file=sys.stdout if is_output else sys.stderr)
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        self.formatter_class = _WideHelp
+        return super()._get_formatter()
+
+
+class _WideHelp(argparse.HelpFormatter):
+    """Lays help out by cells of the terminal: a wide character takes two."""
+
+    def format_help(self) -> str:
+        return _WIDE_HEADING.sub(r"\1：", super().format_help().replace(_PAD, ""))
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        return _WIDE_ONE.sub(rf"\g<0>{_PAD}", super()._format_action_invocation(action))  # as long as it is wide
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return list(_rows(" ".join(text.split()), width))
+
+
+def _rows(text: str, width: int) -> Iterable[str]:
+    row = ""
+    for piece in _PIECE.findall(text):
+        if row and _cells(row) + _cells(piece.rstrip()) > width:
+            yield row.rstrip()
+            row = ""
+        row += piece if row else piece.lstrip()
+    yield row
+
+
+def _cells(text: str) -> int:
+    return len(text) + len(_WIDE_ONE.findall(text))

@@ -16,4 +16,4 @@ def ask_arguments(command: ArgumentParser) -> None:
     command.add_argument("--chapter", type=whole, action="append", default=[], metavar="N", help=chapter)
     goes_on = _("continue this conversation; without it a new one begins")
     command.add_argument("--conversation", default="", metavar="ID", help=goes_on)
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

@@ -42,7 +42,7 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
     )
     command.add_argument("--yes", action="store_true", help=_("agree to the cost of the agents' model"))
     command.add_argument("-o", "--out", type=path, metavar=_("FILE"), help=_("write the suggested workflow"))
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def builds_arguments(command: argparse.ArgumentParser) -> None:
@@ -50,4 +50,4 @@ def builds_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
     command.add_argument("build", nargs="?", default="", metavar=_("BUILD"), help=_("only this one, with its rounds"))
     command.add_argument("--state", choices=get_args(BuildState), help=_("only those in this state"))
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

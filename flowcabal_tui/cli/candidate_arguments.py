@@ -32,4 +32,4 @@ def candidate_arguments(compared: argparse.ArgumentParser) -> None:
     compared.add_argument("--seams", action="store_true", help=words)
     compared.add_argument("--accept", nargs="+", type=whole, default=[], metavar="N", help=_("with --seams: use these"))
     compared.add_argument("--yes", action="store_true", help=_("start without asking"))
-    compared.add_argument("--json", action="store_true")
+    compared.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

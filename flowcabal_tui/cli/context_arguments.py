@@ -17,7 +17,7 @@ def context_arguments(context: argparse.ArgumentParser) -> None:
     context.add_argument(
         "--against", metavar=_("RUN"), help=_("show only the differences from a run, or from a chapter")
     )
-    context.add_argument("--instruction", default="")
+    context.add_argument("--instruction", metavar=_("TEXT"), default="")
     context.add_argument(
         "--who", metavar=_("NAMES"), help=_("set for the chapter who is in the scene, separated by commas")
     )
@@ -31,7 +31,7 @@ def context_arguments(context: argparse.ArgumentParser) -> None:
         default=[],
         help=_("reset this: it is read from the texts again"),
     )
-    context.add_argument("--json", action="store_true")
+    context.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def bench_arguments(context: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def bench_arguments(context: argparse.ArgumentParser) -> None:
         help=_("put other novels before it, up to this many chapters in all"),
     )
     context.add_argument("--ablate", action="store_true", help=_("what each part contributes, in one table"))
-    context.add_argument("--json", action="store_true")
+    context.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     context.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     context.add_argument("--novel", action="append", default=[], metavar=_("NAME"), help=_("only this novel"))
     context.add_argument(
@@ -88,4 +88,4 @@ def check_arguments(check: argparse.ArgumentParser) -> None:
     check.add_argument("--yes", action="store_true", help=_("ask the model, which may cost money"))
     check.add_argument("--inside", action="store_true", help=_("put each draft into the middle of its chapter"))
     check.add_argument("--fresh", action="store_true", help=_("import the novels again"))
-    check.add_argument("--json", action="store_true")
+    check.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

@@ -19,7 +19,7 @@ def knowledge_arguments(add: Callable[[str, str], argparse.ArgumentParser]) -> N
         return commands.add_parser(name, help=words, description=words)
 
     status = one("status", _("which knowledge server is used, and what was installed; 1: none"))
-    status.add_argument("--json", action="store_true")
+    status.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     install = one("install", _("install it into a folder of your own; shows size, licence and host, and asks"))
     words = _("what fetches it (default: pip, or uv where this Python makes no environments)")
     install.add_argument("--with", dest="tool", choices=get_args(ToolName), help=words)

@@ -99,7 +99,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     books.add_argument("part", nargs="?", type=whole, metavar="N", help=_("print this part"))
     books.add_argument("--search", metavar=_("WORDS"), help=_("passages that contain any of these words"))
     books.add_argument("--remove", action="store_true", help=_("remove the reference book"))
-    books.add_argument("--json", action="store_true")
+    books.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     exported = _add(commands, "export", _("write the book to a file"))
     _project(exported)
     export_arguments(exported)
@@ -138,7 +138,7 @@ def _history(commands: argparse._SubParsersAction[Parser]) -> None:
     _project(runs)
     runs.add_argument("run", nargs="?", metavar=_("RUN"), help=_("one run, with its nodes"))
     runs.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many of the newest"))
-    runs.add_argument("--json", action="store_true")
+    runs.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     replay = _add(commands, "replay", _("the events of a run again, without a model"))
     _project(replay)
     replay.add_argument("run", metavar=_("RUN"))
@@ -177,7 +177,7 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
     validate.add_argument("--fix", action="store_true", help=_("carry out the safe suggestions and show what changes"))
     validate.add_argument("--write", action="store_true", help=_("with --fix: write the corrected document"))
     validate.add_argument("--print-normalized", action="store_true", help=_("print the document in our own format"))
-    validate.add_argument("--json", action="store_true")
+    validate.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     _actions(validate)
     convert.add_argument("--to", required=True, choices=("ours", "velvetflow", "smarttavern", "flowcabal"))
     convert.add_argument(
@@ -203,7 +203,7 @@ def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
     blame.add_argument("chapter", type=whole, metavar=_("CHAPTER"), help=_("its place in the story"))
     blame.add_argument("--line", type=whole, metavar="N", help=_("everything known about this line"))
     for command in (search, blame):
-        command.add_argument("--json", action="store_true")
+        command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
@@ -218,7 +218,7 @@ def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
     changes = _add(commands, "changes", _("changes of the whole book that can be undone, the newest first"))
     _project(changes)
     changes.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many"))
-    changes.add_argument("--json", action="store_true")
+    changes.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     undo = _add(commands, "undo", _("undo the last change of the whole book, or one that `changes` lists"))
     _project(undo)
     undo.add_argument("change", nargs="?", type=whole, metavar=_("CHANGE"), help=_("its number"))
@@ -254,7 +254,7 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
     ):
         command = _add(commands, name, words)
         _project(command)
-        command.add_argument("--json", action="store_true")
+        command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
         if name == "chapters":
             command.add_argument("--add", metavar=_("TITLE"), help=_("add an empty chapter first"))
             command.add_argument("--at", type=whole, metavar="N", help=_("with --add: its place (default: the end)"))
@@ -278,10 +278,10 @@ def _others(commands: argparse._SubParsersAction[Parser]) -> None:
     answer = trust.add_mutually_exclusive_group()
     answer.add_argument("--yes", action="store_true", help=_("confirm everything it asks for now, keys included"))
     answer.add_argument("--revoke", action="store_true", help=_("delete your answers: the folder opens restricted"))
-    trust.add_argument("--json", action="store_true")
+    trust.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     doctor = _add(commands, "doctor", _("test models, keys, knowledge server, terminal and disk"))
     doctor.add_argument("project", type=path, nargs="?", metavar=_("PROJECT"))
-    doctor.add_argument("--json", action="store_true")
+    doctor.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     doctor.add_argument(
         "--fetch-vocabulary",
         action="store_true",
@@ -307,7 +307,7 @@ def _profiles(commands: argparse._SubParsersAction[Parser]) -> None:
     profile.add_argument("--pin", type=int, metavar="N", help=_("the state that prompts read; 0: the newest again"))
     profile.add_argument("--take", action="store_true", help=_("use what was made since your own text or pin"))
     profile.add_argument("--regenerate", action="store_true", help=_("regenerate it; may cost a call"))
-    profile.add_argument("--json", action="store_true")
+    profile.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     outline = _add(commands, "outline", _("the outline: its parts, their chapters, and what is not assigned"))
     _project(outline)
     outline_arguments(outline)
@@ -353,4 +353,4 @@ def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     chronicle.add_argument("--budget", type=whole, default=25_000, help=_("tokens of a context"))
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
     chronicle.add_argument("--fresh", action="store_true", help=_("rebuild its memory"))
-    chronicle.add_argument("--json", action="store_true")
+    chronicle.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

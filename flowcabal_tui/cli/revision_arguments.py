@@ -28,7 +28,7 @@ def comments_arguments(listed: argparse.ArgumentParser) -> None:
         ("--remove", _("remove these for good")),
     ):
         listed.add_argument(name, nargs="+", type=whole, default=[], metavar="ID", help=words)
-    listed.add_argument("--json", action="store_true")
+    listed.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
@@ -38,7 +38,7 @@ def lock_arguments(command: argparse.ArgumentParser, *, locks: bool) -> None:
     command.add_argument(
         "chapters", type=chapters_between, nargs="?" if locks else None, metavar="N..M", help=words if locks else needed
     )
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def passes_arguments(command: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def passes_arguments(command: argparse.ArgumentParser) -> None:
     words = _('its comments: kinds, separated by commas; "": of any kind')
     command.add_argument("--kinds", metavar=_("NAMES"), help=words)
     command.add_argument("--checklist", metavar=_("WORDS"), help=_("its checklist: items separated by semicolons"))
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def revise_arguments(command: argparse.ArgumentParser) -> None:
@@ -78,4 +78,4 @@ def revise_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--drop", type=whole, metavar="ID", help=_("refuse this proposed rewrite"))
     words = _("take an accepted rewrite back, by the number that --take printed")
     command.add_argument("--undo", type=whole, metavar="N", help=words)
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

@@ -31,7 +31,7 @@ def proposals_arguments(listed: argparse.ArgumentParser) -> None:
     changed = _("a field for --correct: a text, or with NAME:=JSON another value")
     listed.add_argument("--set", action="append", default=[], metavar="NAME=TEXT", help=changed)
     listed.add_argument("--undo", action="store_true", help=_("undo the last decision first"))
-    listed.add_argument("--json", action="store_true")
+    listed.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def findings_arguments(found: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     found.add_argument("--rule-off", metavar="NAME", help=_("switch a rule off for this book"))
     found.add_argument("--rule-on", metavar="NAME", help=_("switch a rule on again"))
     found.add_argument("--undo", action="store_true", help=_("undo the last decision first"))
-    found.add_argument("--json", action="store_true")
+    found.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
     _chapters(check)
     check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
     check.add_argument("--yes", action="store_true", help=_("start without asking"))
-    check.add_argument("--json", action="store_true")
+    check.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def impact_arguments(impact: argparse.ArgumentParser) -> None:
@@ -96,7 +96,7 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
     impact.add_argument("--patch", nargs="*", metavar="ID", help=words)
     impact.add_argument("--yes", action="store_true", help=_("start without asking"))
     impact.add_argument("--limit", type=whole, default=100, metavar="N", help=_("list at most this many places"))
-    impact.add_argument("--json", action="store_true")
+    impact.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def names_command(
@@ -138,7 +138,7 @@ def proofing_commands(
     words.add_argument("--days", type=whole, default=30, metavar="N", help=_("the last N days with writing"))
     goal = _("set a goal: book, volume, chapter, day (lengths), until (2027-03-31), day_begins (hour), hand_only")
     words.add_argument("--goal", action="append", default=[], metavar="NAME=VALUE", help=goal)
-    words.add_argument("--json", action="store_true")
+    words.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def _proof(proof: argparse.ArgumentParser) -> None:
@@ -146,7 +146,7 @@ def _proof(proof: argparse.ArgumentParser) -> None:
     _chapters(proof)
     words = _("only these rules, also those that are off; repeatable")
     proof.add_argument("--rule", action="append", choices=PROOF_RULES, default=[], help=words)
-    proof.add_argument("--json", action="store_true")
+    proof.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def _scenes(scenes: argparse.ArgumentParser) -> None:
@@ -159,7 +159,7 @@ def _scenes(scenes: argparse.ArgumentParser) -> None:
     one.add_argument("--at", type=int, metavar=_("OFFSET"), help=_("put a break before this character of the chapter"))
     words = _("your own beats of scene S in the outline, from a file, or - for input")
     one.add_argument("--beats", nargs=2, metavar=("S", _("FILE")), help=words)
-    scenes.add_argument("--json", action="store_true")
+    scenes.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
 def export_arguments(exported: argparse.ArgumentParser) -> None:
@@ -195,4 +195,4 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     change.add_argument("--assign", nargs=2, metavar=(_("PART"), _("CHAPTER")), help=words)
     words = _("by rule: which names of the beats are in the text, of --chapter or counted for each chapter")
     outline.add_argument("--progress", action="store_true", help=words)
-    outline.add_argument("--json", action="store_true")
+    outline.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -332,6 +333,20 @@ def test_what_the_parser_says_is_in_the_users_language(call: Call) -> None:
     assert "无法识别的参数：--nothing" in call("--lang", "zh", "status", "x", "--nothing").err
     helped = call("--lang", "zh", "status", "--help").out
     assert "显示本帮助并退出" in helped and "usage" not in helped and "options" not in helped
+
+
+def test_chinese_help_is_laid_out_by_cells(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cells(row: str) -> int:
+        return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in row)
+
+    monkeypatch.setenv("COLUMNS", "60")
+    _usage, found = call("--lang", "zh", "candidates", "--help").out.split("位置参数：\n")
+    _arguments, options = found.split("选项：\n")
+    assert max(map(cells, options.splitlines())) <= 60 - 2
+    shown = ("项目的文件夹", "与 --node 同用：对比", "要对比其输出的节点", "按字母选用这份候选稿")
+    rows = [next(row for row in found.splitlines() if words in row) for words in shown]
+    assert len({cells(row.partition(words)[0]) for row, words in zip(rows, shown, strict=True)}) == 1
+    assert not any(row.strip()[:1] in "，。、；：" for row in options.splitlines() if row.strip())
 
 
 def test_what_only_looks_works_beside_the_program_that_writes(demo: Path, call: Call, tmp_path: Path) -> None:
