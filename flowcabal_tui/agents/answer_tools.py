@@ -31,7 +31,8 @@ _LEAST_WINDOW: Final = 32_000
 def with_tools(request: ModelRequest, shape: type[BaseModel], endpoint: Endpoint) -> ModelRequest:
     """Returns the request with the tools of all questions about a chapter and requires the one of `shape`.
 
-    Returns it unchanged for other shapes, for a small context window, and where answers are not asked for by tools.
+    Returns it unchanged for other shapes, for a small context window, and for the offline model. Tools are sent only
+    where answers are asked for by tools.
     """
     is_small = endpoint.context_window is not None and endpoint.context_window < _LEAST_WINDOW
     if shape not in _NAMES or endpoint.provider == "offline" or is_small:

@@ -44,7 +44,7 @@ _PAD: Final = "\0"
 
 
 def use_catalogue() -> None:
-    """From now on argparse asks this program's catalogue, not gettext's own; there is no other door."""
+    """Makes argparse use this program's catalogue in place of gettext's own; there is no other way."""
     setattr(argparse, "_", _)  # noqa: B010  # the stubs do not know that name
 
 

@@ -29,20 +29,21 @@ CHANGEABLE: Final[Mapping[str, tuple[str, ...]]] = {
     "knowledge": ("enabled", "url", "api_key_env"),
     "budget": ("context_tokens", "max_cost", "max_tokens"),
 }
-"""What a command may change; commands, actions and plug-ins are written into the file by hand."""
+"""The tables that a command may change; commands, actions and plug-ins are written into the file by hand."""
 _Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsSeen:
-    """What a look at the file has found: the tables that are different now, and why it cannot be used ("": it can)."""
+    """The result of reading the file again: the tables that changed, and the reason why it cannot be used ("": it
+    can)."""
 
     tables: tuple[str, ...] = ()
     problem: str = ""
 
 
 class SettingsInForce:
-    """`settings` are in force, `written` are those of the file; `problem` says why the file cannot be read."""
+    """`settings` are in force, `written` are those of the file; `problem` is the reason why the file cannot be read."""
 
     def __init__(self, folder: Path, settings: ProjectSettings) -> None:
         self._folder, self._opened = folder, settings
@@ -67,7 +68,8 @@ class SettingsInForce:
                 ) from error
 
     async def look(self) -> SettingsSeen | None:
-        """Reads the file again if it was written since; None: it says the same. What was good stays in force."""
+        """Reads the file again if it was written since; None: it has the same content. The last good settings stay in
+        force."""
         async with self._lock:
             stamp = await asyncio.to_thread(self._stamp)
             if stamp is None or stamp == self._seen:

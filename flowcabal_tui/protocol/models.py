@@ -64,10 +64,10 @@ class ChangeSettings(Command):
 
 @event
 class SettingsChanged(Event):
-    """Another program has written the project's file. `tables` are different now.
+    """Another program has written the project's file. `tables` are the changed ones.
 
-    `later` is what counts when the project is opened again; `problem` says why the file cannot be used ("": it can):
-    then the settings before it stay in force.
+    `later` are those that take effect when the project is opened again; `problem` is the reason why the file cannot be
+    used ("": it can): then the settings before it stay in force.
     """
 
     type: ClassVar[str] = "settings:changed"

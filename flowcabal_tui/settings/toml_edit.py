@@ -25,7 +25,7 @@ _EMPTY: Final[tuple[object, ...]] = (None, "", (), [], {})
 def changes(
     before: Mapping[str, Any], after: Mapping[str, Any], brief: Mapping[str, Any], keys: Keys = ()
 ) -> Iterator[Change]:
-    """What differs between two forms of settings with their defaults; `brief` is `after` without them.
+    """The differences between two forms of settings with their defaults; `brief` is `after` without them.
 
     A value that was set stays written when it becomes the default again, unless it is empty.
     """

@@ -42,7 +42,7 @@ _UV_DEFAULT: Final = re.compile(r"default: <?(https?://[^\s>\]]+)")
 
 
 def network_environment(temporary: Path) -> dict[str, str]:
-    """What the tools see: places of programs, the user's index settings and proxies, and a `temporary` folder."""
+    """The environment of the tools: program paths, the user's index settings and proxies, and a `temporary` folder."""
     network = {name: value for name, value in os.environ.items() if _NETWORK.fullmatch(name)}
     return minimal_environment() | network | {"TMPDIR": str(temporary)}
 

@@ -18,7 +18,7 @@ from flowcabal_tui.system.files import Folder
 from flowcabal_tui.system.processes import find_program
 
 VERSION: Final = "0.5.2"
-"""What is installed, with the versions in constraints.txt beside this file."""
+"""The version to install, with the versions in constraints.txt beside this file."""
 LICENCE: Final = "AGPL-3.0"
 _RECORD: Final = "flowcabal-installed.json"
 _MODULE: Final = "openviking_cli.server_bootstrap"

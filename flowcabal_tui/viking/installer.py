@@ -33,7 +33,7 @@ PACKAGES: Final = 313
 FETCHED_MEGABYTES: Final = 200
 INSTALLED_MEGABYTES: Final = 900
 NEEDED_MEGABYTES: Final = 1500
-"""Figures of Python 3.11 on Linux: packages, their archives, what they take on the disk, and the most at one time."""
+"""Figures of Python 3.11 on Linux: packages, their archives, their size on the disk, and the most at one time."""
 _FULL_MEGABYTES: Final = 16
 """A failure with less than this left is one of the disk: not every tool says so."""
 _LOOK_SECONDS: Final = 0.25
@@ -52,7 +52,7 @@ _REASON: Final = re.compile(r"^(?:ERROR|error)\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an installation would do. `sources`: hosts and folders, () where they cannot be known."""
+    """The plan of an installation. `sources`: hosts and folders, () where they cannot be known."""
 
     folder: Path
     tool: str
@@ -64,7 +64,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far it is: `done` of `total` packages; a total of 0 means that nothing is counted."""
+    """The progress: `done` of `total` packages; a total of 0 means that nothing is counted."""
 
     step: Step
     done: int = 0

@@ -16,7 +16,8 @@ from flowcabal_tui.viking.manifest import Manifest, Record
 
 _LEVELS: Final[tuple[Literal[0, 1, 2], ...]] = (0, 1, 2)
 MOST_TARGETS: Final = 100
-"""Each target costs the server time: with more targets, more results are requested without any and filtered here."""
+"""Each target costs the server time: with more of them, more results are requested over the whole scope and filtered
+here."""
 _OPENED: Final = 4
 """Directories whose texts are searched because their L0 or L1 is near."""
 _FROM_EACH: Final = 2

@@ -1,4 +1,4 @@
-"""Settings of an open project: what its file says, changes of it, and changes that another program makes."""
+"""Settings of an open project: the values of its file, changes of it, and changes by another program."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from flowcabal_tui.settings.project_file import ProjectSettings
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """The settings as the project's file has them. `later`: what is in force when the book is opened again;
-    `problem` says why the file cannot be read: then these are the last good settings."""
+    """The settings in the project's file. `later`: tables that take effect when the book is opened again; `problem` is
+    the reason why the file cannot be read: then these are the last good settings."""
 
     settings: ProjectSettings
     later: tuple[str, ...] = ()
@@ -30,12 +30,12 @@ class SettingsService:
         self._base = parts.base
 
     async def view(self) -> SettingsView:
-        """What the file says."""
+        """The settings in the file."""
         changes = self._base.changes
         return SettingsView(changes.written, changes.later, changes.problem)
 
     async def look(self) -> None:
-        """Reads a file that another program has written; says so by an event. What it asks for newly is held back."""
+        """Reads a file that another program has written, and emits an event. New requests of it are held back."""
         seen = await self._base.changes.look()
         if seen is not None:
             await self._base.trust.view()

@@ -29,7 +29,7 @@ BESIDE: Final = 72
 
 @dataclass(frozen=True, slots=True)
 class CardRow:
-    """A row of the card: `target` says what Enter opens, `label` what the words are."""
+    """A row of the card: `target` is the place that Enter opens, `label` the kind of the words."""
 
     target: str
     label: str
@@ -74,7 +74,7 @@ class NameCardPanel(Vertical):
 
     @dataclass
     class RenameRequested(Request):
-        """Who is on the card gets another name, everywhere."""
+        """The writer asks to rename the entity on the card everywhere."""
 
     @dataclass
     class Left(Request):
@@ -85,7 +85,7 @@ class NameCardPanel(Vertical):
         self._rows: tuple[CardRow, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Who it is, and the rows."""
+        """The name, and the rows."""
         yield Static(_("No name is at the cursor."), markup=False, classes="who")
         yield PickList()
 
