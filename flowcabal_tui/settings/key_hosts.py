@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.settings.secrets import keep_secret, read_secrets
 from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
 
 KeyHost = tuple[str, str]
@@ -46,6 +48,19 @@ def _key_hosts(user: UserSettings) -> KeyHosts:
         if not is_encrypted(address):
             plain.add(host_of(address))
     return KeyHosts({name: frozenset(bound) for name, bound in hosts.items()}, frozenset(plain))
+
+
+def keep_model_key(endpoint: Endpoint, key: str) -> Endpoint:
+    """Keeps the key of an endpoint as its `secret`, and returns the endpoint with the entry's name.
+
+    An entry whose key belongs to another host is left alone: the name is then that of this host. Raises OSError or
+    SettingsError.
+    """
+    host, name = host_of(endpoint.address), endpoint.secret
+    if name in read_secrets() and not key_hosts().allows(name, host):
+        name = host
+    keep_secret(name, key)
+    return endpoint.model_copy(update={"api_key_env": "", "secret": name})
 
 
 def bind_keys(pairs: Iterable[KeyHost]) -> None:

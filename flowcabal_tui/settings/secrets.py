@@ -11,6 +11,10 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.locked import locked
+from flowcabal_tui.settings.toml_edit import edited
+from flowcabal_tui.settings.toml_file import require_writable
+from flowcabal_tui.system.files import write_whole
 
 
 def read_secrets() -> dict[str, str]:
@@ -30,6 +34,16 @@ def read_secrets() -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise SettingsError(_("Cannot read {file}.").format(file=path), type(error).__name__) from error
     return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+def keep_secret(name: str, key: str) -> None:
+    """Writes a key into the secrets file, which only the user can read. Raises OSError or SettingsError."""
+    path = paths.secrets_file().resolve()
+    with locked(paths.secrets_file()):
+        read_secrets()  # a file that others can read, or that is broken, is left as it is
+        text = path.read_bytes().decode("utf-8") if path.exists() else ""
+        require_writable(path)
+        write_whole(path, edited(text, [((name,), key)]).encode())
 
 
 def has_key(endpoint: Endpoint, environ: Mapping[str, str] = os.environ) -> bool:

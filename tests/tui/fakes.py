@@ -127,6 +127,7 @@ from tests.tui.fake_impact import FakeImpact
 from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 from tests.tui.fake_revision import FakeRevision
+from tests.tui.fake_settings import FakeSettings
 
 
 class FakeDrafts:
@@ -180,6 +181,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
             "host, process 4711" if read_only else "",
         )  # fmt: skip
         self.trust_view = TrustView("trusted", TrustRequest())
+        self.settings = FakeSettings(self._info.name, self.words.language, endpoint)
         self.sent: list[Command] = []
         self.results: dict[type[Command], str] = {}
         """What commands give back, of which nothing else is known."""
@@ -296,6 +298,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     def _apply(self, command: Command, known: CommandId) -> str:
         """What a command changes; the id of what it made."""
+        self.settings.apply(command)
         match command:
             case ConfirmTrust(items=items):
                 rest = self.trust_view.asked.beyond(items)

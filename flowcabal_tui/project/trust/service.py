@@ -132,7 +132,7 @@ class Trust:
         self._require_calls((asked.model_item(table, endpoint), *asked.key_items(endpoint)))
         key = find_key(endpoint)
         if key is not None:
-            self._require_transport(endpoint.address)
+            require_transport(endpoint.address)
         return key
 
     def require_knowledge(self) -> None:
@@ -144,7 +144,7 @@ class Trust:
         self.require(asked.knowledge_item(knowledge.url, knowledge.api_key_env))
         if knowledge.api_key_env:
             self._require_calls((asked.key_item(knowledge.api_key_env, knowledge.url),))
-            self._require_transport(knowledge.url)
+            require_transport(knowledge.url)
 
     def require_prompt(self, name: str, text: str) -> None:
         """For a file in `prompts`. Raises ModelError(NOT_CONFIRMED)."""
@@ -202,16 +202,6 @@ class Trust:
             self.require(*items)
         except ProjectNotConfirmed as error:
             raise ModelError(ModelFault.NOT_CONFIRMED, error.title, error.detail, error.advice) from error
-
-    def _require_transport(self, url: str) -> None:
-        if not is_safe_transport(url):
-            host = host_of(url)
-            raise ModelError(
-                ModelFault.NOT_CONFIRMED,
-                _("A key is not sent to {host} over plain http.").format(host=host),
-                _("Anyone between this machine and that one could read it. Nothing was sent."),
-                _('Use https, or add "{host}" to plain_http in your own config.toml.').format(host=host),
-            )
 
     def _allows(self, item: TrustItem) -> bool:
         return self._for_this_run or self._is_confirmed(item)
@@ -318,6 +308,18 @@ class Trust:
     def tell(self) -> None:
         """Emits the trust state of the project."""
         self._emit(TrustChanged(self.state, len(self._asked), self._problem))
+
+
+def require_transport(url: str) -> None:
+    """Raises ModelError(NOT_CONFIRMED) where a key would go over plain http to another machine."""
+    if not is_safe_transport(url):
+        host = host_of(url)
+        raise ModelError(
+            ModelFault.NOT_CONFIRMED,
+            _("A key is not sent to {host} over plain http.").format(host=host),
+            _("Anyone between this machine and that one could read it. Nothing was sent."),
+            _('Use https, or add "{host}" to plain_http in your own config.toml.').format(host=host),
+        )
 
 
 def not_confirmed(refused: TrustRequest) -> ProjectNotConfirmed:

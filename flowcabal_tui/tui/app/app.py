@@ -36,9 +36,9 @@ from flowcabal_tui.tui.app.driver import PatientDriver
 from flowcabal_tui.tui.app.entry import ModelProposal, ProjectAccess
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.key_order import KeyOrder
-from flowcabal_tui.tui.app.keymap import current_ids, key_problems, usable_keymap
 from flowcabal_tui.tui.app.opening import OpeningScreen
 from flowcabal_tui.tui.app.projects import ProjectOpener
+from flowcabal_tui.tui.app.settings.preferences import Preferences
 from flowcabal_tui.tui.app.signals import listen
 from flowcabal_tui.tui.app.theme_choice import ThemeChoice, role_defaults
 from flowcabal_tui.tui.shared.actions import bindings, shown_key
@@ -113,10 +113,10 @@ class FlowCabalApp(App[int]):
         self._state_folder, self._now = state_folder, clock
         self.crash_words = ""
         self._kept_theme = settings.theme
-        self._own_keys = current_ids(settings.keys)
+        self.preferences = Preferences(self, settings, self._show_language)
         self.front = ProjectOpener(self, access, settings, proposals, clock)
         self._keys = KeyOrder(self, super().on_event)
-        self.commands = CommandRunner(self, self._own_keys)
+        self.commands = CommandRunner(self, self.preferences.own_keys)
 
     async def on_event(self, event: Event) -> None:
         """Keys and pastes of the terminal go one by one."""
@@ -145,7 +145,7 @@ class FlowCabalApp(App[int]):
         """Sets colours and keys before the first frame; everything for the panes follows it."""
         for follower in (self.announcer, self.commands):
             self.screen_change_signal.subscribe(self, follower.screen_changed)
-        self.set_keymap(usable_keymap(self._own_keys))
+        self.preferences.set_keymap()
         if not self.is_headless:
             listen(self.departure.terminate, self.departure.hang_up)
         self.call_after_refresh(self._after_first_frame)
@@ -160,8 +160,7 @@ class FlowCabalApp(App[int]):
             end_loading()
             if not self._settings.wizard_done:
                 self.front.show_wizard()
-        if self._own_keys:
-            self._check_keys()
+        self.preferences.watch()
         self.looks.watch()
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
@@ -170,11 +169,6 @@ class FlowCabalApp(App[int]):
         if not self.front.wizard_runs and theme.name != self._kept_theme:
             self._kept_theme = theme.name
             self._access.remember(self.screen_language, theme.name)
-
-    def _check_keys(self) -> None:
-        """Names what is wrong with the user's own keys; refuses nothing."""
-        for words in key_problems(self._own_keys):
-            self.notify(words, severity="warning", markup=False)
 
     # The screen at the bottom, and notices
 
@@ -292,6 +286,10 @@ class FlowCabalApp(App[int]):
         """One letter more runs a command."""
         self.commands.lead()
 
+    def action_settings(self) -> None:
+        """What the user and the open book have set."""
+        self.preferences.show()
+
     def action_jump(self) -> None:
         """Letters over the panes."""
         from flowcabal_tui.tui.widgets.jump import JumpOverlay
@@ -300,8 +298,12 @@ class FlowCabalApp(App[int]):
 
     def action_language(self) -> None:
         """The other language, at once and for the next start."""
-        self.screen_language = use_language("en" if self.screen_language.startswith("zh") else "zh_CN")
-        self._access.remember(self.screen_language, self.theme)
+        code = "en" if self.screen_language.startswith("zh") else "zh_CN"
+        self._access.remember(code, self.theme)
+        self._show_language(code)
+
+    def _show_language(self, code: str) -> None:
+        self.use_screen_language(code)
         workspace = self.departure.workspace
         if workspace is not None:
             attempt(workspace, self._same_workspace(workspace))

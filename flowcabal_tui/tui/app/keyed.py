@@ -12,6 +12,8 @@ from flowcabal_tui.tui.app.first_run import FirstRunScreen
 from flowcabal_tui.tui.app.leader import LeaderScreen
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
+from flowcabal_tui.tui.app.settings.keys import KeysScreen
+from flowcabal_tui.tui.app.settings.page import SettingsScreen
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.days import DaysScreen
@@ -33,6 +35,7 @@ from flowcabal_tui.tui.memory.knowledge import KnowledgeScreen
 from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen
 from flowcabal_tui.tui.memory.profiles import ProfilePane
 from flowcabal_tui.tui.memory.queue import QueueScreen
+from flowcabal_tui.tui.models.model_form import ModelForm
 from flowcabal_tui.tui.models.trust import TrustScreen
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
@@ -154,6 +157,9 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Outline of a chapter"), BeatsScreen),
     (mark("Outline beside the text"), BeatsPanel),
     (mark("Trust"), TrustScreen),
+    (mark("Settings"), SettingsScreen),
+    (mark("Keys"), KeysScreen),
+    (mark("Model"), ModelForm),
     (mark("Revision"), RevisionScreen),
     (mark("Comments"), CommentsScreen),
     (mark("Passes"), PassesScreen),

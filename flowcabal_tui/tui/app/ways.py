@@ -8,6 +8,7 @@ from textual.dom import DOMNode
 
 from flowcabal_tui.tui.app.commands import Command, all_commands
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
+from flowcabal_tui.tui.app.settings.page import SettingsScreen
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.kept import KeptScreen
@@ -60,7 +61,7 @@ _OPENED_BY: Final[dict[type[DOMNode], str]] = {
     EntitiesScreen: "story.names", EgoScreen: "names.graph", MentionsScreen: "names.mentions",
     RecordsScreen: "story.promises", ProposalsScreen: "story.proposals", FindingsScreen: "story.findings",
     ImpactScreen: "story.impact", WorkflowList: "workflow.template", WorkflowVersionsScreen: "workflows.versions",
-    BuildsScreen: "builds.open", BeatsPanel: "book.beats",
+    BuildsScreen: "builds.open", BeatsPanel: "book.beats", SettingsScreen: "app.settings",
 }  # fmt: skip
 """The id of the command that opens a page. What is not here opens by itself, such as a question."""
 

@@ -49,6 +49,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("Ask about the book, beside whatever is on the screen; the same key closes it."),
            "app", "conversation", wins=True),
     Action("app.theme", "f12", mark("Theme"), mark("Choose the colours of the screen."), "app", "change_theme"),
+    Action("app.settings", "dollar_sign", mark("Settings"),
+           mark("Models, knowledge server, agents, goals, language, colours and keys."), "app", "settings"),
     Action("app.language", "ctrl+l", mark("中文 / English"), mark("Switch the language of the screen."),
            "app", "language"),
     Action("app.quit", "ctrl+q", mark("Quit"), mark("Save drafts, close the project and quit."),
@@ -226,6 +228,7 @@ _SIGNS: Final[dict[str, str]] = {
     "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
     "exclamation_mark": "!", "ampersand": "&", "asterisk": "*", "equals_sign": "=", "full_stop": ".", "colon": ":",
     "comma": ",", "fullwidth_comma": "，",
+    "dollar_sign": "$",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 

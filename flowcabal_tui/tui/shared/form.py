@@ -38,7 +38,10 @@ def names_of(typed: str) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class Field:
     """One row. A `value` that is a bool makes a box to tick, `choices` (id, words) a list; `names` complete a name,
-    `path` a path."""
+    `path` a path.
+
+    `is_key`: what is typed is not shown.
+    """
 
     id: str
     words: str
@@ -47,6 +50,7 @@ class Field:
     names: bool = False
     choices: tuple[tuple[str, str], ...] = ()
     path: bool = False
+    is_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,11 @@ class FormScreen(TypedScreen[T]):
             for field in self._form_fields:
                 yield from self._row(field)
             yield Static(markup=False, classes="wrong")
-            yield Static(_("Ctrl+s: apply   Esc: cancel"), markup=False)
+            yield Static(self.keys_words(), markup=False)
+
+    def keys_words(self) -> str:
+        """The last line: the keys of the form."""
+        return _("Ctrl+s: apply   Esc: cancel")
 
     def _row(self, field: Field) -> Iterator[Widget]:
         known = f"field-{field.id}"
@@ -146,17 +154,27 @@ class FormScreen(TypedScreen[T]):
             suggester = PathSuggester() if field.path else self._suggester if field.names else None
             inner = Input(
                 _shown(field.value), placeholder=field.hint, id=known, compact=True,
-                select_on_focus=False, suggester=suggester,
+                select_on_focus=False, suggester=suggester, password=field.is_key,
             )  # fmt: skip
         yield Horizontal(Static(field.words, markup=False), inner)
 
     def action_take(self) -> None:
         """Returns the value, or shows the error."""
-        typed = {field.id: self._value(field) for field in self._form_fields}
+        typed = self.typed()
+        if typed is not None:
+            self.dismiss(typed)
+
+    def typed(self) -> T | None:
+        """What the fields say; None where they cannot be read, which is shown."""
         try:
-            self.dismiss(self._read_typed(Typed(typed)))
+            return self._read_typed(Typed({field.id: self._value(field) for field in self._form_fields}))
         except Unreadable as error:
-            self.query_one(".wrong", Static).update(f"! {clean(str(error))}")
+            self.say(f"! {clean(str(error))}")
+            return None
+
+    def say(self, words: str) -> None:
+        """Shows a line below the fields."""
+        self.query_one(".wrong", Static).update(words)
 
     def _value(self, field: Field) -> str | bool:
         """The value of a field; text of several lines that was not touched stays as it is."""

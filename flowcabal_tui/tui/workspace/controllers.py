@@ -20,6 +20,7 @@ from flowcabal_tui.tui.memory.controller import MemoryController
 from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
 from flowcabal_tui.tui.memory.queue_controller import QueueController
 from flowcabal_tui.tui.models.controller import ModelController
+from flowcabal_tui.tui.models.settings_watch import SettingsWatch
 from flowcabal_tui.tui.revision.controller import RevisionController
 from flowcabal_tui.tui.revision.marks import CommentMarks
 from flowcabal_tui.tui.runs.control import RunControl
@@ -127,6 +128,7 @@ def _in_order(screen: WorkspaceScreen) -> tuple[object, ...]:
         screen.talk,
         screen.builds,
         screen.library,
+        SettingsWatch(screen, workbench),
         EngineNotices(screen),
     )
 

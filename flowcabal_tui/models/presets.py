@@ -1,0 +1,66 @@
+"""Providers to choose from in a form: where they are, what a model of theirs is called, in which currency they bill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.model_calls import Endpoint, Provider
+from flowcabal_tui.domain.text import slug
+from flowcabal_tui.models.discover import KNOWN, LOCAL
+
+_IN_YUAN: Final = frozenset(("DeepSeek", "Qwen (DashScope)", "Kimi (Moonshot)", "GLM (Zhipu)", "SiliconFlow"))
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A provider, or a server program on this machine. `embedding` is its model for vectors ("": it has none)."""
+
+    name: str
+    provider: Provider = "openai"
+    base_url: str = ""
+    model: str = ""
+    embedding: str = ""
+    key_env: str = ""
+    currency: str = "USD"
+    local: bool = False
+
+    @property
+    def secret(self) -> str:
+        """The name of its key in the user's secrets file."""
+        return slug(self.name.partition("(")[0].strip().lower(), fallback="key")
+
+    @property
+    def address(self) -> str:
+        """The address that is called, also where the provider's own need not be written."""
+        return Endpoint(provider=self.provider, model="-", base_url=self.base_url).address
+
+
+OTHER: Final[tuple[Preset, ...]] = (Preset("openai"), Preset("anthropic", provider="anthropic"))
+"""Any other address, by what it speaks."""
+OFFLINE: Final = Preset("offline", provider="offline", model="offline", local=True)
+PRESETS: Final[tuple[Preset, ...]] = (
+    *(
+        Preset(
+            each.name, each.provider, each.base_url, each.model, each.embedding, each.key_env,
+            "CNY" if each.name in _IN_YUAN else "USD",
+        )
+        for each in KNOWN
+    ),
+    *(Preset(name, base_url=url, local=True) for name, url in LOCAL.items()),
+)  # fmt: skip
+
+
+def preset_of(endpoint: Endpoint | None) -> Preset:
+    """The preset whose provider and host an endpoint has, else what it speaks."""
+    if endpoint is None:
+        return PRESETS[0]
+    if endpoint.provider == "offline":
+        return OFFLINE
+    same = (
+        each
+        for each in PRESETS
+        if each.provider == endpoint.provider and host_of(each.address) == host_of(endpoint.address)
+    )
+    return next(same, OTHER[endpoint.provider == "anthropic"])

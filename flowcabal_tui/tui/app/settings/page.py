@@ -1,0 +1,288 @@
+"""The settings page: a row a setting, Enter changes it, in the user's file or in that of the open book."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.overview import Goals
+from flowcabal_tui.domain.text import clean, clean_line
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.protocol.book import SetGoals
+from flowcabal_tui.protocol.models import ChangeSettings, SetModel
+from flowcabal_tui.settings.key_hosts import keep_model_key, key_hosts
+from flowcabal_tui.settings.project_file import ModelsSettings
+from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
+from flowcabal_tui.tui.app.settings.forms import Values, agents_form, knowledge_form, project_form
+from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SettingRow, sections
+from flowcabal_tui.tui.book.days import goals_form
+from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm
+from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.hint_line import HintLine
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+from flowcabal_tui.tui.widgets.roles import role_style
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+    from flowcabal_tui.project.services.settings import SettingsView
+    from flowcabal_tui.tui.shared.form import FormScreen
+
+T = TypeVar("T")
+_PLACES: Final = ("book", "own")
+"""Where models are set: in the open book, or for new ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a setting of the screen does at once. `themes` are the names to choose from; `keys` shows the keys."""
+
+    themes: tuple[str, ...]
+    theme: Callable[[str], None]
+    language: Callable[[str], None]
+    keys: Callable[[], Awaitable[None]]
+
+
+class SettingsScreen(ModalScreen[None]):
+    """`workbench` is the open book; None: none is open."""
+
+    help = HelpData(
+        mark("Settings"),
+        mark("Enter changes the setting under the cursor. Only its own line of the file is written; your comments "
+             "stay. `+` adds a further model that nodes may name, `D` takes the model under the cursor away. Rows "
+             "marked ↻ count when the book is opened again. A file that you change in an editor is read at once."),
+    )  # fmt: skip
+    DEFAULT_CSS = """
+    SettingsScreen { background: $background; }
+    SettingsScreen > .head { height: auto; max-height: 5; padding: 0 1; }
+    SettingsScreen > PickList { padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", mark("Back"), priority=True, id="settings.back"),
+        Binding("plus", "add", mark("Add a model"), id="settings.add",
+                tooltip=mark("Add a further model, by a name of your own; nodes may name it.")),
+        Binding("D", "remove", mark("Take the model away"), id="settings.remove",
+                tooltip=mark("Take the model under the cursor out of the settings; its key stays.")),
+        HELP_KEYS,
+    ]  # fmt: skip
+
+    def __init__(self, workbench: Project | None, effects: Effects) -> None:
+        super().__init__()
+        self._workbench, self._effects = workbench, effects
+        self._user = UserSettings()
+        self._book_view: SettingsView | None = None
+
+    def compose(self) -> ComposeResult:
+        """What is wrong, the rows, the keys."""
+        yield Static(markup=False, classes="head")
+        yield PickList()
+        yield HintLine()
+
+    def on_mount(self) -> None:
+        """The first row that can be changed is under the cursor."""
+        self.query_one(PickList).focus()
+        attempt(self, self.reload(), group="reload")
+
+    async def reload(self) -> None:
+        """Reads both files again."""
+        wrong = []
+        try:
+            self._user = await asyncio.to_thread(load_user)
+        except SettingsError as error:
+            wrong += [error.title, error.detail]
+        if self._workbench is not None:
+            await self._workbench.settings.look()
+            self._book_view = await self._workbench.settings.view()
+            if self._book_view.problem:
+                wrong += [self._book_view.problem, _("The last good settings are in force.")]
+        self._fill(wrong)
+
+    def _fill(self, wrong: list[str]) -> None:
+        head = Content.styled(_("Settings"), "bold")
+        lines = [Content.styled(f"! {clean(words)}", role_style("failed")) for words in wrong]
+        self.query_one(".head", Static).update(Content("\n").join([head, *lines]))
+        columns = Columns(Column(least=18), Column(rank=1, least=20, fill=True), Column(role="stale"))
+        rows: list[Option] = []
+        for section in sections(self._user, self._book_view):
+            rows.append(Option(Content.styled(section.heading, "bold"), disabled=True))
+            rows += [Option(self._row(columns, row), id=row.id) for row in section.rows]
+        self.query_one(PickList).refill(rows)
+
+    def _row(self, columns: Columns, row: SettingRow) -> ColumnRow:
+        later = "↻" if row.later else ""
+        return columns.row(Cell(row.name), Cell(row.value), Cell(later), indent=2)
+
+    @on(OptionList.OptionSelected)
+    def change(self, event: OptionList.OptionSelected) -> None:
+        """Enter: the form, or the choice, of the row."""
+        event.stop()
+        attempt(self, self._change(event.option_id or ""), group="change", exclusive=True)
+
+    async def _change(self, row: str) -> None:
+        place, _sign, table = row.partition(":")
+        if place in _PLACES:
+            await self._change_model(place, table)
+        elif row == "keys":
+            await self._effects.keys()
+        elif row in ("language", "theme", "editor"):
+            await self._change_screen(row)
+        elif self._book_view is not None and self._workbench is not None:
+            await self._change_book(row, self._book_view, self._workbench)
+        await self.reload()
+
+    # The book
+
+    async def _change_book(self, row: str, view: SettingsView, workbench: Project) -> None:
+        settings = view.settings
+        if row == "goals":
+            goals = await self.app.push_screen_wait(goals_form(Goals(**dict(settings.goals))))
+            if goals is not None:
+                await workbench.carry_out(SetGoals(goals))
+            return
+        forms: Mapping[str, Callable[[], FormScreen[Values]]] = {
+            "project": lambda: project_form(settings.project),
+            "agents": lambda: agents_form(settings.agents),
+            "knowledge": lambda: knowledge_form(settings.knowledge),
+        }
+        values = await self.app.push_screen_wait(forms[row]())
+        old = getattr(settings, row)
+        if values is None or all(getattr(old, name) == value for name, value in values.items()):
+            return
+        url = str(values.get("url", ""))
+        if url and values["enabled"] and not await self._agrees(
+            _("Send the book to {host}?").format(host=host_of(url)),
+            _("A knowledge server gets the whole text of the book."),
+        ):  # fmt: skip
+            return
+        await workbench.carry_out(ChangeSettings(row, values))
+
+    # Models
+
+    async def _change_model(self, place: str, table: str) -> None:
+        models = self._models(place)
+        known = models.tables.get(table)
+        title = _(ROLE_WORDS[table]) if table in ROLE_WORDS else clean_line(table.removeprefix("more."))
+        form = ModelForm(title, known, KnownKeys.now(), embeds=table == "embedding")
+        choice = await self.app.push_screen_wait(form)
+        if choice is None or (choice.endpoint == known and not choice.key):
+            return
+        if await self._may_use(choice.endpoint, known):
+            endpoint = choice.endpoint
+            if choice.key:
+                endpoint = await self._saved(lambda: keep_model_key(choice.endpoint, choice.key))
+            await self._keep_model(place, table, endpoint)
+
+    def _models(self, place: str) -> ModelsSettings:
+        if place == "book" and self._book_view is not None:
+            return self._book_view.settings.models
+        return self._user.models
+
+    async def _may_use(self, endpoint: Endpoint, known: Endpoint | None) -> bool:
+        """The user's word for a host that gets text, or a key, which it did not get before."""
+        if endpoint.provider == "offline":
+            return True
+        host, hosts = host_of(endpoint.address), key_hosts()
+        names = [name for name in (endpoint.api_key_env, endpoint.secret) if name]
+        is_same = known is not None and known.address == endpoint.address
+        if endpoint.is_local or (is_same and all(hosts.allows(name, host) for name in names)):
+            return True
+        words = [_("Every call costs money, and your manuscript is sent to its provider.")]
+        words += [_("The key {name} is sent to {host}.").format(name=clean_line(name), host=host) for name in names]
+        return await self._agrees(_("Use {model} at {host}?").format(model=endpoint.model, host=host), "\n".join(words))
+
+    async def _keep_model(self, place: str, table: str, endpoint: Endpoint | None) -> None:
+        if place == "book" and self._workbench is not None:
+            await self._workbench.carry_out(SetModel(table, endpoint))
+        else:
+            await self._saved(lambda: change_user(lambda user: with_own_model(user, table, endpoint)))
+        self.notify(_("Saved."), markup=False)
+
+    def action_add(self) -> None:
+        """A further model."""
+        attempt(self, self._add(), group="change", exclusive=True)
+
+    async def _add(self) -> None:
+        place = "book" if self._book_view is not None else "own"
+        name = await self.app.push_screen_wait(PromptLine(_("Name of the further model, as nodes are to name it")))
+        name = clean_line(name or "").strip()
+        if name:
+            await self._change_model(place, f"more.{name}")
+            await self.reload()
+
+    def action_remove(self) -> None:
+        """The model under the cursor goes."""
+        attempt(self, self._remove(), group="change", exclusive=True)
+
+    async def _remove(self) -> None:
+        place, _sign, table = (self.query_one(PickList).picked or "").partition(":")
+        if place not in _PLACES or table not in self._models(place).tables:
+            self.notify(_("Put the cursor on a model that is set."), markup=False)
+            return
+        name = self._models(place).tables[table].model
+        if await self._agrees(_("Take {model} out of the settings?").format(model=name), _("Its key is kept.")):
+            await self._keep_model(place, table, None)
+            await self.reload()
+
+    # The screen
+
+    async def _change_screen(self, row: str) -> None:
+        if row == "editor":
+            typed = await self.app.push_screen_wait(
+                PromptLine(_("Command of an editor; empty: $VISUAL or $EDITOR"), value=self._user.editor)
+            )
+            if typed is not None:
+                await self._saved(lambda: change_user(lambda user: replace(user, editor=typed.strip())))
+            return
+        choices = LANGUAGES.items() if row == "language" else [(name, name) for name in self._effects.themes]
+        title = _("Language of the screen") if row == "language" else _("Colours")
+        chosen = await self.app.push_screen_wait(ChooseScreen(title, tuple((key, _(words)) for key, words in choices)))
+        if chosen is None:
+            return
+        if row == "theme":
+            await self._saved(lambda: change_user(lambda user: replace(user, theme=chosen)))
+            self._effects.theme(chosen)
+        else:
+            await self._saved(lambda: change_user(lambda user: replace(user, language=chosen)))
+            self.dismiss()
+            self._effects.language(chosen)
+
+    async def _agrees(self, title: str, words: str) -> bool:
+        answer: bool = await self.app.push_screen_wait(ConfirmScreen(clean_line(title), clean(words)))
+        return answer
+
+    async def _saved(self, write: Callable[[], T]) -> T:
+        """Writes a file of the user. Raises SettingsError."""
+        try:
+            return await asyncio.to_thread(write)
+        except OSError as error:
+            raise SettingsError(
+                _("The settings could not be saved."), os_reason(error), _("Nothing was changed.")
+            ) from error
+
+
+def with_own_model(user: UserSettings, table: str, endpoint: Endpoint | None) -> UserSettings:
+    """The user's settings with another model for new books; None takes it away."""
+    if name := table.removeprefix("more.") if table.startswith("more.") else "":
+        more = {key: each for key, each in user.models.more.items() if key != name}
+        update: dict[str, object] = {"more": more | ({name: endpoint} if endpoint else {})}
+    else:
+        update = {table: endpoint}
+    return replace(user, models=user.models.model_copy(update=update))

@@ -1,0 +1,101 @@
+"""Settings of the screen while it is shown: the settings page, own keys, a `config.toml` changed outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.locale import _
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.screen import ScreenSettings, load_screen
+from flowcabal_tui.tui.app.keymap import current_ids, key_problems, usable_keymap
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.app.app import FlowCabalApp
+
+LOOK_SECONDS: Final = 2.0
+"""Between two looks at the user's file."""
+
+
+class Preferences:
+    """Follows the user's file. `own_keys` are the keys that the user has set, by the ids of actions."""
+
+    def __init__(self, app: FlowCabalApp, settings: ScreenSettings, use_language: Callable[[str], None]) -> None:
+        self._app, self._settings, self._use_language = app, settings, use_language
+        self.own_keys: dict[str, str] = current_ids(settings.keys)
+        self._seen = _stamp()
+
+    def use_keys(self, keys: Mapping[str, str]) -> None:
+        """These keys count from now on."""
+        self.own_keys.clear()
+        self.own_keys.update(current_ids(keys))
+        self.set_keymap()
+
+    def set_keymap(self) -> None:
+        """Gives the app its keys."""
+        self._app.set_keymap(usable_keymap(self.own_keys))
+
+    def watch(self) -> None:
+        """Looks at the file from now on."""
+        if self.own_keys:
+            self.check_keys()
+        self._app.set_interval(LOOK_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Reads the file again if it was written since; one that is broken changes nothing, which is said."""
+        stamp = _stamp()
+        if stamp == self._seen:
+            return
+        self._seen = stamp
+        found = load_screen()
+        if found is None:
+            self._say_broken()
+            return
+        before, self._settings = self._settings, found
+        if current_ids(found.keys) != self.own_keys:
+            self.use_keys(found.keys)
+            self.check_keys()
+        if found.theme != before.theme and found.theme != self._app.theme:
+            self._app.looks.use(found.theme)
+        if found.language not in ("", before.language) and found.language[:2] != self._app.screen_language[:2]:
+            self._app.notify(_("The language of config.toml counts when the program is started again."), markup=False)
+        if found.editor != before.editor:
+            self._app.notify(_("The external editor counts when the book is opened again."), markup=False)
+
+    def _say_broken(self) -> None:
+        from flowcabal_tui.settings.user_file import load_user  # names the line
+
+        try:
+            load_user()
+        except SettingsError as error:
+            words = f"{error.detail}\n{_('The last good settings are in force.')}"
+            self._app.notify(words, title=error.title, severity="warning", markup=False)
+
+    def check_keys(self) -> None:
+        """Names what is wrong with the user's own keys; refuses nothing."""
+        for words in key_problems(self.own_keys):
+            self._app.notify(words, severity="warning", markup=False)
+
+    def show(self) -> None:
+        """Opens the settings page over what is shown."""
+        from flowcabal_tui.tui.app.settings.page import Effects, SettingsScreen  # not needed for the first frame
+
+        if any(isinstance(screen, SettingsScreen) for screen in self._app.screen_stack):
+            return
+        effects = Effects(self._app.looks.load(), self._app.looks.use, self._use_language, self.show_keys)
+        self._app.push_screen(SettingsScreen(self._app.departure.workbench, effects))
+
+    async def show_keys(self) -> None:
+        """Every key, to be changed by pressing another."""
+        from flowcabal_tui.tui.app.settings.keys import KeysScreen
+
+        await self._app.push_screen_wait(KeysScreen(self.own_keys, self.use_keys))
+
+
+def _stamp() -> tuple[int, int, int] | None:
+    try:
+        status = paths.user_file().stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,0 +1,126 @@
+"""The rows of the settings page: what is set, in words, and in which file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.project.services.settings import SettingsView
+from flowcabal_tui.settings.project_file import AgentsSettings, GoalsSettings, KnowledgeSettings, ModelsSettings
+from flowcabal_tui.settings.user_file import UserSettings
+
+ROLE_WORDS: Final = {
+    "user": mark("Writes the book"),
+    "agent": mark("Checks and summarizes"),
+    "embedding": mark("Search by meaning"),
+}
+LANGUAGES: Final = {"": mark("as the environment says"), "zh": "中文", "en": "English"}
+AGENT_WORDS: Final = {
+    "context": mark("Context: adds what a prompt must know"),
+    "monitor": mark("Monitor: checks drafts for contradictions"),
+    "curator": mark("Curator: summaries and profiles"),
+    "references": mark("Always look into reference books"),
+    "scene": mark("Ask a model who is in a scene"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """A row: `id` says what Enter changes, `later` that it counts when the book is opened again."""
+
+    id: str
+    name: str
+    value: str
+    later: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows under a heading that names their file."""
+
+    heading: str
+    rows: tuple[SettingRow, ...]
+
+
+def sections(user: UserSettings, view: SettingsView | None) -> Iterator[Section]:
+    """Those of the open book first (None: no book is open), then those of the user."""
+    if view is not None:
+        book, later = view.settings, view.later
+        yield Section(_("Models of this book"), tuple(_model_rows(book.models, "book")))
+        named = (clean_line(book.project.name), clean_line(book.project.author), LANGUAGES[book.project.language])
+        words = _(", ").join(part for part in named if part)
+        yield Section(
+            _("This book"),
+            (
+                SettingRow("project", _("Title, author, language"), words, "project.language" in later),
+                SettingRow("goals", _("Goals"), goals_words(book.goals)),
+                SettingRow("agents", _("Agents"), agents_words(book.agents)),
+                SettingRow("knowledge", _("Knowledge server"), knowledge_words(book.knowledge), "knowledge" in later),
+            ),
+        )
+    yield Section(_("Models of new books"), tuple(_model_rows(user.models, "own")))
+    changed = len(user.keys)
+    yield Section(
+        _("The screen"),
+        (
+            SettingRow("language", _("Language of the screen"), _(LANGUAGES.get(user.language[:2], user.language))),
+            SettingRow("theme", _("Colours"), user.theme),
+            SettingRow("keys", _("Keys"), _("{n} changed").format(n=changed) if changed else _("as they come")),
+            SettingRow("editor", _("External editor"), user.editor or _("$VISUAL or $EDITOR")),
+        ),
+    )
+
+
+def _model_rows(models: ModelsSettings, where: str) -> Iterator[SettingRow]:
+    unset = {
+        "user": _("not set: choose one"),
+        "agent": _("as the model that writes"),
+        "embedding": _("made here, from words alone"),
+    }
+    for role, words in ROLE_WORDS.items():
+        endpoint: Endpoint | None = getattr(models, role)
+        yield SettingRow(f"{where}:{role}", _(words), model_words(endpoint) if endpoint else unset[role])
+    for name, endpoint in models.more.items():
+        yield SettingRow(f"{where}:more.{name}", clean_line(name), model_words(endpoint))
+
+
+def model_words(endpoint: Endpoint) -> str:
+    """Model, host and prices."""
+    if endpoint.provider == "offline":
+        return _("offline model, for trying out")
+    where = f"{clean_line(endpoint.model)} @ {host_of(endpoint.address) or clean_line(endpoint.address)}"
+    if endpoint.price_in is None or endpoint.price_out is None:
+        price = _("free, on this machine") if endpoint.is_local else _("price unknown")
+    else:
+        price = f"{endpoint.price_in:f} / {endpoint.price_out:f} {clean_line(endpoint.currency)}"
+    return _("{model}, {price}").format(model=where, price=price)
+
+
+def goals_words(goals: GoalsSettings) -> str:
+    """The goals that are set."""
+    named = (
+        (_("the book {n}"), goals.book), (_("a volume {n}"), goals.volume), (_("a chapter {n}"), goals.chapter),
+        (_("a day {n}"), goals.day),
+    )  # fmt: skip
+    return _(", ").join(words.format(n=f"{n:,}") for words, n in named if n) or _("none")
+
+
+def agents_words(agents: AgentsSettings) -> str:
+    """The agents that work."""
+    working = [_(AGENT_WORDS[name]).partition(":")[0].partition("：")[0] for name in ("context", "monitor", "curator")
+               if getattr(agents, name)]  # fmt: skip
+    return _(", ").join(working) or _("none")
+
+
+def knowledge_words(knowledge: KnowledgeSettings) -> str:
+    """Which server."""
+    if not knowledge.enabled:
+        return _("not used")
+    if not knowledge.url:
+        return _("on this machine, where installed")
+    return host_of(knowledge.url) or clean_line(knowledge.url)

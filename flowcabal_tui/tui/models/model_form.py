@@ -1,0 +1,250 @@
+"""The form of a model: a provider, its model, address and key, prices and window; one call tries it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import ClassVar, Final
+
+from pydantic import ValidationError
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, Select
+
+from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.errors import ModelError, SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _, mark
+from flowcabal_tui.models.presets import OFFLINE, OTHER, PRESETS, Preset, preset_of
+from flowcabal_tui.models.registry import usable_key
+from flowcabal_tui.project.words import money
+from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.widgets.help import HelpData
+
+_OTHERS: Final = {"openai": mark("another, OpenAI-compatible"), "anthropic": mark("another, Anthropic-compatible")}
+_PRICES: Final = {
+    "price_in": mark("Price in"), "price_out": mark("Price out"), "price_cached": mark("Price cached"),
+}  # fmt: skip
+_NUMBERS: Final = {"context_window": mark("Window"), "max_output": mark("Longest answer")}
+_ALL: Final = (*PRESETS, *OTHER, OFFLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What the form gives back. `key` was typed ("": none was) and goes into the secrets file as `endpoint.secret`."""
+
+    endpoint: Endpoint
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKeys:
+    """Names of keys that are there: entries of the secrets file, and variables of the environment."""
+
+    secrets: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
+
+    @classmethod
+    def now(cls) -> KnownKeys:
+        """Those of this moment; none of a secrets file that cannot be read, which is told when a key is kept."""
+        variables = frozenset(each.key_env for each in PRESETS if os.environ.get(each.key_env, "").strip())
+        with suppress(SettingsError):
+            return cls(frozenset(read_secrets()), variables)
+        return cls(frozenset(), variables)
+
+
+class ModelForm(FormScreen[ModelChoice]):
+    """Gives back the model; the caller keeps it and asks before it is used."""
+
+    help = HelpData(
+        mark("Model"),
+        mark("Choose a provider: its address, a model and the currency of its prices are filled in. The key goes into "
+             "your secrets.toml, which only you can read, never into the book. Prices are for a million tokens; "
+             "without them, costs are unknown. F5 makes one small call; what it costs is asked first."),
+    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f5", "try_it", mark("Try"), priority=True, id="model-form.try",
+                tooltip=mark("One small call with these settings; its cost is asked first."))
+    ]  # fmt: skip
+
+    def __init__(self, title: str, endpoint: Endpoint | None, keys: KnownKeys, *, embeds: bool = False) -> None:
+        """`embeds`: the model makes vectors; `keys` are those that are there."""
+        self._base, self._keys_known, self._embeds = endpoint, keys, embeds
+        self._preset = preset_of(endpoint)
+        super().__init__(title, self._rows(), self._choice)
+
+    def keys_words(self) -> str:
+        """The keys of this form."""
+        return _("F5: try it   Ctrl+s: apply   Esc: cancel")
+
+    def _rows(self) -> tuple[Field, ...]:
+        base, preset = self._base, self._preset
+        offered = [each for each in _ALL if not self._embeds or (each.provider == "openai" and _model(each, True))]
+        offered = [*offered, *([OTHER[0]] if OTHER[0] not in offered else [])]
+        preset = self._preset = preset if preset in offered else offered[0]
+        numbers = {} if self._embeds else _NUMBERS
+        prices = {"price_in": _PRICES["price_in"]} if self._embeds else _PRICES
+        return (
+            Field("preset", _("Provider"), preset.name, choices=tuple((each.name, _label(each)) for each in offered)),
+            Field("model", _("Model"), base.model if base else _model(preset, self._embeds)),
+            Field("base_url", _("Address"), base.base_url if base else preset.base_url, preset.address),
+            Field("key", _("Key"), "", self._key_hint(), is_key=True),
+            *(
+                Field(name, _(words), _number(getattr(base, name, None)), _("for a million tokens; empty: unknown"))
+                for name, words in prices.items()
+            ),
+            Field("currency", _("Currency"), base.currency if base else preset.currency),
+            *(
+                Field(name, _(words), _number(getattr(base, name, None)), _("tokens; empty: as the server says"))
+                for name, words in numbers.items()
+            ),
+        )
+
+    def _key_hint(self) -> str:
+        """Where the key is that is used when none is typed."""
+        names = self._key_names()
+        if names.get("api_key_env") in self._keys_known.variables:
+            return _("from the environment: {name}").format(name=names["api_key_env"])
+        if names.get("secret") in self._keys_known.secrets:
+            return _("kept in secrets.toml; type to replace it")
+        return _("none is needed") if self._preset.local else _("goes into your secrets.toml")
+
+    def _key_names(self) -> Mapping[str, str]:
+        """The names under which a key would be found, unless one is typed."""
+        base, preset = self._base, self._preset
+        if base is not None and preset == preset_of(base):
+            return {"api_key_env": base.api_key_env, "secret": base.secret}
+        if preset.local:
+            return {}
+        if preset.secret in self._keys_known.secrets and preset.key_env not in self._keys_known.variables:
+            return {"secret": preset.secret}
+        return {"api_key_env": preset.key_env}
+
+    @on(Select.Changed, "#field-preset")
+    def fill(self, event: Select.Changed) -> None:
+        """Another provider: its model, address and currency."""
+        preset = next((each for each in _ALL if each.name == event.value), None)
+        if preset is None or preset == self._preset:
+            return
+        self._preset = preset
+        filled = {"model": _model(preset, self._embeds), "base_url": preset.base_url, "currency": preset.currency}
+        for name, words in {**filled, "key": "", **dict.fromkeys(_PRICES, "")}.items():
+            for line in self.query(f"#field-{name}").results(Input):
+                line.value = words
+        self.query_one("#field-base_url", Input).placeholder = preset.address
+        self.query_one("#field-key", Input).placeholder = self._key_hint()
+        self.say("")
+
+    def _choice(self, typed: Typed) -> ModelChoice:
+        """Raises Unreadable."""
+        if self._preset == OFFLINE:
+            return ModelChoice(Endpoint(provider="offline", model="offline"))
+        values: dict[str, object] = {name: typed.text(name) for name in ("model", "base_url", "currency")}
+        values |= {name: _price(typed.text(name), _(words)) for name, words in _PRICES.items() if name in typed.fields}
+        values |= {name: _whole(typed.text(name), _(words)) for name, words in _NUMBERS.items() if name in typed.fields}
+        values |= {"provider": self._preset.provider, "api_key_env": "", "secret": "", **self._key_names()}
+        if not values["model"]:
+            raise Unreadable(_("Write the name of the model, as its provider writes it."))
+        base = self._base if self._base is not None and self._preset == preset_of(self._base) else None
+        key = _key(typed.text("key"))
+        try:
+            known = base.model_dump() if base is not None else {}
+            endpoint = Endpoint.model_validate({**known, **values})
+        except ValidationError as error:
+            wrong = ", ".join(str(each["loc"][0]) for each in error.errors() if each["loc"])
+            raise Unreadable(_("These settings cannot be used: {names}.").format(names=wrong)) from error
+        if not (host := host_of(endpoint.address)) or not endpoint.address.startswith(("http://", "https://")):
+            raise Unreadable(_("Write the address with https://, as the provider gives it."))
+        if not key:
+            return ModelChoice(endpoint)
+        secret = host if self._preset in OTHER else self._preset.secret
+        return ModelChoice(endpoint.model_copy(update={"api_key_env": "", "secret": endpoint.secret or secret}), key)
+
+    def action_try_it(self) -> None:
+        """One call, after its cost was agreed to."""
+        if (choice := self.typed()) is not None:
+            attempt(self, self._try(choice), group="try", exclusive=True)
+
+    async def _try(self, choice: ModelChoice) -> None:
+        endpoint = choice.endpoint
+        if endpoint.provider == "offline":
+            self.say(_("The offline model is built in and needs no call."))
+            return
+        if not await self.app.push_screen_wait(ConfirmScreen(*call_question(choice, embeds=self._embeds))):
+            return
+        from flowcabal_tui.project.models.trying import try_model  # httpx is not needed to fill in a form
+
+        self.say(_("{model} is being asked ...").format(model=clean(endpoint.model)))
+        checked = await try_model(endpoint, choice.key or find_key(endpoint), embeds=self._embeds)
+        words = clean(checked.message)
+        self.say(_("✓ {words} ({n} s)").format(words=words, n=f"{checked.seconds:.1f}") if checked.ok else f"! {words}")
+
+
+def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, str]:
+    """Title and words of the question before the call: where it goes, with which key, and what it costs at most."""
+    from flowcabal_tui.models.registry import CHECK_TOKENS
+    from flowcabal_tui.project.models.trying import SENT_TOKENS, most_cost
+
+    endpoint, host = choice.endpoint, host_of(choice.endpoint.address)
+    if endpoint.is_local and endpoint.price_in is None:
+        price = _("It costs nothing: the server is on this machine.")
+    elif (most := most_cost(endpoint, embeds=embeds)) is None:
+        price = _("It costs what the provider charges for about {n} tokens; without prices here, the sum is unknown.")
+        price = price.format(n=SENT_TOKENS + CHECK_TOKENS)
+    else:
+        price = _("It costs at most {sum}.").format(sum=f"{money(most)} {endpoint.currency}")
+    name = endpoint.api_key_env or endpoint.secret
+    key = _("The key {name} is sent to {host}.").format(name=clean(name), host=host) if name else _("No key is sent.")
+    words = _("The model is asked to say ok; nothing of your book is sent.")
+    return _("One call to {host}?").format(host=host), "\n".join((words, key, price))
+
+
+def _model(preset: Preset, embeds: bool) -> str:
+    return preset.embedding if embeds else preset.model
+
+
+def _label(preset: Preset) -> str:
+    if preset == OFFLINE:
+        return _("Offline model, for trying out")
+    if preset in OTHER:
+        return _(_OTHERS[preset.name])
+    return _("{name}, on this machine").format(name=preset.name) if preset.local else preset.name
+
+
+def _number(value: Decimal | int | None) -> str:
+    return "" if value is None else f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def _key(typed: str) -> str:
+    try:
+        return usable_key(typed) or ""
+    except ModelError as error:
+        raise Unreadable(error.title) from error
+
+
+def _price(typed: str, name: str) -> Decimal | None:
+    try:
+        price = Decimal(typed) if typed else None
+    except InvalidOperation:
+        price = Decimal(-1)
+    if price is not None and not (price.is_finite() and 0 <= price < 1_000_000):
+        raise Unreadable(_("{name}: write a number such as 2 or 0.28.").format(name=name))
+    return price
+
+
+def _whole(typed: str, name: str) -> int | None:
+    digits = typed.replace(",", "").replace("，", "").replace(" ", "")
+    scale = {"k": 1_000, "m": 1_000_000, "万": 10_000}.get(digits[-1:].lower(), 1)
+    digits = digits[:-1] if scale > 1 else digits
+    if not typed:
+        return None
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:12]) * scale < 10**9):
+        raise Unreadable(_("{name}: write a whole number of tokens, such as 128000 or 128k.").format(name=name))
+    return int(digits) * scale

@@ -1,0 +1,44 @@
+"""Follows the file of the open book's settings while it is on the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.screen import Screen
+
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.protocol.models import SettingsChanged
+from flowcabal_tui.tui.shared.subscriptions import on_event
+from flowcabal_tui.tui.shared.trouble import attempt
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
+
+LOOK_SECONDS: Final = 2.0
+"""Between two looks at the file."""
+
+
+class SettingsWatch:
+    """Looks at the file every LOOK_SECONDS; shows what another program has changed, and what counts later."""
+
+    def __init__(self, screen: Screen[Any], workbench: Project) -> None:
+        self._screen, self._workbench = screen, workbench
+        screen.set_interval(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        attempt(self._screen, self._workbench.settings.look(), group="settings", exclusive=True)
+
+    @on_event
+    def _say(self, event: SettingsChanged) -> None:
+        if event.problem:
+            words = f"{event.problem}\n{_('The last good settings are in force.')}"
+            self._screen.notify(clean(words), severity="warning", markup=False)
+            return
+        now = [name for name in event.tables if name not in event.later]
+        words = _("flowcabal.toml was changed outside.")
+        if now:
+            words += " " + _("In force: {names}.").format(names=", ".join(now))
+        if event.later:
+            words += " " + _("When the book is opened again: {names}.").format(names=", ".join(event.later))
+        self._screen.notify(clean(words), markup=False)
