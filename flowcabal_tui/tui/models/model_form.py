@@ -199,7 +199,7 @@ def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, st
         price = _("It costs what the provider charges for about {n} tokens; without prices here, the sum is unknown.")
         price = price.format(n=SENT_TOKENS + CHECK_TOKENS)
     else:
-        price = _("It costs at most {sum}.").format(sum=f"{money(most)} {endpoint.currency}")
+        price = _("It costs at most {sum}.").format(sum=money(most, endpoint.currency))
     name = endpoint.api_key_env or endpoint.secret
     key = _("The key {name} is sent to {host}.").format(name=clean(name), host=host) if name else _("No key is sent.")
     words = _("The model is asked to say ok; nothing of your book is sent.")
