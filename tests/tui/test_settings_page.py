@@ -176,7 +176,7 @@ def test_the_question_before_a_call_names_host_key_and_cost():
     )  # fmt: skip
     title, words = call_question(ModelChoice(priced, KEY))
     assert "api.example.net" in title and "The key s is sent to api.example.net." in words
-    assert "at most 0.036 CNY" in words and KEY not in title + words
+    assert "at most ¥0.04" in words and KEY not in title + words
     assert "unknown" in call_question(ModelChoice(Endpoint(model="m")))[1]
     assert "nothing" in call_question(ModelChoice(Endpoint(model="m", base_url="http://127.0.0.1:1/v1")))[1]
 

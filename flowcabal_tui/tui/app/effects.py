@@ -24,7 +24,7 @@ _ACTIONS: Final[dict[Effect, str]] = {
     "adds": "add paste add-output add-question connect example duplicate workflows.new knowledge.install",
     "deletes": "delete remove disconnect discard purge forget unsaved.newer",
     "pays": "again retry retry-all revise regenerate rewrite rewrite-so seams send make make-all more update continue "
-            "check sift resume read build patch step run.start decision.mend chapters.run workflow.run block.run",
+            "check sift resume read build patch step try run.start decision.mend chapters.run workflow.run block.run",
 }  # fmt: skip
 """Ids, or their parts after the point."""
 

@@ -50,9 +50,9 @@ class KeysScreen(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="keys.back"),
-        Binding("plus", "further", mark("A further key"), id="keys.further",
+        Binding("plus", "further", mark("A further key"), id="keys.add",
                 tooltip=mark("Give the action under the cursor one more key.")),
-        Binding("D", "default", mark("As it comes"), id="keys.default",
+        Binding("D", "default", mark("As it comes"), id="keys.remove",
                 tooltip=mark("Give the action under the cursor the keys that it comes with.")),
         Binding("slash", "find", mark("Find"), id="keys.find", tooltip=mark("Find an action by its words or its key.")),
         HELP_KEYS,
