@@ -7,11 +7,12 @@ import os
 import shutil
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from flowcabal_tui.settings.screen import ScreenSettings
     from flowcabal_tui.settings.user_file import UserSettings
     from flowcabal_tui.tui.app.entry import ModelProposal, Recent
+    from flowcabal_tui.tui.models.model_form import ModelChoice
     from flowcabal_tui.tui.shared.known_books import KnownBooks
+
+T = TypeVar("T")
 
 
 def show(arguments: Namespace) -> int:
@@ -104,11 +108,16 @@ class _FoundModels:
     def proposals(self) -> tuple[ModelProposal, ...]:
         return tuple(self._found)
 
-    def settle(self, settings: ScreenSettings, model: ModelProposal | None) -> None:
-        """Keeps the wizard's choices; a chosen model becomes that of new projects."""
+    def settle(self, settings: ScreenSettings, model: ModelProposal | ModelChoice | None) -> None:
+        """Keeps the wizard's choices; a chosen model becomes that of new projects, its key goes into the secrets."""
+        from flowcabal_tui.settings.key_hosts import keep_model_key
         from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
+        from flowcabal_tui.tui.models.model_form import ModelChoice
 
-        chosen = self._found[model] if model else OFFLINE
+        if isinstance(model, ModelChoice):
+            chosen = _written(lambda: keep_model_key(model.endpoint, model.key)) if model.key else model.endpoint
+        else:
+            chosen = self._found[model] if model else OFFLINE
         _save(settings.language, settings.theme, models=ModelsSettings(user=chosen, agent=chosen))
 
 
@@ -133,8 +142,15 @@ def _load_user() -> UserSettings:
 def _save(language: str, theme: str, **others: Any) -> None:
     from flowcabal_tui.settings.user_file import change_user
 
+    _written(
+        lambda: change_user(lambda user: replace(user, language=language, theme=theme, wizard_done=True, **others))
+    )
+
+
+def _written(write: Callable[[], T]) -> T:
+    """Raises SettingsError where a file of the user cannot be written."""
     try:
-        change_user(lambda user: replace(user, language=language, theme=theme, wizard_done=True, **others))
+        return write()
     except OSError as error:
         raise SettingsError(_("The settings could not be saved."), os_reason(error)) from error
 

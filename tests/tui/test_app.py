@@ -90,7 +90,7 @@ async def test_every_step_of_the_wizard_has_its_own_number(tmp_path):
             titles.append(str(pilot.app.screen.query_one("#wizard-title", Static).render()).split(" · ")[0])
             await pilot.press("enter")
             await pilot.pause()
-    assert [title.split()[-1] for title in titles] == ["1/3", "1/3", "2/3", "3/3"]
+    assert [title.split()[-1] for title in titles] == ["1/4", "2/4", "3/4", "4/4"]
 
 
 async def test_the_folder_of_a_new_project_follows_its_name_until_one_is_typed(tmp_path):
@@ -121,7 +121,7 @@ async def test_the_wizard_settles_language_theme_and_model_and_says_that_the_boo
         await pilot.pause()
         await pilot.press("enter", "enter")
         assert "the text of your book is sent to that address" in words_of(pilot)
-        await pilot.press("up", "enter", "end", "enter")
+        await pilot.press("up", "up", "enter", "end", "enter")
         await pilot.pause()
         assert isinstance(pilot.app.screen, HomeScreen)
     assert seen == [(ScreenSettings("en", "paper", wizard_done=True), PROPOSALS[1])]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, Select
+from textual.widgets import Input, OptionList, Select
 
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.model_calls import Endpoint
@@ -24,12 +24,15 @@ from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
 from flowcabal_tui.tui.app.settings.keys import KeysScreen, PressKeyScreen
 from flowcabal_tui.tui.app.settings.page import SettingsScreen
 from flowcabal_tui.tui.models.model_form import KnownKeys, ModelChoice, ModelForm, call_question
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, shown
+from tests.tui.test_app import app_at_home
 from tests.tui.test_workspace import told, workspace
+from tests.tui.try_out import PROPOSALS
 from tests.tui.waiting import settled, until
 
 OWN = '# mine\n\ntheme = "ink"   # dark\nwizard_done = true\n'
@@ -392,3 +395,39 @@ def test_keys_that_are_there_are_offered_by_name_only(monkeypatch):
     keep_model_key(Endpoint(model="a", base_url="https://api.openai.com/v1", secret="openai"), KEY)
     known = KnownKeys.now()
     assert known == KnownKeys(frozenset({"openai"}), frozenset({"DEEPSEEK_API_KEY"})) and KEY not in repr(known)
+
+
+async def test_the_wizard_has_the_same_form_and_asks_before_it_goes_on(tmp_path: Path):
+    seen: list[object] = []
+    app = app_at_home(tmp_path, seen, wizard_done=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("enter", "enter")
+        app.screen.query_one("#wizard-list", OptionList).highlighted = len(PROPOSALS)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ModelForm))
+        await fill(pilot, preset="DeepSeek", key=KEY)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert "api.deepseek.com" in rows(pilot)
+        await pilot.press("y")
+        await settled(pilot)
+        assert "4/4" in rows(pilot)
+        await pilot.press("end", "enter")
+        await settled(pilot)
+    ((_settings, choice),) = seen
+    assert isinstance(choice, ModelChoice) and (choice.key, choice.endpoint.secret) == (KEY, "deepseek")
+
+
+async def test_a_book_without_a_model_gets_one_by_the_form(tmp_path: Path):
+    workbench = FakeWorkbench()
+    workbench._info = replace(workbench._info, models=())
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("f5")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ModelForm))
+        await fill(pilot, preset="Ollama", model="qwen3:8b")
+        await pilot.press("ctrl+s")
+        await settled(pilot)
+    assert [each.table for each in workbench.sent if isinstance(each, SetModel)] == ["user"]

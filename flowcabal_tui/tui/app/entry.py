@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.settings.book_summary import BookSummary
     from flowcabal_tui.settings.screen import ScreenSettings
+    from flowcabal_tui.tui.models.model_form import ModelChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,6 @@ class ProjectAccess:
     create: Callable[[Path, str, str], Awaitable[Path]]
     demo: Callable[[str], Awaitable[Path]]
     recents: Callable[[], tuple[Recent, ...]]
-    settle: Callable[[ScreenSettings, ModelProposal | None], None]
+    settle: Callable[[ScreenSettings, ModelProposal | ModelChoice | None], None]
     remember: Callable[[str, str], None]
     books: KnownBooks = NO_BOOKS

@@ -1,9 +1,9 @@
-"""Three steps at the first start: the screen (language, colours), the model, where to begin. Esc skips it."""
+"""Four steps at the first start: language, colours, the model, where to begin. Esc skips it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,11 +18,15 @@ from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, use_language
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.entry import ModelProposal
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.models.model_form import ModelChoice
 
 _LANGUAGES: Final = (("zh_CN", "中文"), ("en", "English"))
+OWN_MODEL: Final = "own"
 STEPS: Final = ("language", "theme", "model", "start")
-PLACES: Final = {"language": 1, "theme": 1, "model": 2, "start": 3}
-"""Language and colours are one step in two lists: how the screen looks."""
 
 
 class FirstRunScreen(Screen[None]):
@@ -39,11 +43,11 @@ class FirstRunScreen(Screen[None]):
     class Finished(Message):
         """The wizard is over. `settings` is None when it was skipped; `start` is "demo", "new", "import" or "".
 
-        `model` is None for the offline model, which sends nothing away.
+        `model` is one that was found, or that the form describes; None for the offline model, which sends nothing away.
         """
 
         settings: ScreenSettings | None
-        model: ModelProposal | None
+        model: ModelProposal | ModelChoice | None
         start: str
 
     @dataclass
@@ -58,7 +62,7 @@ class FirstRunScreen(Screen[None]):
         super().__init__()
         self._proposals, self._theme_names = proposals, themes
         self._settings = settings
-        self._chosen_model: ModelProposal | None = None
+        self._chosen_model: ModelProposal | ModelChoice | None = None
         self._step = step or STEPS[0]
 
     def compose(self) -> ComposeResult:
@@ -75,7 +79,7 @@ class FirstRunScreen(Screen[None]):
 
     def _show_step(self) -> None:
         title, words, options, marked = self._step_words()
-        place = f"{PLACES[self._step]}/{max(PLACES.values())}"
+        place = f"{STEPS.index(self._step) + 1}/{len(STEPS)}"
         self.query_one("#wizard-title", Static).update(f"{_('First steps')} {place} · {title}")
         self.query_one("#wizard-words", Static).update(words)
         self.query_one("#wizard-keys", Static).update(_("Enter: choose   Backspace: back   Esc: skip all of this"))
@@ -111,6 +115,7 @@ class FirstRunScreen(Screen[None]):
     def _model_words(self) -> tuple[str, str, list[tuple[str, str]], int]:
         found = enumerate(self._proposals)
         options = [(str(number), f"{clean(item.label)}   {clean(item.endpoint)}") for number, item in found]
+        options.append((OWN_MODEL, _("Another model: choose a provider, enter the key and prices")))
         options.append(("offline", _("Offline model: built in, free, only for trying out")))
         if self._proposals:
             words = _(
@@ -120,7 +125,7 @@ class FirstRunScreen(Screen[None]):
         else:
             words = _(
                 "No model was found: no key of a known provider in the environment, no local server. You can begin "
-                "with the offline model and name a model later in the project's flowcabal.toml."
+                "with the offline model and choose another later in the settings: `$`."
             )
         return _("model"), words, options, len(options) - 1
 
@@ -140,12 +145,34 @@ class FirstRunScreen(Screen[None]):
                 use_language(chosen)
             case "theme":
                 self._settings = replace(self._settings, theme=chosen)
+            case "model" if chosen == OWN_MODEL:
+                attempt(self, self._describe_model(), group="model", exclusive=True)
+                return
             case "model":
                 self._chosen_model = None if chosen == "offline" else self._proposals[int(chosen)]
             case _:
                 settled = replace(self._settings, wizard_done=True)
                 self.post_message(self.Finished(settled, self._chosen_model, chosen))
                 return
+        self._go_on()
+
+    async def _describe_model(self) -> None:
+        """The form of a model; what it sends where is agreed to before the next step."""
+        from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question  # not for the first frame
+
+        choice = await self.app.push_screen_wait(ModelForm(_("Writes the book"), None, KnownKeys.now()))
+        if choice is None:
+            return
+        endpoint = choice.endpoint
+        if (
+            endpoint.is_local
+            or endpoint.provider == "offline"
+            or await self.app.push_screen_wait(ConfirmScreen(*use_question(endpoint)))
+        ):
+            self._chosen_model = choice
+            self._go_on()
+
+    def _go_on(self) -> None:
         self._step = STEPS[STEPS.index(self._step) + 1]
         self._show_step()
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.app.app import FlowCabalApp
     from flowcabal_tui.tui.app.new_project import NewProject
+    from flowcabal_tui.tui.models.model_form import ModelChoice
     from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 
 
@@ -164,7 +165,9 @@ class ProjectOpener:
         shown = replace(self._settings, language=self._app.screen_language, theme=self._app.theme)
         self._app.put_base(FirstRunScreen(self._proposals, names, shown))
 
-    def end_wizard(self, settings: ScreenSettings | None, model: ModelProposal | None, start: str) -> None:
+    def end_wizard(
+        self, settings: ScreenSettings | None, model: ModelProposal | ModelChoice | None, start: str
+    ) -> None:
         """Stores the choices (None: nothing was chosen), then opens the start that the writer chose."""
         self.wizard_runs = False
         if settings is not None:

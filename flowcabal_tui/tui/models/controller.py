@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, TrustChanged
+from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, SetModel, TrustChanged
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
@@ -17,6 +17,9 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
+
+
+_OWN: Final = "own"
 
 
 class ModelController:
@@ -55,11 +58,16 @@ class ModelController:
         chosen = await self._screen.app.push_screen_wait(
             ChooseScreen(
                 _("This project has no model yet. Which one should write?"),
-                tuple((item.identity, item.label) for item in found.values()),
+                (
+                    *((item.identity, item.label) for item in found.values()),
+                    (_OWN, _("Another model: choose a provider, enter the key and prices")),
+                ),
             )
         )
         if chosen is None:
             return False
+        if chosen == _OWN:
+            return await self._describe_model()
         if not found[chosen].local and not await self._screen.app.push_screen_wait(
             ConfirmScreen(
                 _("Use {model}?").format(model=found[chosen].label),
@@ -68,6 +76,22 @@ class ModelController:
         ):
             return False
         await self._workbench.carry_out(ConfirmModels(chosen))
+        return True
+
+    async def _describe_model(self) -> bool:
+        """The form of a model; asks before it is used."""
+        from flowcabal_tui.settings.key_hosts import keep_model_key
+        from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question
+
+        choice = await self._screen.app.push_screen_wait(ModelForm(_("Writes the book"), None, KnownKeys.now()))
+        if choice is None:
+            return False
+        endpoint, is_here = choice.endpoint, choice.endpoint.is_local or choice.endpoint.provider == "offline"
+        if not is_here and not await self._screen.app.push_screen_wait(ConfirmScreen(*use_question(endpoint))):
+            return False
+        if choice.key:
+            endpoint = await asyncio.to_thread(keep_model_key, endpoint, choice.key)
+        await self._workbench.carry_out(SetModel("user", endpoint))
         return True
 
     @on_key("models.check", group="models", exclusive=True)

@@ -17,7 +17,7 @@ from textual.widgets import Input, Select
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import ModelError, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.presets import OFFLINE, OTHER, PRESETS, Preset, preset_of
 from flowcabal_tui.models.registry import usable_key
@@ -185,6 +185,15 @@ class ModelForm(FormScreen[ModelChoice]):
         checked = await try_model(endpoint, choice.key or find_key(endpoint), embeds=self._embeds)
         words = clean(checked.message)
         self.say(_("✓ {words} ({n} s)").format(words=words, n=f"{checked.seconds:.1f}") if checked.ok else f"! {words}")
+
+
+def use_question(endpoint: Endpoint) -> tuple[str, str]:
+    """Title and words of the question before a model is used for the first time: what it costs, what is sent where."""
+    host = host_of(endpoint.address)
+    words = [_("Every call costs money, and your manuscript is sent to its provider.")]
+    for name in filter(None, (endpoint.api_key_env, endpoint.secret)):
+        words.append(_("The key {name} is sent to {host}.").format(name=clean_line(name), host=host))
+    return clean_line(_("Use {model} at {host}?").format(model=endpoint.model, host=host)), "\n".join(words)
 
 
 def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, str]:

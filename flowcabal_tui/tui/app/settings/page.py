@@ -30,7 +30,7 @@ from flowcabal_tui.settings.user_file import UserSettings, change_user, load_use
 from flowcabal_tui.tui.app.settings.forms import Values, agents_form, knowledge_form, project_form
 from flowcabal_tui.tui.app.settings.rows import LANGUAGES, ROLE_WORDS, SettingRow, sections
 from flowcabal_tui.tui.book.days import goals_form
-from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm
+from flowcabal_tui.tui.models.model_form import KnownKeys, ModelForm, use_question
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -204,9 +204,7 @@ class SettingsScreen(ModalScreen[None]):
         is_same = known is not None and known.address == endpoint.address
         if endpoint.is_local or (is_same and all(hosts.allows(name, host) for name in names)):
             return True
-        words = [_("Every call costs money, and your manuscript is sent to its provider.")]
-        words += [_("The key {name} is sent to {host}.").format(name=clean_line(name), host=host) for name in names]
-        return await self._agrees(_("Use {model} at {host}?").format(model=endpoint.model, host=host), "\n".join(words))
+        return await self._agrees(*use_question(endpoint))
 
     async def _keep_model(self, place: str, table: str, endpoint: Endpoint | None) -> None:
         if place == "book" and self._workbench is not None:
