@@ -57,6 +57,7 @@ def add_controllers(
     screen.beats = BeatsBeside(screen, workbench, view)
     screen.document = WorkflowDocument(screen, workbench, view)
     screen.models = ModelController(screen, workbench)
+    screen.settings_watch = SettingsWatch(screen, workbench)
     screen.nodes = NodeController(screen, workbench, view, screen.document, screen.output)
     screen.runs = RunController(screen, workbench, view, screen.document, screen.nodes, screen.models.has_model)
     screen.waiting = WaitController(screen, view, screen.document, screen.output, lambda: now().timestamp())
@@ -128,7 +129,7 @@ def _in_order(screen: WorkspaceScreen) -> tuple[object, ...]:
         screen.talk,
         screen.builds,
         screen.library,
-        SettingsWatch(screen, workbench),
+        screen.settings_watch,
         EngineNotices(screen),
     )
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
     from flowcabal_tui.tui.memory.queue_controller import QueueController
     from flowcabal_tui.tui.models.controller import ModelController
+    from flowcabal_tui.tui.models.settings_watch import SettingsWatch
     from flowcabal_tui.tui.revision.controller import RevisionController
     from flowcabal_tui.tui.revision.marks import CommentMarks
     from flowcabal_tui.tui.runs.control import RunControl
@@ -104,6 +105,7 @@ class WorkspaceScreen(Screen[None]):
     revision: RevisionController
     runs: RunController
     search: SearchController
+    settings_watch: SettingsWatch
     story: StoryController
     summary: SummaryKeeper
     talk: ConversationController
