@@ -111,5 +111,7 @@ async def test_the_letter_is_the_users_own(tmp_path: Path) -> None:
     program._own_keys = {"leader.story.names": "9"}
     async with program.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
-        await pilot.press("comma", "9")
+        await pilot.press("comma", "comma")
+        assert "9 Names" in panel(pilot)
+        await pilot.press("9")
         await until(pilot, lambda: isinstance(pilot.app.screen, EntitiesScreen))

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.book import OutsideEdit, PersistOutput, WriteChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, KnowledgeStatus
-from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunWorkflow
+from flowcabal_tui.protocol.runs import Decide, ResumeRun, RunStateChanged, RunWorkflow
 from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.palette import PaletteScreen
@@ -60,14 +60,37 @@ def hints(pilot) -> str:
     ("digit", "first"),
     [("3", " e Edit "), ("4", " a Keep  r Again  [ ] Attempts  c Context "), ("6", " c Compare "), ("7", " l Level ")],
 )
-async def test_the_hints_begin_with_the_keys_of_the_pane_and_end_with_help(tmp_path, digit, first):
-    async with workspace(FakeWorkbench(), tmp_path) as pilot:
+async def test_the_foot_has_four_keys_of_the_pane_then_the_palette_and_the_help(tmp_path, digit, first):
+    workbench = FakeWorkbench()
+    workbench.waiting = []
+    async with workspace(workbench, tmp_path) as pilot:
         await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
+        screen_of(pilot).runs.run_states.clear()
+        await screen_of(pilot).questions.load()
         await pilot.press(digit)
         await settled(pilot)
         assert hints(pilot).startswith(first)
-        assert hints(pilot).endswith(" F1 Help ")
-        assert len(hints(pilot).strip().split("  ")) <= HINTS
+        assert hints(pilot).endswith(" Ctrl+p Commands  F1 Help ")
+        assert len(hints(pilot).strip().split("  ")) <= HINTS + 2
+
+
+async def test_a_question_that_waits_and_a_run_come_first_in_the_foot(tmp_path):
+    workbench = FakeWorkbench()
+    async with workspace(workbench, tmp_path) as pilot:
+        await pilot.press("4")
+        await told(pilot, workbench, RunStateChanged(books.RUN, "running"))
+        await settled(pilot)
+        assert hints(pilot).startswith(" F9 Stop  F8 Decisions ") and " Ctrl+p Commands " in hints(pilot)
+        await told(pilot, workbench, RunStateChanged(books.RUN, "done"))
+        await settled(pilot)
+        assert "F9" not in hints(pilot)
+
+
+async def test_the_palette_is_named_over_a_page_and_in_a_narrow_terminal(tmp_path):
+    async with workspace(FakeWorkbench(), tmp_path, (60, 16)) as pilot:
+        await pilot.press("8")
+        await settled(pilot)
+        assert " Ctrl+p Commands " in hints(pilot) and len(hints(pilot)) <= 60
 
 
 async def test_a_line_to_type_into_leaves_the_text_behind_it_in_sight(tmp_path):

@@ -62,11 +62,7 @@ class LeaderScreen(ModalScreen[str | None]):
 
     def _letters(self, width: int) -> Content:
         """As many columns as fit, filled downwards, in the order of the table."""
-        keys = {
-            binding.id: shown_key(binding.key)
-            for binding in reversed([each for _key, each in self._bindings])
-            if binding.id and binding.id.startswith(PREFIX)
-        }
+        keys = {each.binding.id: shown_key(each.binding.key) for each in self.active_bindings.values()}
         entries = [(keys[PREFIX + each.id], _(each.label)) for each in ACTIONS if PREFIX + each.id in keys]
         room = max(cell_width(key) for key, _words in entries)
         cells = room + 1 + max(cell_width(words) for _key, words in entries) + _GAP

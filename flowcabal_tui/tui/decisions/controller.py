@@ -68,6 +68,7 @@ class DecisionController:
                 await screen.read_on(self._waiting)
         self.set_title()
         self._screen.query_one(StatusLine).update_questions(self.count)
+        self._screen.refresh_bindings()
 
     @on_event
     def _read_on(self, event: RunStarted | RunStateChanged | NodeStarted | NodeCompleted) -> None:

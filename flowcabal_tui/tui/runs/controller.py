@@ -130,6 +130,7 @@ class RunController:
         paused = sum(state == "paused" for state in self.run_states.values())
         running, interrupted = len(self.active) - paused, len(self.interrupted)
         self._screen.query_one(StatusLine).update_runs(running, paused, interrupted)
+        self._screen.refresh_bindings()
 
     @on_request(WorkflowPane.RunRequested, group="start", exclusive=True)
     @on_key("run.start", group="start", exclusive=True)

@@ -1,23 +1,41 @@
-"""The one-row footer: at most six keys, those of the focused pane first."""
+"""The one-row footer: the four most useful keys of the moment, the way back, the palette and the help."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from textual.binding import Binding
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.roles import role_style
 
-HINTS: Final = 6
-OWN_HINTS: Final = 4
+HINTS: Final = 4
+_PALETTE: Final = "app.palette"
+_HELP: Final = "app.help"
+_STEPS: Final = (
+    (HINTS, ("escape", _PALETTE, _HELP)),
+    (3, ("escape", _PALETTE, _HELP)),
+    (3, ("escape", _PALETTE)),
+    (2, ("escape", _PALETTE)),
+    (2, (_PALETTE,)),
+    (1, (_PALETTE,)),
+)
+"""How many keys and which ends are shown, the fullest first."""
+_Hint = tuple[str, str]
+"""A key and what it does."""
 
 
 class HintLine(Static):
-    """Keys of the focused widget, those of its pane before those of the part within; the rest is in the help."""
+    """Keys of the focused widget, those of its pane before those of the part within; the rest is in the palette.
+
+    A screen may name ids of actions that come first (`keys_of_the_moment`), such as the answer to a question.
+    """
 
     DEFAULT_CSS = "HintLine { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 
@@ -28,24 +46,55 @@ class HintLine(Static):
         self.screen.bindings_updated_signal.subscribe(self, self._show_hints)
         self.call_after_refresh(self._show_hints, self.screen)
 
+    def on_resize(self, _event: Resize) -> None:
+        """Fewer keys fit a narrower terminal."""
+        self._show_hints(self.screen)
+
     def _show_hints(self, screen: Screen[object]) -> None:
-        own: dict[str, str] = {}
-        shared: dict[str, str] = {}
-        everywhere = (screen, self.app)
-        found = screen.active_bindings.values()
-        for active in sorted(found, key=lambda item: 0 if item.node in everywhere else len(item.node.ancestors)):
-            binding = active.binding
-            if binding.show and active.enabled and binding.description:
-                hints = shared if active.node in everywhere else own
-                hints.setdefault(_(binding.description), binding.key_display or shown_key(binding.key))
-        rest = [item for item in shared.items() if item[0] not in own]
-        first = list(own.items())[: max(OWN_HINTS, HINTS - len(rest))]
-        ask_for_help = [item for item in rest if item[0] == _("Help")]
-        others = [item for item in rest if item not in ask_for_help][: HINTS - len(first) - len(ask_for_help)]
-        hints_shown = [*first, *others, *ask_for_help]
         looks = role_style("key"), role_style("secondary")
-        parts = [part for words, key in hints_shown for part in zip((f" {key} ", f"{words} "), looks, strict=True)]
+        parts = [
+            part
+            for key, words in self._fitting(*self._hints(screen))
+            for part in zip((f" {key} ", f"{words} "), looks, strict=True)
+        ]
         hints_now = Content.assemble(*parts)
         if hints_now != self._hints_now:
             self._hints_now = hints_now
             self.update(hints_now, layout=False)
+
+    def _hints(self, screen: Screen[object]) -> tuple[list[_Hint], dict[str, _Hint]]:
+        """The keys of the moment, and those that end the line, by id; the way back is `escape`."""
+        urgent: tuple[str, ...] = getattr(screen, "keys_of_the_moment", ())
+        everywhere = (screen, self.app)
+        groups: tuple[list[_Hint], ...] = ([], [], [])
+        ends: dict[str, _Hint] = {}
+        found = screen.active_bindings.values()
+        for active in sorted(found, key=lambda item: 0 if item.node in everywhere else len(item.node.ancestors)):
+            binding = active.binding
+            if not (active.enabled and binding.description and (binding.show or binding.id in urgent)):
+                continue
+            if binding.key == "escape" or binding.id in (_PALETTE, _HELP):
+                ends.setdefault("escape" if binding.key == "escape" else binding.id or "", _hint(binding))
+            else:
+                groups[0 if binding.id in urgent else 2 if active.node in everywhere else 1].append(_hint(binding))
+        if _PALETTE not in ends:  # it works over a modal screen too
+            below = self.app.screen_stack[0].active_bindings.values()
+            ends.update((_PALETTE, _hint(each.binding)) for each in below if each.binding.id == _PALETTE)
+        keys: dict[str, str] = {}
+        for key, words in (*groups[0], *groups[1], *groups[2]):
+            if all(words != end for _key, end in ends.values()):  # as `q` beside Esc
+                keys.setdefault(words, key)
+        return [(key, words) for words, key in keys.items()], ends
+
+    def _fitting(self, keys: list[_Hint], ends: dict[str, _Hint]) -> list[_Hint]:
+        """As much as fits: four keys and the ends; fewer keys, then no help and no way back, in a narrow terminal."""
+        shown: list[_Hint] = []
+        for count, kept in _STEPS:
+            shown = [*keys[:count], *(ends[each] for each in kept if each in ends)]
+            if sum(cell_width(key) + cell_width(words) + 3 for key, words in shown) <= (self.size.width or 80):
+                break
+        return shown
+
+
+def _hint(binding: Binding) -> _Hint:
+    return binding.key_display or shown_key(binding.key), _(binding.description)

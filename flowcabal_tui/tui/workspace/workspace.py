@@ -171,6 +171,11 @@ class WorkspaceScreen(Screen[None]):
         event.refresh_styles = not self._is_new
         self._is_new = False
 
+    @property
+    def keys_of_the_moment(self) -> tuple[str, ...]:
+        """Ids of the actions that the foot names first: what answers a question, what stops a run."""
+        return ("decisions.open",) * bool(self.questions.count) + ("run.stop",) * bool(self.active_runs)
+
     def on_mount(self) -> None:
         """The panes in view are filled behind the first frame; the rest follows."""
         self.action_pane(FIRST_PANE)
