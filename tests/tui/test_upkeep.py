@@ -14,7 +14,7 @@ from flowcabal_tui.domain.ids import Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, RevertChange, SplitChapter
-from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress
+from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress, RegenerateProfile
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.memory.queue import QueueScreen
@@ -170,6 +170,16 @@ async def test_no_step_and_no_text_is_called_by_its_address(tmp_path: Path) -> N
             assert re.search(f"knowledge server +{name}", page)
         assert "~ Chapters 1-3 · changed" in page
         assert not any(uri.split("@")[0] in page for uri in subjects)
+
+
+async def test_a_profile_is_made_again_after_a_question_where_that_costs_money(tmp_path: Path) -> None:
+    async with opened(tmp_path, offline=False) as (workbench, pilot):
+        await press(pilot, "7", "home", "j", "k", "j", "r")
+        assert isinstance(pilot.app.screen, ConfirmScreen) and "Make 1 text again?" in screen_text(pilot)
+        await press(pilot, "n")
+        assert workbench.sent == []
+        await press(pilot, "r", "y")
+        assert [type(each) for each in workbench.sent] == [RegenerateProfile]
 
 
 async def test_where_the_agents_model_costs_money_it_is_asked_for_first(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.spending import may_remake
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -123,8 +124,10 @@ class MemoryController:
 
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
-        """Makes a profile again from the text."""
-        await self._change(RegenerateProfile(uri), _("It is being regenerated; the old one is used until then."))
+        """Makes a profile again from the text, after a question where that costs money."""
+        if await may_remake(self._screen, self._workbench, 1):
+            words = _("It is being regenerated; the old one is used until then.")
+            await self._change(RegenerateProfile(uri), words)
 
     async def _change(self, command: Command, words: str) -> None:
         await self._workbench.carry_out(command)

@@ -14,7 +14,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import META, TASKS
 from flowcabal_tui.protocol.memory import CancelBackground, Rebuild, RebuildPart, RebuildProgress, RetryBackground
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.spending import agents_cost, may_spend
+from flowcabal_tui.tui.shared.spending import agents_cost, may_remake
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -127,9 +127,7 @@ class QueueController:
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
         """Makes texts again from the current words of the book, after a question where that costs money."""
-        title = ngettext("Make {n} text again?", "Make {n} texts again?", len(stale)).format(n=len(stale))
-        words = _("The agents' model is asked wherever the text has changed, which costs money.")
-        if stale and await may_spend(self._screen, self._workbench, title, words):
+        if stale and await may_remake(self._screen, self._workbench, len(stale)):
             await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
 
     async def _rebuild(self, command: Rebuild) -> None:

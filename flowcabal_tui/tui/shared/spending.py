@@ -8,7 +8,7 @@ from textual.app import App
 from textual.screen import Screen
 
 from flowcabal_tui.domain.run import Quote
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
@@ -32,6 +32,13 @@ async def may_spend(screen: Screen[Any], workbench: Project, title: str, words: 
         return True
     answer: bool = await screen.app.push_screen_wait(ConfirmScreen(title, words or reading_again()))
     return answer
+
+
+async def may_remake(screen: Screen[Any], workbench: Project, count: int) -> bool:
+    """The writer's answer to whether the agents' model makes so many texts again."""
+    title = ngettext("Make {n} text again?", "Make {n} texts again?", count).format(n=count)
+    words = _("The agents' model is asked wherever the text has changed, which costs money.")
+    return await may_spend(screen, workbench, title, words)
 
 
 async def agrees_to_spend(app: App[Any], quote: Quote) -> bool:
