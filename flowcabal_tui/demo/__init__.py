@@ -14,7 +14,7 @@ from flowcabal_tui.domain.manuscript import ImportedChapter
 from flowcabal_tui.domain.memory import META_NAMES, Entity, MetaName
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.domain.workflow import Workflow
-from flowcabal_tui.manuscript import parse_mirror
+from flowcabal_tui.manuscript.mirror import parse_mirror
 
 BookLanguage = Literal["en", "zh"]
 TEMPLATE_ORDER: Final = ("chapter", "quick-draft", "outline", "rewrite")

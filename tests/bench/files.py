@@ -12,7 +12,8 @@ from typing import Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
-from flowcabal_tui.manuscript import export_manuscript, read_manuscript
+from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.manuscript.writer import export_manuscript
 from tests.bench.report import Figure, checked
 from tests.manuscript.damaged import DOCX, EPUB, good
 from tests.manuscript.packages import docx

@@ -11,7 +11,7 @@ import pytest
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportPreview
-from flowcabal_tui.manuscript import read_manuscript
+from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.workshop import READING, Workshop
 from tests.manuscript.damaged import DOCX, EPUB, LARGE, PARAGRAPH, good, mutations
 from tests.manuscript.packages import docx

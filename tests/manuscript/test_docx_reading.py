@@ -9,7 +9,7 @@ import docx as python_docx
 import pytest
 
 from flowcabal_tui.domain.manuscript import ImportPreview
-from flowcabal_tui.manuscript import read_manuscript
+from flowcabal_tui.manuscript.reader import read_manuscript
 from tests.manuscript.packages import STRICT, docx
 
 

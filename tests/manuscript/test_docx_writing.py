@@ -13,7 +13,7 @@ import docx as python_docx
 import pytest
 
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
-from flowcabal_tui.manuscript import read_manuscript
+from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.manuscript.word.writer import docx
 
 ZH = BookDetails(

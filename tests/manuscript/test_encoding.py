@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.manuscript import read_manuscript
 from flowcabal_tui.manuscript.encoding import decode
+from flowcabal_tui.manuscript.reader import read_manuscript
 
 ZH = "他推开门，雪落了一地。\n她没有回头，只说了一句：“走吧。”\n" * 20
 TRADITIONAL = "他推開門，雪落了一地。\n她沒有回頭，只說了一句：「走吧。」\n" * 20

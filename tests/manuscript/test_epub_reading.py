@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import ManuscriptError
-from flowcabal_tui.manuscript import read_manuscript
+from flowcabal_tui.manuscript.reader import read_manuscript
 from tests.manuscript.packages import epub, zipped
 
 TEXT = "<p>他推开门，雪落了一地。</p><p>没有人说话。</p>"

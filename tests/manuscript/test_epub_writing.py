@@ -17,8 +17,8 @@ import pytest
 from lxml import etree
 
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
-from flowcabal_tui.manuscript import read_manuscript
 from flowcabal_tui.manuscript.epub.writer import epub
+from flowcabal_tui.manuscript.reader import read_manuscript
 
 ZH = BookDetails(
     "盐账 & <雪>",

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportPreview
 from flowcabal_tui.headings.numerals import chinese_number, english_number
 from flowcabal_tui.headings.rules import heading_of
-from flowcabal_tui.manuscript import read_manuscript
+from flowcabal_tui.manuscript.reader import read_manuscript
 
 ZH = "他推开门，雪落了一地。\n她没有回头，只说了一句：“走吧。”\n"
 EN = "He opened the door. Snow lay on the step.\n\n“Come in,” she said.\n"

@@ -11,16 +11,9 @@ from hypothesis import strategies as st
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
 from flowcabal_tui.domain.text import clean, digest
-from flowcabal_tui.manuscript import (
-    EXPORT_SUFFIXES,
-    export_manuscript,
-    mirror_digest,
-    mirror_name,
-    parse_mirror,
-    read_manuscript,
-    render_mirror,
-    write_atomically,
-)
+from flowcabal_tui.manuscript.mirror import mirror_digest, mirror_name, parse_mirror, render_mirror
+from flowcabal_tui.manuscript.reader import read_manuscript
+from flowcabal_tui.manuscript.writer import EXPORT_SUFFIXES, export_manuscript, write_atomically
 
 DETAILS = BookDetails("盐账", "zh")
 BOOK = (

@@ -15,8 +15,6 @@ from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
-from flowcabal_tui.headings.assigning import assigned
-from flowcabal_tui.headings.outline import read_outline
 
 OUTLINE_LINKS: Final = "outline-links"
 """The subject below `meta/` whose versions are the links."""
@@ -26,6 +24,9 @@ LINKS: Final = ChapterId(f"meta/{OUTLINE_LINKS}")
 
 def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutline:
     """The outline with its parts and their chapters. `links` is in the form of `links_text`, or ""."""
+    from flowcabal_tui.headings.assigning import assigned  # the rules for headings are not needed to open a book
+    from flowcabal_tui.headings.outline import read_outline
+
     return assigned(read_outline(text), chapters, read_links(links))
 
 
