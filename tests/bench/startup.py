@@ -1,4 +1,4 @@
-"""First frame, key echo and memory of a fresh start, beside Harlequin and Posting in one run."""
+"""First frame, key echo and memory of a fresh start, beside other programs, one of them minimal, in one run."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ BESIDE = {
     "Posting": ("FLOWCABAL_BENCH_POSTING", "Collection"),
 }
 """Variable with the program, and words of its first frame."""
+MINIMAL = """from textual.app import App
+from textual.widgets import Static
+
+class Minimal(App):
+    def compose(self):
+        yield Static("Hello")
+
+Minimal().run()
+"""
 Runs = list[dict[str, float]]
 
 
@@ -40,22 +49,37 @@ def measure() -> list[Figure]:
         found: dict[str, Runs] = {}
         for _round in range(ROUNDS):
             found.setdefault("ours", []).extend(_timed(script, ours, "Opening|Chapters"))
-            found.setdefault("workspace", []).extend(_timed(script, ours, "Chapters", "4", r"\[4 Output\]"))
+            found.setdefault("workspace", []).extend(_timed(script, ours, "Chapters"))
+            found.setdefault("open", []).extend(_timed(script, ours, "offline model", "4", r"\[4 Output\]"))
+            found.setdefault("minimal", []).extend(_timed(script, [sys.executable, "-c", MINIMAL], "Hello"))
             found.setdefault("home", []).extend(_timed(script, home, "Open folder"))
             for name, (program, words) in others.items():
                 found.setdefault(name, []).extend(_timed(script, [program], words))
-    return [figure for name, runs in found.items() for figure in _figures(name, runs)]
+    own = [figure for name, runs in found.items() for figure in _figures(name, runs)]
+    return [
+        *own,
+        checked(
+            "first frame, beside the minimal program", _painted(found["ours"]) / _painted(found["minimal"]), 1.8, "x"
+        ),
+        checked(
+            "workspace, beside the minimal program", _painted(found["workspace"]) / _painted(found["minimal"]), 2.5, "x"
+        ),
+    ]
+
+
+def _painted(runs: Runs) -> float:
+    return statistics.median(run["painted_s"] for run in runs)
 
 
 def _figures(name: str, runs: Runs) -> Iterator[Figure]:
-    """`workspace` is timed until the project itself is painted, the others until their first frame."""
+    """`workspace` is timed until its panes are painted, `open` until keys count, the others until their first frame."""
     frame, memory = (statistics.median(run[key] for run in runs) for key in ("painted_s", "peak_rss_mib"))
-    if name in BESIDE or name == "workspace":
+    if name in (*BESIDE, "workspace", "open", "minimal"):
         yield Figure(f"{name}: painted", f"{frame:.2f} s")
     else:
         yield checked(f"{name}: first frame", frame, 0.6, "s")
         yield Figure(f"{name}: first frame, fastest", f"{min(run['painted_s'] for run in runs):.2f} s")
-    if name == "workspace":
+    if name == "open":
         yield checked(f"{name}: key echo", statistics.median(run["key_s"] for run in runs) * 1000, 60, "ms")
     if name == "home":
         yield checked(f"{name}: memory", memory, 90, "MiB")
