@@ -174,7 +174,7 @@ async def test_a_refused_decision_is_said_and_the_list_stays():
 async def test_the_list_opens_from_the_workspace(tmp_path):
     workbench = filled(FakeWorkbench())
     async with workspace(workbench, tmp_path) as pilot:
-        assert "3 proposals: A" in pilot.app.screen.status.words
+        assert "3 proposals: Shift+F8" in pilot.app.screen.status.words
         await pilot.press("shift+f8")
         await settled(pilot)
         assert isinstance(pilot.app.screen, ProposalsScreen)

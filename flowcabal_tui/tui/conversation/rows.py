@@ -88,7 +88,7 @@ def rows_of(turns: Sequence[Turn], cards: Mapping[ProposalId, Proposal], names: 
 
 def _turn_rows(turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names) -> Iterator[TalkRow]:
     start = f"t{turn.number}"
-    waits = "  " + _("not sent: s sends it") if turn.state == "pending" else ""
+    waits = "  " + _("not sent: r sends it") if turn.state == "pending" else ""
     yield TalkRow(f"{start}.q", HangingRow("> ", one_line(turn.asked, 2_000), waits), turn)
     tools = list(dict.fromkeys(each.name for each in turn.used))
     if tools:

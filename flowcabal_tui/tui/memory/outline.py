@@ -141,7 +141,7 @@ class OutlineScreen(ModalScreen[None]):
 
     help = HelpData(
         mark("Outline"),
-        mark("Each heading of the outline with its chapter. Enter edits its text beside the chapter, `a` assigns "
+        mark("Each heading of the outline with its chapter. Enter edits its text beside the chapter, `c` assigns "
              "it to a chapter, `u` goes to the next one that fits no chapter. `V` shows the earlier versions of "
              "the outline and restores one."),
     )  # fmt: skip

@@ -41,7 +41,7 @@ class ProfilePane(Vertical):
         mark(
             "What the memory contains. `l` switches between one line, summary and full text, `t` shows earlier "
             "states: there `m` marks one, `d` compares with it, `p` pins it. What you write with `e` or pin "
-            "stays in use until you accept (`T`) what was made since."
+            "stays in use until you accept (`a`) what was made since."
         ),
     )
     jump_key = "f"
@@ -207,7 +207,7 @@ class ProfilePane(Vertical):
         if self._profile is not None and self._profile.pinned == derived.generation:
             yield _("pinned")
         if self._offered() is not None:
-            yield _("newer state: `w` compares, `T` uses it")
+            yield _("newer state: `w` compares, `a` uses it")
 
     def _offered(self) -> Derived | None:
         """The state of the level in view that was made since the writer's own text or pin."""

@@ -273,7 +273,7 @@ class StatusLine(Horizontal):
             words = ngettext("{n} finding: L", "{n} findings: L", self._finding_count)
             yield _Part(words.format(n=self._finding_count), 2, "contradiction")
         if self._proposal_count:
-            words = ngettext("{n} proposal: A", "{n} proposals: A", self._proposal_count)
+            words = ngettext("{n} proposal: Shift+F8", "{n} proposals: Shift+F8", self._proposal_count)
             yield _Part(words.format(n=self._proposal_count), 2, "waiting")
 
     def _memory_parts(self) -> Iterator[_Part]:
