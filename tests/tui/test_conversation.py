@@ -13,6 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from flowcabal_tui.agents.conversation.tools import tools_at
 from flowcabal_tui.domain.conversation import AskQuote, Chip, Scope, Turn
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.locale import use_language
@@ -21,6 +22,7 @@ from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
+from flowcabal_tui.tui.conversation import rows
 from flowcabal_tui.tui.conversation.chips import ChipPicker
 from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -102,6 +104,24 @@ async def test_a_card_is_accepted_taken_back_refused_and_its_difference_shown():
         assert access.sent[1:] == [("undo", "p1"), ("decide", "p1", False)]
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, DiffScreen)
+
+
+async def test_the_keys_of_a_card_are_on_where_they_do_something():
+    async with opened(FakeAccess()) as pilot:
+        await pick(pilot, "t2.cp1")
+        assert active(pilot) == {"accept", "refuse", "edit"}
+        await press(pilot, "a")
+        assert active(pilot) == {"undo"}
+        await pick(pilot, "t2.q")
+        assert active(pilot) == set()
+
+
+def active(pilot: Pilot[int]) -> set[str]:
+    return {name for name in ("accept", "refuse", "edit", "undo") if pilot.app.screen.check_action(name, ())}
+
+
+def test_every_tool_has_words_of_the_user():
+    assert {tool.name for tool in tools_at("do")} == set(rows._TOOLS)
 
 
 async def test_a_card_is_accepted_with_the_writers_words():

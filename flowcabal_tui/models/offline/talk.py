@@ -42,16 +42,17 @@ def talk(request: ModelRequest) -> Said:
     calls = [call for each in told for call in each.tool_calls]
     quoted = _QUOTED.findall(question)
     if len(quoted) > 1 and found and any(tool.name == "propose_edit" for tool in request.tools):
-        return _edit(question, quoted, found[0][0], calls)
+        refused = any(each.role == "tool" and each.content.startswith("Refused") for each in told)
+        return _edit(question, quoted, found[0][0], calls, "unsaid" if refused else "proposed")
     wanted = quoted[:1] or _sought(question, asked)
     if not found and len(calls) < min(len(wanted), _MOST_SEARCHES):
         return "", (_call("search", len(calls), words=wanted[len(calls)]),)
     return _answer(question, found), ()
 
 
-def _edit(question: str, quoted: Sequence[str], chapter: int, calls: Sequence[ToolCall]) -> Said:
+def _edit(question: str, quoted: Sequence[str], chapter: int, calls: Sequence[ToolCall], ending: str) -> Said:
     if any(call.name == "propose_edit" for call in calls):
-        return words_of(is_chinese(question)).said["proposed"], ()
+        return words_of(is_chinese(question)).said[ending], ()
     words = {"quotation": quoted[0], "replacement": quoted[1], "reason": question[:_LONGEST]}
     return "", (_call("propose_edit", len(calls), chapter=chapter, **words),)
 

@@ -40,6 +40,16 @@ _STOPS: Final[Mapping[StopReason, str]] = {
     "cancelled": mark("stopped; the text so far is kept"),
     "error": mark("failed"),
 }
+_TOOLS: Final[Mapping[str, str]] = {
+    "read_chapter": mark("reads a chapter"), "search": mark("searches"), "read_receipt": mark("reads a receipt"),
+    "read_profile": mark("reads a profile"), "read_promises": mark("reads the promises"),
+    "read_timeline": mark("reads the timeline"), "check_chapter": mark("checks a chapter"),
+    "quote_run": mark("quotes a run"), "propose_edit": mark("proposes an edit"),
+    "propose_fact": mark("proposes a fact"), "propose_name": mark("proposes a name"),
+    "propose_outline": mark("proposes an outline"), "propose_workflow": mark("proposes a workflow"),
+    "start_run": mark("starts a run"), "start_check": mark("starts a check"),
+}  # fmt: skip
+"""The user's words for what the model calls."""
 _SHOWN: Final = 400
 
 
@@ -58,6 +68,13 @@ class TalkRow:
     def permission(self) -> Permission | None:
         """The permission that it requests."""
         return self.call.permission if self.call else None
+
+    @property
+    def waits(self) -> bool:
+        """True for a card or a permission request that is not decided."""
+        if self.card is not None:
+            return self.card.state in OPEN_STATES
+        return self.permission is not None and not self.permission.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +107,7 @@ def _turn_rows(turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names) -
     start = f"t{turn.number}"
     waits = "  " + _("not sent: r sends it") if turn.state == "pending" else ""
     yield TalkRow(f"{start}.q", HangingRow("> ", one_line(turn.asked, 2_000), waits), turn)
-    tools = list(dict.fromkeys(each.name for each in turn.used))
+    tools = list(dict.fromkeys(_(_TOOLS[each.name]) if each.name in _TOOLS else each.name for each in turn.used))
     if tools:
         yield TalkRow(f"{start}.tools", HangingRow("  ", "", f"· {', '.join(tools)}"), turn)
     if turn.state == "in_progress":

@@ -25,7 +25,7 @@ from flowcabal_tui.domain.conversation import (
     Turn,
 )
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import DECIDED, OPEN_STATES, OutlineEdit, TextEdit
+from flowcabal_tui.domain.proposals import DECIDED, OutlineEdit, TextEdit
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.proposal_words import KINDS
@@ -164,6 +164,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         if not self.is_attached:
             return
         self.rows.show_rows(rows_of(self._turns, cards, self._words), to_end=to_end)
+        self.refresh_bindings()
         self._show_head()
 
     def _show_head(self) -> None:
@@ -267,10 +268,25 @@ class ConversationScreen(ModalScreen[Citation | None]):
                 self.app.push_screen(DiffScreen(_(KINDS[row.card.kind]), after.before, after.after))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of the list are letters of the line."""
-        if action in ("accept", "refuse", "edit", "undo", "send", "delete"):
-            return not self.line.has_focus
+        """Keys of the list are letters of the line; those of a card are off where they would do nothing."""
+        if action not in ("accept", "refuse", "edit", "undo", "send", "delete"):
+            return True
+        if self.line.has_focus:
+            return False
+        row = self.rows.row
+        match action:
+            case "accept" | "refuse":
+                return row is not None and row.waits
+            case "edit":
+                return row is not None and row.card is not None and row.waits
+            case "undo":
+                return row is not None and row.card is not None and row.card.state in DECIDED
         return True
+
+    @on(OptionList.OptionHighlighted)
+    def turn_to_row(self) -> None:
+        """The keys follow the cursor."""
+        self.refresh_bindings()
 
     def action_switch(self) -> None:
         """From the line to the list, and back."""
@@ -286,11 +302,11 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     def _decide(self, *, accept: bool) -> None:
         row = self.rows.row
-        if row is None or row.call is None:
+        if row is None or row.call is None or not row.waits:
             return
-        if row.card is not None and row.card.state in OPEN_STATES:
+        if row.card is not None:
             self.work(self._then_read(self.access.decide(row.card.id, accept=accept)))
-        elif row.card is None and row.permission is not None and not row.permission.answer:
+        else:
             option: PermissionOption = "allow_once" if accept else "reject_once"
             self.work(self._then_read(self.access.permit(row.turn, row.call.id, option)))
 
@@ -301,7 +317,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
     def action_edit(self) -> None:
         """Accept the card with other words."""
         row = self.rows.row
-        if row is not None and row.card is not None and row.card.state in OPEN_STATES:
+        if row is not None and row.card is not None and row.waits:
             self.work(self._edit(row))
 
     async def _edit(self, row: TalkRow) -> None:
