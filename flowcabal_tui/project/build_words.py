@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.domain.builds import BuildState
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import money
 
@@ -41,6 +42,10 @@ _KINDS: Final[Mapping[ChangeKind, str]] = {
     "edge_removed": mark("remove edge {edge}"),
     "meta": mark("the workflow: {field}"),
 }
+_META: Final = {
+    "id": mark("its id"), "name": mark("its name"), "keep": mark("what it is kept as"),
+    "language": mark("the language of its prompts"), "description": mark("its description"), "inputs": mark("its inputs"),
+}  # fmt: skip
 EDITABLE: Final = ("node_added", "renamed", "param", "prompt", "wiring", "meta")
 
 
@@ -48,7 +53,11 @@ def change_words(change: Change) -> str:
     """A change in short."""
     edge = change.after or change.before
     ends = f"{edge['source']} → {edge['target']}" if change.kind.startswith("edge") else ""
-    return _(_KINDS[change.kind]).format(node=change.node, field=change.field, edge=ends)
+    whole = change.after or change.before
+    named = change.kind in ("node_added", "node_removed") and isinstance(whole, dict) and whole.get("name")
+    node = f"{clean_line(str(named))} ({change.node})" if named and named != change.node else change.node
+    field = _(_META[change.field]) if change.kind == "meta" and change.field in _META else change.field
+    return _(_KINDS[change.kind]).format(node=node, field=field, edge=ends)
 
 
 def sides(change: Change) -> tuple[str, str]:

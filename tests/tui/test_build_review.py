@@ -94,7 +94,7 @@ async def told(pilot: Pilot[int], made: FakeWorkbench, *events: Event) -> None:
 async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference():
     async with review(workbench()) as pilot:
         assert rows(pilot) == [
-            "The names are checked", "[x] + new node names",
+            "The names are checked", "[x] + new node Names (names)",
             "The polish sees what was found", "[x] ~ polish reads another output (prompt)",
             "Other changes", "[ ] ~ draft: temperature",
         ]  # fmt: skip
@@ -109,7 +109,7 @@ async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=False)
         assert "[!] ~ polish reads another output (prompt)" in rows(pilot)
         assert "1 falls with one that is turned down" in head(pilot)
-        assert "Left out, because it needs: new node names" in screen(pilot)
+        assert "Left out, because it needs: new node Names" in screen(pilot)
         await press(pilot, "k", "a")
         assert made.sent[-1] == MarkChanges("build-1", (NODE,), ticked=True)
         await press(pilot, "A")
