@@ -43,8 +43,8 @@ _KINDS: Final[Mapping[ChangeKind, str]] = {
     "meta": mark("the workflow: {field}"),
 }
 _META: Final = {
-    "id": mark("its id"), "name": mark("its name"), "keep": mark("what it is kept as"),
-    "language": mark("the language of its prompts"), "description": mark("its description"), "inputs": mark("its inputs"),
+    "id": mark("its id"), "name": mark("its name"), "description": mark("its description"),
+    "keep": mark("what it is kept as"), "inputs": mark("its inputs"), "language": mark("the language of its prompts"),
 }  # fmt: skip
 EDITABLE: Final = ("node_added", "renamed", "param", "prompt", "wiring", "meta")
 
