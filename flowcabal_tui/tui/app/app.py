@@ -50,6 +50,7 @@ from flowcabal_tui.tui.widgets.help import HelpScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.first_run import FirstRunScreen
+    from flowcabal_tui.tui.app.guide import Guide
     from flowcabal_tui.tui.app.home import HomeScreen
     from flowcabal_tui.tui.widgets.diff_view import DiffView
     from flowcabal_tui.tui.widgets.stream_view import StreamView
@@ -113,6 +114,7 @@ class FlowCabalApp(App[int]):
         self._state_folder, self._now = state_folder, clock
         self.crash_words = ""
         self._kept_theme = settings.theme
+        self.guide: Guide | None = None
         self.preferences = Preferences(self, settings, self._show_language)
         self.front = ProjectOpener(self, access, settings, proposals, clock)
         self._keys = KeyOrder(self, super().on_event)
@@ -124,6 +126,8 @@ class FlowCabalApp(App[int]):
             self.commands.give_up()
             if not self._is_too_early(event):
                 await self._keys.take(event)
+                if isinstance(event, Key) and self.guide is not None:
+                    self.guide.pressed(event.key)
         else:
             await super().on_event(event)
 
@@ -285,6 +289,15 @@ class FlowCabalApp(App[int]):
     def action_leader(self) -> None:
         """One letter more runs a command."""
         self.commands.lead()
+
+    def action_guide(self) -> None:
+        """Shows the guide's first ten minutes beside the screen, or leaves them."""
+        if self.guide is None:
+            from flowcabal_tui.tui.app.guide import Guide  # not needed for the first frame
+
+            self.guide = Guide(self)
+            self.screen_change_signal.subscribe(self, self.guide.screen_changed)
+        self.guide.toggle(self.screen_language)
 
     def action_settings(self) -> None:
         """What the user and the open book have set."""

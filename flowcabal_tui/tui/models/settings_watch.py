@@ -36,7 +36,7 @@ class SettingsWatch:
             self._screen.notify(clean(words), severity="warning", markup=False)
             return
         now = [name for name in event.tables if name not in event.later]
-        words = _("flowcabal.toml was changed outside.")
+        words = _("flowcabal.toml was changed outside.") if event.tables else _("flowcabal.toml can be read again.")
         if now:
             words += " " + _("In force: {names}.").format(names=", ".join(now))
         if event.later:

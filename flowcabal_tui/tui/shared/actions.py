@@ -49,6 +49,9 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("Ask about the book, beside whatever is on the screen; the same key closes it."),
            "app", "conversation", wins=True),
     Action("app.theme", "f12", mark("Theme"), mark("Choose the colours of the screen."), "app", "change_theme"),
+    Action("app.guide", "tilde", mark("Guide"),
+           mark("The guide's first ten minutes beside the screen, a step at a time; the same key leaves it."),
+           "app", "guide"),
     Action("app.settings", "dollar_sign", mark("Settings"),
            mark("Models, knowledge server, agents, goals, language, colours and keys."), "app", "settings"),
     Action("app.language", "ctrl+l", mark("中文 / English"), mark("Switch the language of the screen."),
@@ -228,7 +231,7 @@ _SIGNS: Final[dict[str, str]] = {
     "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
     "exclamation_mark": "!", "ampersand": "&", "asterisk": "*", "equals_sign": "=", "full_stop": ".", "colon": ":",
     "comma": ",", "fullwidth_comma": "，",
-    "dollar_sign": "$",
+    "dollar_sign": "$", "tilde": "~",
     "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
 

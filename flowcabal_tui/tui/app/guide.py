@@ -1,0 +1,135 @@
+"""The guide's first ten minutes beside the screen: one step at a time, which waits for its keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from textual.app import App
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+import flowcabal_tui
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.app.keymap import key_name
+from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.widgets.roles import role_style
+
+_STEP: Final = re.compile(r"^\d+\. ")
+_PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
+_LINK: Final = re.compile(r" ?\(\[[^\]\n]*\]\([^)\n]*\)\)|（\[[^\]\n]*\]\([^)\n]*\)）")
+_CODE: Final = re.compile(r"`([^`\n]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the guide: its words, and the keys that it waits for, in their order."""
+
+    words: str
+    keys: tuple[str, ...]
+
+
+def guide_text(language: str) -> str:
+    """The guide for writers, as Markdown: of the installed package, or of a source checkout. Raises OSError."""
+    package = Path(flowcabal_tui.__file__).parent
+    folder = package / "guide" if (package / "guide").is_dir() else package.parent / "docs" / "guide"
+    return (folder / f"{'zh' if language.startswith('zh') else 'en'}.md").read_text(encoding="utf-8")
+
+
+def steps_of(text: str) -> tuple[Step, ...]:
+    """The numbered steps of the guide's first section."""
+    section = text.split("\n## ")[1] if "\n## " in text else ""
+    found: list[list[str]] = []
+    for line in section.splitlines():
+        if _STEP.match(line):
+            found.append([_STEP.sub("", line)])
+        elif found and line.startswith("   "):
+            found[-1].append(line.strip())
+        elif found and line.strip():
+            break
+    return tuple(_step("\n".join(lines)) for lines in found)
+
+
+def _step(text: str) -> Step:
+    plain = _LINK.sub("", _PICTURE.sub("", text))
+    keys = tuple(key for named in _CODE.findall(plain) if (key := key_name(named)))
+    joined = re.sub(r"(?<=[^\x00-\x7f])\n(?=[^\x00-\x7f])", "", plain).replace("\n", " ")
+    return Step(_CODE.sub(r"\1", joined).strip(), keys)
+
+
+class GuidePanel(Static):
+    """The step in view; to the right where there is room, else at the foot."""
+
+    DEFAULT_CSS = """
+    GuidePanel { dock: bottom; width: 1fr; height: auto; max-height: 7; padding: 0 1; background: $surface; }
+    .-roomy GuidePanel { dock: right; width: 40; height: 1fr; max-height: 100%; }
+    """
+
+
+class Guide:
+    """Shows the steps over every screen until the last key of the last step, or until it is closed."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._steps: tuple[Step, ...] = ()
+        self._at, self._left = 0, [""]
+
+    def toggle(self, language: str) -> None:
+        """Begins with the first step, or leaves the guide."""
+        self._steps = () if self._steps else steps_of(guide_text(language))
+        self._go_to(0)
+
+    def pressed(self, key: str) -> None:
+        """A key was pressed: the step goes on where it waits for this one."""
+        if not self._steps or key != self._left[0]:
+            return
+        del self._left[0]
+        if self._left:
+            self._show_soon()
+        elif self._at + 1 < len(self._steps):
+            self._go_to(self._at + 1)
+        else:
+            self._steps = ()
+            self._show_soon()
+            self._app.notify(_("That was the guide's first ten minutes. F1 explains what has the focus."))
+
+    def screen_changed(self, _screen: Screen[Any]) -> None:
+        """Another screen is on top."""
+        if self._steps:
+            self._show_soon()
+
+    def _go_to(self, step: int) -> None:
+        self._at = step
+        self._left = list(self._steps[step].keys) if self._steps else []
+        self._show_soon()
+
+    def _show_soon(self) -> None:
+        self._app.call_after_refresh(self._show)
+
+    def _show(self) -> None:
+        if not self._app.screen_stack:  # the application closes
+            return
+        top = self._app.screen
+        for screen in self._app.screen_stack:
+            for panel in screen.query(GuidePanel):
+                if screen is not top or not self._steps:
+                    panel.remove()
+        if not self._steps or not top.is_mounted:
+            return
+        panel = next(iter(top.query(GuidePanel)), None)
+        if panel is None:
+            panel = GuidePanel()
+            top.mount(panel)
+        panel.update(self._words())
+
+    def _words(self) -> Content:
+        place = _("First ten minutes {n}/{total}").format(n=self._at + 1, total=len(self._steps))
+        keys = "  ".join(map(shown_key, self._left))
+        return Content.assemble(
+            (f"{place}\n", "bold"), self._steps[self._at].words, "\n",
+            (_("Waits for: {keys}").format(keys=keys), role_style("key")), "  ",
+            (_("~ leaves the guide"), role_style("secondary")),
+        )  # fmt: skip
