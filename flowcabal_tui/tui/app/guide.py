@@ -119,11 +119,10 @@ class Guide:
                     panel.remove()
         if not self._steps or not top.is_mounted:
             return
-        panel = next(iter(top.query(GuidePanel)), None)
-        if panel is None:
-            panel = GuidePanel()
-            top.mount(panel)
-        panel.update(self._words())
+        shown = next(iter(top.query(GuidePanel)), None)
+        if shown is None:
+            top.mount(shown := GuidePanel(markup=False))
+        shown.update(self._words())
 
     def _words(self) -> Content:
         place = _("First ten minutes {n}/{total}").format(n=self._at + 1, total=len(self._steps))
