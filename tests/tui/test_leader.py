@@ -73,7 +73,7 @@ async def test_the_letters_are_shown_after_a_pause_and_fit(
         await settled(pilot)
         rows = panel(pilot).splitlines()
         region = pilot.app.screen.query_one(Static).region
-        assert any(words in row for row in rows) and len(rows) + 1 == region.height <= size[1]
+        assert any(words in row for row in rows) and len(rows) <= region.height <= size[1]
 
 
 async def test_the_leader_key_again_shows_the_letters_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ async def test_where_one_types_it_is_a_comma_and_on_the_start_page_nothing(tmp_p
 
 async def test_the_letter_is_the_users_own(tmp_path: Path) -> None:
     program = app(FakeWorkbench("en"), tmp_path)
-    program._own_keys = {"leader.story.names": "9"}
+    program.preferences.own_keys["leader.story.names"] = "9"
     async with program.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await pilot.press("comma", "comma")

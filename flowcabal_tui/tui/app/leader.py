@@ -32,6 +32,7 @@ class LeaderScreen(ModalScreen[str | None]):
         display: none; height: auto; max-height: 100%; padding: 0 1; background: $surface;
         border-top: solid $role-focus; border-title-color: $role-focus;
     }
+    LeaderScreen > Static.-tight { border-top: none; }
     LeaderScreen.-shown > Static { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -57,7 +58,9 @@ class LeaderScreen(ModalScreen[str | None]):
         """Shows the letters and their commands now, as the leader key does when it is pressed again."""
         panel = self.query_one(Static)
         panel.border_title = _("After the leader key; Esc leaves")
-        panel.update(self._letters(max(1, self.app.size.width - 2)))
+        letters = self._letters(max(1, self.app.size.width - 2))
+        panel.set_class(letters.plain.count("\n") + 2 > self.app.size.height, "-tight")
+        panel.update(letters)
         self.add_class("-shown")
 
     def _letters(self, width: int) -> Content:
