@@ -1,11 +1,13 @@
-"""Opening the list of findings with 5,000 of them: from the key to the first rows in sight, each time read anew."""
+"""Opening the list of findings with 5,000 of them, and that of comments with 2,000: from the key to the first rows in
+sight, each time read anew.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from flowcabal_tui.domain.comments import Comment
 from flowcabal_tui.domain.garbage import begin_loading
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -25,6 +28,8 @@ from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.store import Store
 from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.revision.comments import CommentsScreen
+from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.finding_list import FindingList
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
@@ -34,6 +39,7 @@ from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
 
 FINDINGS: Final = 5_000
+COMMENTS: Final = 2_000
 CHAPTERS: Final = 120
 REPEAT: Final = 9
 MOST: Final = 150.0
@@ -61,14 +67,19 @@ async def _measure(folder: Path) -> list[Figure]:
     async with app.run_test(size=(140, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
         await settled(pilot)
-        walls, used = zip(*[await _opened(pilot) for _n in range(REPEAT)], strict=True)
+        figures: list[Figure] = []
+        for key, is_listed, what in (
+            ("L", _has_findings, f"{FINDINGS:,} findings of {CHAPTERS} chapters in sight"),
+            (";", _has_comments, f"{COMMENTS:,} comments of {CHAPTERS} chapters in sight"),
+        ):
+            walls, used = zip(*[await _opened(pilot, key, is_listed) for _n in range(REPEAT)], strict=True)
+            figures += [
+                checked(what, statistics.median(walls), MOST, "ms"),
+                Figure(f"{what}: the first time, with the loading of the screen", f"{walls[0]:,.1f} ms"),
+                Figure(f"{what}: of the processor", f"{statistics.median(used):,.1f} ms"),
+            ]
         await app.departure.close_project()
-    what = f"{FINDINGS:,} findings of {CHAPTERS} chapters in sight"
-    return [
-        checked(what, statistics.median(walls), MOST, "ms"),
-        Figure(f"{what}: the first time, with the loading of the screen", f"{walls[0]:,.1f} ms"),
-        Figure(f"{what}: of the processor", f"{statistics.median(used):,.1f} ms"),
-    ]
+    return figures
 
 
 async def _make(book: Path) -> None:
@@ -84,6 +95,8 @@ async def _make(book: Path) -> None:
         found = [_finding(chapters, n) for n in range(FINDINGS)]
         for start in range(0, FINDINGS, 500):
             await store.findings.raise_all(found[start : start + 500])
+        for n in range(COMMENTS):
+            await store.comments.add(_comment(chapters[n % CHAPTERS], n))
     finally:
         await store.close()
 
@@ -105,12 +118,17 @@ def _finding(chapters: Sequence[Chapter], number: int) -> Proposal:
     return Proposal("finding", place, quoted, Difference(finding), origin=origin)
 
 
-async def _opened(pilot: Pilot[int]) -> tuple[float, float]:
+def _comment(chapter: Chapter, number: int) -> Comment:
+    at = number // CHAPTERS * 34 % 3_000
+    return Comment(chapter.id, f"第{number}条批注", "question", _TEXT[at : at + 12], at, at + 12)
+
+
+async def _opened(pilot: Pilot[int], key: str, is_listed: Callable[[Screen[object]], bool]) -> tuple[float, float]:
     """Milliseconds from the key until rows are drawn, and those of the processor."""
     begun, used = time.perf_counter(), time.process_time()
-    pilot.app.post_message(Key("L", "L"))
+    pilot.app.post_message(Key("semicolon" if key == ";" else key, key))
     for _look in range(_LOOKS):
-        if _has_rows(pilot.app.screen):
+        if is_listed(pilot.app.screen):
             break
         await asyncio.sleep(_SLICE)
     await pilot._wait_for_screen()
@@ -122,6 +140,11 @@ async def _opened(pilot: Pilot[int]) -> tuple[float, float]:
     return taken
 
 
-def _has_rows(screen: Screen[object]) -> bool:
+def _has_comments(screen: Screen[object]) -> bool:
+    lists = screen.query(PickList)
+    return isinstance(screen, CommentsScreen) and bool(lists) and lists.first().option_count > 0
+
+
+def _has_findings(screen: Screen[object]) -> bool:
     lists = screen.query(FindingList)
     return isinstance(screen, FindingsScreen) and bool(lists) and lists.first().option_count > 0

@@ -190,6 +190,11 @@ async def _apply_patches(project: Project) -> None:
     await project.carry_out(ApplyImpact(found.change, found.digest, take=taken))
 
 
+async def _patches_applied(project: Project) -> None:
+    await _patched(project)
+    await _apply_patches(project)
+
+
 async def _undo(project: Project) -> None:
     await project.carry_out(UndoDecision())
 
@@ -325,6 +330,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("rename", _rename, prepare=_name_place),
     Operation("undo rename", _undo, prepare=_renamed),
     Operation("apply patches", _apply_patches, prepare=_patched),
+    Operation("undo patches", _undo, prepare=_patches_applied),
     Operation("split", _split),
     Operation("merge", _merge),
     Operation("restore", _restore),

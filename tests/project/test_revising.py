@@ -9,6 +9,7 @@ import pytest
 from flowcabal_tui.domain.errors import ChapterLocked, ModelError, RunError, VersionConflict
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, Generation
+from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import PIECE, RewriteId
 from flowcabal_tui.project.change_words import change_words
 from flowcabal_tui.protocol.book import (
@@ -97,6 +98,45 @@ async def test_a_chapter_is_rewritten_against_its_findings_and_taken_by_paragrap
     assert change is not None and change_words(change) == "rewritten against findings"
     await desk.project.carry_out(RevertChange(Generation(int(generation))))
     assert await desk.project.book.chapter_text(chapter) == TEXT
+
+
+async def test_what_a_rule_can_mend_is_proposed_without_a_call_and_without_a_model(folder: Path) -> None:
+    await make_one(folder, ModelsSettings())
+    text = "Here is the revised chapter:\n\nIt rained **all** day.\n\nMara closed the door."
+    async with opened(folder, trust=True) as desk:
+        chapter = await written(desk, text)
+        command = whole(chapter, text, findings=await findings(desk))
+        assert len(command.findings) == 2
+        assert (await desk.project.revision.quote_rewrite(command)).is_free
+        await desk.project.carry_out(command)
+        (row,) = await desk.project.revision.proposed_rewrites()
+        assert (row.after, row.model) == ("It rained all day.\n\nMara closed the door.", "")
+        await desk.project.carry_out(TakeRewrite(row.id))
+        await desk.settled()
+        assert await desk.project.book.chapter_text(chapter) == row.after
+        assert await findings(desk) == ()
+        lines = await desk.project.book.blame(chapter)
+        assert {span.origin.author for line in lines for span in line.spans} == {"human"}, "no model wrote it"
+        change = await desk.project.book.last_change()
+        assert change is not None and change_words(change) == "mended by rule"
+
+
+async def test_an_instruction_and_a_finding_without_a_known_mend_go_to_the_model(
+    desk: Desk, server: FaultServer
+) -> None:
+    text = f"It rained **all** day.\n\n{BAD}"
+    chapter = await written(desk, text)
+    found = await findings(desk)
+    assert len(found) == 2
+    assert (await desk.project.revision.quote_rewrite(whole(chapter, text, findings=found))).likely.calls == 1
+    (bold,) = [each for each in found if await _quoted(desk, each) == "**all**"]
+    assert (await desk.project.revision.quote_rewrite(whole(chapter, text, findings=(bold,)))).is_free
+    shorter = whole(chapter, text, "Shorter.", (bold,))
+    assert (await desk.project.revision.quote_rewrite(shorter)).likely.calls == 1
+
+
+async def _quoted(desk: Desk, finding: ProposalId) -> str:
+    return (await desk.project.story.proposal(finding)).quotation
 
 
 async def test_only_the_pieces_with_findings_are_paid_and_what_was_paid_stays(desk: Desk, server: FaultServer) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.agents.checking.feedback import feedback
+from flowcabal_tui.agents.checking.rules.mends import mended
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
 from flowcabal_tui.domain.ids import CommandId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
@@ -45,6 +46,8 @@ _NOTE: Final = 80
 async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
     """Asks the user's model through the project's `rewrite` template, piece by piece of a long passage.
 
+    Where rules know the mend of all findings of a piece, nothing is asked.
+
     Each answer is stored at once, so that none is paid for twice; the pieces after a failure stay unchanged. Raises
     ModelError, WorkflowError, ChapterLocked, or RunError for an empty request.
     """
@@ -56,6 +59,11 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
     texts = [asked.text[start:end] for start, end in pieces(asked.text)]
     for number, piece in enumerate(_pieces(asked, found)):
         if piece is None:
+            continue
+        if isinstance(piece, str):
+            texts[number] = piece
+            proposed = replace(proposed, after="".join(texts))
+            proposed = replace(proposed, id=await parts.store.rewrites.propose(proposed))
             continue
         try:
             answer = await _answer(parts, piece)
@@ -85,16 +93,29 @@ async def _findings(parts: Parts, asked: RewriteSelection) -> Sequence[Proposal]
     return await parts.store.proposals.get(asked.findings) if asked.findings else ()
 
 
-def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteSelection | None]:
-    """What is asked for each piece of the passage; None: nothing, for it holds none of the findings."""
-    asks: list[RewriteSelection | None] = []
+def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteSelection | str | None]:
+    """What is asked for each piece of the passage; its new text where a rule knows the mend of all its findings; None:
+    nothing, for it holds none of them."""
+    asks: list[RewriteSelection | str | None] = []
     for start, end in pieces(asked.text):
         text = asked.text[start:end]
         here = [each for each in found if each.quotation and each.quotation in text]
+        known = None if asked.instruction.strip() else _by_rule(text, here)
+        if known is not None:
+            asks.append(known)
+            continue
         told = "\n\n".join(filter(None, (_mended(here), clean(asked.instruction))))
         piece = replace(asked, start=asked.start + start, end=asked.start + end, text=text, instruction=told)
         asks.append(piece if text.strip() and (here or not found) else None)
     return asks
+
+
+def _by_rule(text: str, found: Sequence[Proposal]) -> str | None:
+    """The text with all of these findings mended by their rules; None where one of them needs a model."""
+    after: str | None = text if found else None
+    for each in found:
+        after = mended(each.origin.maker, after, each.quotation) if after and each.origin.by == "rule" else None
+    return after
 
 
 def _mended(found: Sequence[Proposal]) -> str:
@@ -128,11 +149,12 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
     accepted = [
         Rewrite(row.chapter, text, start + each.start, start + each.end, each.after, row.model, row.instruction, now)
         for each in (changes[number] for number in chosen)
-        if each.after
+        if each.after and row.model  # what a rule mended no model wrote
     ]
     new = NewText(row.chapter, text[:start] + after + text[start + len(row.before) :], chapter.version)
     wish = clean_line(row.instruction)[:_NOTE]
     note = _("rewritten: {instruction}").format(instruction=wish) if wish else _("rewritten against findings")
+    note = note if row.model else _("mended by rule")
     generation = await store.edits.write(
         [new], note, following(AFTER_KEEP), lambda connection: accept(connection, accepted, row.id)
     )
@@ -145,6 +167,9 @@ async def take(parts: Parts, command: TakeRewrite) -> Generation:
 
 async def quote_rewrite(parts: Parts, asked: RewriteSelection) -> Quote:
     """The price of a rewrite. Raises ModelError without a model, WorkflowError."""
+    asks = [each for each in _pieces(asked, await _findings(parts, asked)) if isinstance(each, RewriteSelection)]
+    if not asks:
+        return Tally().quote()
     _workflow, params = await _template(parts)
     models, tally = parts.base.models, Tally()
     endpoint = models.booked(params.role).endpoint
@@ -152,7 +177,7 @@ async def quote_rewrite(parts: Parts, asked: RewriteSelection) -> Quote:
     words = "".join(block.text for block in blocks if isinstance(block, TextBlock))
     context = (params.context_tokens or CONTEXT_TOKENS) if params.context else 0
     counter = models.counter
-    for piece in filter(None, _pieces(asked, await _findings(parts, asked))):
+    for piece in asks:
         around = counter.count(piece.text) * 2 * AROUND // max(1, len(piece.text))
         passage = counter.count(piece.text)
         told = counter.count(words) + passage + counter.count(piece.instruction) + around

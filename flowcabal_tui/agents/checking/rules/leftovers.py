@@ -45,6 +45,16 @@ def is_free_of(text: str) -> bool:
     return not any(pattern.search(text) for pattern in (_ASIDES, _PLACEHOLDERS, _MARKUP))
 
 
+def is_placeholder(words: str) -> bool:
+    """True for words that stand for others, which only the writer knows."""
+    return _PLACEHOLDERS.search(words) is not None
+
+
+def is_markup(words: str) -> bool:
+    """True for signs of a format, such as those of a table."""
+    return _MARKUP.search(words) is not None
+
+
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """The first `_MOST` of them."""
     words = (

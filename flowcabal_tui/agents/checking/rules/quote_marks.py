@@ -37,6 +37,16 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
             yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
 
 
+def is_paired(paragraph: str) -> bool:
+    """True when as many marks open as close, and none closes before one opens."""
+    depth = 0
+    for mark in re.findall("[“”]", paragraph):
+        depth += 1 if mark == "“" else -1
+        if depth not in (0, 1):
+            return False
+    return depth == 0
+
+
 def _unpaired(paragraph: str) -> int:
     """By how many marks more open than close."""
     if "“" in paragraph or "”" in paragraph:

@@ -1,0 +1,79 @@
+"""Mends that a rule knows without a model: only where one reading of the words is possible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
+from flowcabal_tui.agents.sentences import sentences
+
+_LONGEST_ASIDE: Final = 120
+_BOLD: Final = re.compile(r"\*\*([^*\n]+)\*\*")
+_TAG: Final = re.compile(r"</?[a-z][a-z0-9]*\s?/?>|<\|[^|<>\n]+\|>", re.IGNORECASE)
+_THOUGHT: Final = re.compile(r"</?think", re.IGNORECASE)
+_ROLE: Final = re.compile(r"(?:role|system|assistant|user): ", re.IGNORECASE)
+_REFUSAL: Final = re.compile(
+    r"(?<![a-z])AI(?![a-z])|ＡＩ|language model|artificial intelligence|人工智能|语言模型|can[’']?t|cannot|unable", re.IGNORECASE
+)
+"""Words in place of a passage that was not written: without them it would still be missing."""
+_SAID_AFTER: Final = re.compile(r"[:：]\s*\S")
+_NUMBER: Final = re.compile(r"[:：]?\s?约?\d[\d,，]*\s?(?:字|words)?\W*\Z", re.IGNORECASE)
+_OPENS: Final = re.compile(r"(?<![^\s(\[‘'—–-])[“”](?=[\w‘'(…—])")
+_CLOSES: Final = re.compile(r"(?<=[\w.,;:!?…’')—-])[“”](?=[\s.,;:!?)\]—–-]|\Z)")
+_DOUBLED: Final = re.compile(r"“{2}|”{2}")
+
+
+def mended(rule: str, text: str, quotation: str) -> str | None:
+    """The text without the fault that the rule found at the quotation; None where no rule knows how it must read."""
+    at = text.find(quotation) if quotation else -1
+    mend = _MENDS.get(rule)
+    return mend(text, at, quotation) if mend is not None and at >= 0 else None
+
+
+def _without_leftover(text: str, at: int, words: str) -> str | None:
+    end = at + len(words)
+    if match := _BOLD.fullmatch(words):
+        return text[:at] + match[1] + text[end:]
+    if _ROLE.fullmatch(words) or (_TAG.fullmatch(words) and not _THOUGHT.match(words)):
+        return text[:at] + text[end:]
+    first = text.rfind("\n", 0, at) + 1
+    last = text.find("\n", end)
+    last = len(text) if last < 0 else last
+    line = text[first:last].strip()
+    if line.startswith("```") or _is_aside(line, words):
+        return _without_line(text, first, last)
+    return None
+
+
+def _is_aside(line: str, words: str) -> bool:
+    """Is the line one sentence that a model says to its user, with nothing of the story behind a colon?"""
+    if _REFUSAL.search(line) or leftovers.is_free_of(line) or len(line) > _LONGEST_ASIDE or len(sentences(line)) != 1:
+        return False
+    if leftovers.is_placeholder(words) or leftovers.is_markup(words):
+        return False
+    return bool(_NUMBER.search(line)) or not _SAID_AFTER.search(line)
+
+
+def _without_line(text: str, first: int, last: int) -> str:
+    """Without the line and the blank lines behind it; at the end of the text without those before it."""
+    before, rest = text[:first], text[last:].lstrip("\n")
+    return before + rest if rest else before.rstrip("\n")
+
+
+def _with_pairs(text: str, at: int, words: str) -> str | None:
+    """A paragraph of paired marks, where one that is doubled or the wrong way round was the fault."""
+    first = text.rfind("\n", 0, at) + 1
+    last = text.find("\n", at + len(words))
+    last = len(text) if last < 0 else last
+    paragraph = text[first:last]
+    turned = _DOUBLED.sub(lambda match: match[0][0], paragraph)
+    turned = _CLOSES.sub("”", _OPENS.sub("“", turned))
+    return text[:first] + turned + text[last:] if turned != paragraph and quote_marks.is_paired(turned) else None
+
+
+_MENDS: Final[Mapping[str, Callable[[str, int, str], str | None]]] = {
+    leftovers.NAME: _without_leftover,
+    quote_marks.NAME: _with_pairs,
+}
