@@ -125,7 +125,7 @@ async def _print(project: Project, rows: tuple[ProposedRewrite, ...], *, as_json
         say_json({"rewrites": told}, indent=2)
         return
     for row in rows:
-        say_row((row.id, positions[row.chapter], clean_line(row.model), clean_line(row.instruction)))
+        say_row((row.id, positions[row.chapter], clean_line(row.model) or _("by rule"), clean_line(row.instruction)))
         for number, change in enumerate(row.changes, 1):
             before = clean_line(row.before[change.start : change.end])[:_SHOWN]
             say_row((f"  {number}", f"- {before}"))

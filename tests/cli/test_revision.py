@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
+from flowcabal_tui.protocol.book import WriteChapter
 from tests.cli.conftest import Call
+from tests.project.desk import opened
 
 
 def test_chapters_are_locked_listed_and_unlocked(demo: Path, call: Call) -> None:
@@ -53,3 +56,17 @@ def test_a_chapter_is_rewritten_and_taken_by_paragraph(demo: Path, call: Call) -
     identity = again.out.split("\t")[0]
     assert call("revise", demo, "--drop", identity).code == 0
     assert call("revise", demo, "--chapter", 1, "--findings").code == 2
+
+
+def test_a_mend_by_rule_is_named_as_one(demo: Path, call: Call) -> None:
+    async def write() -> None:
+        async with opened(demo) as desk:
+            await desk.project.carry_out(WriteChapter(await desk.chapter(1), "It rained.\n\nIt was **very** late."))
+            await desk.settled()
+
+    asyncio.run(write())
+    asked = call("revise", demo, "--chapter", 1, "--findings")
+    assert asked.code == 0 and "It is free." in asked.err
+    head, *changes = asked.out.splitlines()
+    assert head.split("\t")[2] == "by rule"
+    assert any("It was very late." in line for line in changes)

@@ -15,7 +15,8 @@ _TAG: Final = re.compile(r"</?[a-z][a-z0-9]*\s?/?>|<\|[^|<>\n]+\|>", re.IGNORECA
 _THOUGHT: Final = re.compile(r"</?think", re.IGNORECASE)
 _ROLE: Final = re.compile(r"(?:role|system|assistant|user): ", re.IGNORECASE)
 _REFUSAL: Final = re.compile(
-    r"(?<![a-z])AI(?![a-z])|ＡＩ|language model|artificial intelligence|人工智能|语言模型|can[’']?t|cannot|unable", re.IGNORECASE
+    r"(?<![a-z])AI(?![a-z])|ＡＩ|language model|artificial intelligence|人工智能|语言模型|can[’']?t|cannot|unable",
+    re.IGNORECASE,
 )
 """Words in place of a passage that was not written: without them it would still be missing."""
 _SAID_AFTER: Final = re.compile(r"[:：]\s*\S")
