@@ -11,11 +11,12 @@ from flowcabal_tui.cli.notes import note_replaced, note_unsaved
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.printing import advice
 from flowcabal_tui.cli.terminal import say, say_row
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, OutputId
+from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
-from flowcabal_tui.protocol.book import OutputChecked, PersistOutput
+from flowcabal_tui.protocol.book import OutputChecked, PersistOutput, TagOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.settings.user_file import load_user, remember_project
 
@@ -78,16 +79,28 @@ async def _list_kept(arguments: Namespace) -> int:
         kept = await project.book.kept()
     finally:
         await project.close()
-    for one in kept:
+    for one in [each for each in kept if {*arguments.tag} <= {*each.tags}]:
         place = places.get(one.chapter, "-") if one.chapter else "-"
         made = f"{one.run}/{one.node}#{one.attempt}" if one.run else _("by hand")
         out = _("keep undone") if one.deleted else ""
-        say_row((one.id, _(KEEP_KINDS[one.kind]), place, f"{one.at:%Y-%m-%d %H:%M}", made, out))
+        tags = " ".join(f"#{clean_line(tag)}" for tag in one.tags)
+        say_row((one.id, _(KEEP_KINDS[one.kind]), place, f"{one.at:%Y-%m-%d %H:%M}", made, out, tags))
     return 0
+
+
+async def _set_tags(arguments: Namespace) -> None:
+    output, tags = arguments.set_tags
+    project = await opened(arguments, knowledge=False)
+    try:
+        await project.carry_out(TagOutput(OutputId(output), tuple(tags.split(","))))
+    finally:
+        await project.close()
 
 
 async def keep(arguments: Namespace) -> int:
     """Keeps an output in the memory of the book; without a run lists the kept ones, with their ids."""
+    if arguments.set_tags is not None:
+        await _set_tags(arguments)
     if not arguments.run:
         return await _list_kept(arguments)
     if not arguments.node:
@@ -99,7 +112,9 @@ async def keep(arguments: Namespace) -> int:
         run = await the_run(project, arguments.run)
         node = the_node(await project.runs.run_workflow(run), arguments.node)
         before = {chapter.id: chapter for chapter in await project.book.chapters()}
-        output = await project.carry_out(PersistOutput(run, node, arguments.attempt, partial=arguments.partial))
+        tags = tuple(arguments.tag)
+        command = PersistOutput(run, node, arguments.attempt, tags=tags, partial=arguments.partial)
+        output = await project.carry_out(command)
         say(_("Kept as {output}.").format(output=output))
         await note_replaced(project, before)
         if arguments.wait:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -9,6 +10,7 @@ from typing import Literal, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import UsageRecord
+from flowcabal_tui.domain.text import clean_line
 
 Level = Literal["L0", "L1", "L2"]
 EntityKind = Literal["character", "location", "plot-thread", "item", "organisation"]
@@ -120,6 +122,11 @@ class Curated:
     attempt: int = 0
     version: int = 0
     deleted: bool = False
+
+
+def tags_of(typed: Iterable[str]) -> Iterator[str]:
+    """Tags as they are stored: on one line, without a # before them, each once."""
+    yield from dict.fromkeys(filter(None, (clean_line(tag).removeprefix("#").strip()[:40] for tag in typed)))
 
 
 TaskKind = Literal["mirror", "index", "entities", "story", "l1", "l0", "profile", "arc", "check", "knowledge"]

@@ -33,6 +33,15 @@ class PersistOutput(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class TagOutput(Command):
+    """Gives a kept output these tags in place of those that it has. Its text stays as it is."""
+
+    type: ClassVar[str] = "output:tag"
+    output: OutputId
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteOutput(Command):
     """Takes a kept output out of the memory; can be undone with `restore`."""
 

@@ -42,6 +42,7 @@ UNKNOWN = [
     ("run {book} --resume none", "There is no run none."),
     ("run {book} chapter --resume none", "Not together with it: chapter"),
     ("keep {book} none draft", "There is no run none."),
+    ("keep {book} --set-tags none a", "There is nothing named none"),
     ("decide {book} none approve", "Waiting: none"),
     ("runs {book} none", "There is no run none."),
     ("replay {book} none", "There is no run none."),

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.errors import BindingError, ManuscriptError, ProjectReadOnly, RunError, VersionConflict
-from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.errors import BindingError, Gone, ManuscriptError, ProjectReadOnly, RunError, VersionConflict
+from flowcabal_tui.domain.ids import NodeId, OutputId
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project import Project
@@ -23,6 +23,7 @@ from flowcabal_tui.protocol.book import (
     OutputPersisted,
     OutsideEdit,
     PersistOutput,
+    TagOutput,
     WriteChapter,
 )
 from flowcabal_tui.protocol.workflows import SaveWorkflow
@@ -358,3 +359,18 @@ def test_validate_finds_a_name_of_an_entity_that_cannot_be_filled_in(name: str, 
 @pytest.mark.parametrize("name", ["Lin Yuan", "{{input.name}}", "{{chapter.title}}, {{result_of.draft}}"])
 def test_names_of_entities_that_can_be_filled_in_are_fine(name: str) -> None:
     assert validate(SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": name})})) == ()
+
+
+async def test_tags_are_the_writers_and_survive_that_the_output_leaves_and_comes_back(desk: Desk) -> None:
+    run = await desk.run("quick-draft", 4)
+    output = await desk.keep(run, "draft", tags=("siege",))
+    await desk.settled()
+    version = (await desk.project.book.chapters())[3].version
+    await desk.project.carry_out(TagOutput(output, ("#night", " night ", "")))
+    assert [each.tags for each in await desk.project.book.kept()] == [("night",)]
+    assert (await desk.project.book.chapters())[3].version == version, "no text was written"
+    await desk.project.carry_out(DeleteOutput(output))
+    assert await desk.keep(run, "draft") == output
+    assert [(each.tags, each.deleted) for each in await desk.project.book.kept()] == [(("night",), False)]
+    with pytest.raises(Gone):
+        await desk.project.carry_out(TagOutput(OutputId("none"), ()))

@@ -71,6 +71,7 @@ from flowcabal_tui.protocol.book import (
     PersistOutput,
     RewriteProposed,
     RewriteSelection,
+    TagOutput,
     TakeRewrite,
     WriteChapter,
 )
@@ -345,6 +346,10 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                 self.kept_rows = [
                     (replace(kept, deleted=not back) if kept.id == output else kept, text)
                     for kept, text in self.kept_rows
+                ]
+            case TagOutput(output=output, tags=tags):
+                self.kept_rows = [
+                    (replace(kept, tags=tags) if kept.id == output else kept, text) for kept, text in self.kept_rows
                 ]
             case Purge(output=output, chapter=chapter):
                 self.kept_rows = [row for row in self.kept_rows if row[0].id != output]

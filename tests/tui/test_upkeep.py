@@ -13,7 +13,7 @@ from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, Curated, StaleText
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, RevertChange, SplitChapter
+from flowcabal_tui.protocol.book import DeleteOutput, MergeChapters, RevertChange, SplitChapter, TagOutput
 from flowcabal_tui.protocol.memory import Purge, Rebuild, RebuildProgress, RegenerateProfile
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
@@ -91,6 +91,23 @@ async def test_what_was_kept_for_no_chapter_or_a_deleted_one_is_listed_with_the_
         assert workbench.sent == [DeleteOutput(outline.id)]
         await press(pilot, "b")
         assert "Kept for chapter 1, Rain" in screen_text(pilot) and "Outline" not in screen_text(pilot)
+
+
+async def test_tags_are_set_shown_and_filtered_by(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (workbench, pilot):
+        keep(workbench)
+        await press(pilot, "M", "g", "K", "f")
+        assert "Nothing here has a tag" in screen_text(pilot)
+        await press(pilot, "t", *"siege, [b]night", "enter")
+        assert workbench.sent == [TagOutput(NEW, ("siege", "[b]night"))]
+        rows = [row.strip() for row in shown(pilot.app)]
+        assert "#siege #[b]night" in rows[1] and "#" not in rows[2]
+        await press(pilot, "f", "enter")
+        rows = [row.strip() for row in shown(pilot.app)]
+        assert rows[0] == "Kept for chapter 1, Rain · #siege" and rows[1].startswith("+ ")
+        assert "keep undone" not in screen_text(pilot) and "The older text." not in screen_text(pilot)
+        await press(pilot, "f")
+        assert "#siege" not in shown(pilot.app)[0] and "draft, attempt 2" in shown(pilot.app)[2]
 
 
 async def test_the_question_before_money_names_what_is_changed_not_where_the_list_was_opened(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, OutputId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.manuscript import Author
+from flowcabal_tui.domain.memory import tags_of
 from flowcabal_tui.domain.origin import Rewrite
 from flowcabal_tui.domain.prompt_text import bindings, fill, node_of
 from flowcabal_tui.domain.run import RunRequest
@@ -87,7 +88,7 @@ class Curation:
             chapter=chapter,
             subject=subject,
             entity=workflow.keep.entity if kind == "entity" else None,
-            tags=command.tags if done else (*command.tags, PARTIAL),
+            tags=tuple(tags_of((*command.tags, *(() if done else (PARTIAL,))))),
             note="" if done else _("partial: the text was cut off"),
             run=command.run,
             node=command.node,

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.manuscript import (
     ReferenceHit,
     ReferenceId,
 )
-from flowcabal_tui.domain.memory import Curated, MetaName
+from flowcabal_tui.domain.memory import Curated, MetaName, tags_of
 from flowcabal_tui.domain.origin import BlamedLine, Provenance
 from flowcabal_tui.domain.outline import BookOutline
 from flowcabal_tui.domain.overview import Overview
@@ -51,6 +51,7 @@ from flowcabal_tui.protocol.book import (
     SetGoals,
     SplitChapter,
     SwitchProofRule,
+    TagOutput,
     WriteChapter,
     WriteMeta,
     WriteOutlinePart,
@@ -206,6 +207,11 @@ class BookService:
         output = await self._parts.book.curation.persist(command)
         await self._parts.book.outlining.written()
         return output
+
+    @handles(TagOutput)
+    async def tag(self, command: TagOutput) -> None:
+        kept = await self._store.book.tag(command.output, tuple(tags_of(command.tags)))
+        self._parts.base.emit(BookChanged(kept.chapter))
 
     @handles(DeleteOutput)
     async def forget(self, command: DeleteOutput) -> None:

@@ -19,7 +19,7 @@ from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.text import clean, clean_line, digest, says_same
 from flowcabal_tui.locale import _
-from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted
+from flowcabal_tui.store.book.curation import CURATED, Keeping, Kept, curated_of, keep, set_deleted, set_tags
 from flowcabal_tui.store.book.drafts import forget_draft, text_of_version
 from flowcabal_tui.store.file.blobs import get_text, unpack
 from flowcabal_tui.store.file.connection import Clock, Database
@@ -301,6 +301,10 @@ class Book:
         if row is None:
             raise Gone(output)
         return unpack(row[0])
+
+    async def tag(self, output: OutputId, tags: Sequence[str]) -> Curated:
+        """Gives a kept output these tags. Raises Gone if it is unknown."""
+        return await self._database.do(lambda connection: set_tags(connection, output, tags))
 
     async def forget(self, output: OutputId, tasks: TaskMaker = no_tasks) -> Curated:
         """Removes a kept output from the memory at once, and its words from the text. Raises Gone if it is unknown."""

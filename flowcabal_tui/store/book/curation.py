@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -88,13 +89,21 @@ def keep(connection: sqlite3.Connection, keeping: Keeping, tasks: TaskMaker, lan
         put_entity_row(connection, entity, version.generation)
     connection.execute(
         f"INSERT INTO curated ({CURATED}, subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
-        " ON CONFLICT (id) DO UPDATE SET deleted=0, version=excluded.version, tags=excluded.tags",
+        " ON CONFLICT (id) DO UPDATE SET deleted=0, version=excluded.version,"
+        " tags=CASE excluded.tags WHEN '[]' THEN tags ELSE excluded.tags END",
         (
             *(output, keeping.kind, keeping.mode, keeping.chapter, digest(part), json.dumps(keeping.tags), at),
             *(keeping.run, keeping.node, keeping.attempt, version.version, subject),
         ),
     )
     return Kept(_curated(connection, output), True)
+
+
+def set_tags(connection: sqlite3.Connection, output: OutputId, tags: Sequence[str]) -> Curated:
+    """See `Book.tag`. Texts and what is derived from them stay as they are."""
+    before = _curated(connection, output)
+    connection.execute("UPDATE curated SET tags=? WHERE id=?", (json.dumps(list(tags)), output))
+    return replace(before, tags=tuple(tags))
 
 
 def set_deleted(

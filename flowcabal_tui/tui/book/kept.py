@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.ids import OutputId
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _, mark
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -35,7 +36,8 @@ class KeptScreen(ModalScreen[None]):
         mark("Kept outputs"),
         mark("Every output that you kept for this chapter. `D` undoes a keep: the chapter's text is rebuilt "
              "without that output, and what you wrote by hand stays; `U` brings it back. Shift+Delete purges it: it is "
-             "removed from the project's file for good, which cannot be undone. `b` lists everything you kept in "
+             "removed from the project's file for good, which cannot be undone. `t` sets tags, `f` lists only "
+             "what has a tag. `b` lists everything you kept in "
              "the book: for other chapters, for deleted chapters, and for none, such as outlines and notes."),
     )  # fmt: skip
     DEFAULT_CSS = """
@@ -54,6 +56,9 @@ class KeptScreen(ModalScreen[None]):
                 id="kept.bring-back"),
         Binding("shift+delete", "purge", mark("Purge"), id="kept.purge",
                 tooltip=mark("Remove it from the project's file for good; cannot be undone.")),
+        Binding("t", "tag", mark("Tags"), tooltip=mark("Set the tags of this output: words of your own."),
+                id="kept.tags"),
+        Binding("f", "filter", mark("Filter"), tooltip=mark("List only what has a tag; again: all."), id="kept.filter"),
         Binding("b", "whole_book", mark("Whole book"), tooltip=mark("Everything you kept, for all chapters and for "
                                                                     "none."),
                 id="kept.book"),
@@ -65,7 +70,10 @@ class KeptScreen(ModalScreen[None]):
         super().__init__()
         self._controller, self._whole = controller, whole
         self._kept: dict[str, Curated] = {}
+        self._tag_shown = ""
+        """Only outputs with this tag are listed; "": all."""
         self._words: dict[str, str] = {}
+        self._known_tags: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The chapter, its outputs, a text."""
@@ -81,17 +89,20 @@ class KeptScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads the kept outputs again; shows a line where none is left."""
-        rows = await self._controller.kept(self._whole)
+        every = await self._controller.kept(self._whole)
+        self._known_tags = tuple(dict.fromkeys(tag for each, _words in every for tag in each.tags))
+        rows = [(each, words) for each, words in every if not self._tag_shown or self._tag_shown in each.tags]
         self._kept = {str(each.id): each for each, _words in rows}
         self._words = {str(each.id): words for each, words in rows}
-        self.query_one(".head", Static).update(one_line(self._controller.title(self._whole)))
+        title = one_line(self._controller.title(self._whole))
+        self.query_one(".head", Static).update(f"{title} · {_tagged((self._tag_shown,))}" if self._tag_shown else title)
         columns = _columns()
         self.query_one(PickList).refill(
             [Option(_row(columns, each, self._words[key]), id=key) for key, each in self._kept.items()]
         )
         if not self._kept:
             none = _("Nothing is kept yet.") if self._whole else _("Nothing of this chapter is kept yet.")
-            self.query_one(StreamView).set_text(none, follow=False)
+            self.query_one(StreamView).set_text(_("Nothing has this tag.") if self._tag_shown else none, follow=False)
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:
@@ -131,6 +142,27 @@ class KeptScreen(ModalScreen[None]):
         self._whole = not self._whole
         attempt(self, self.reload(), group="change")
 
+    def action_tag(self) -> None:
+        """Ask for the tags of the output under the cursor."""
+        if (kept := self._at) is not None:
+            self._then(self._controller.tag(kept))
+
+    def action_filter(self) -> None:
+        """Ask for a tag, and list what has it; all again where one was chosen."""
+        if self._tag_shown:
+            self._tag_shown = ""
+            attempt(self, self.reload(), group="change")
+        elif not self._known_tags:
+            self.notify(_("Nothing here has a tag: `t` sets some."), markup=False)
+        else:
+            attempt(self, self._filter(), group="change")
+
+    async def _filter(self) -> None:
+        choices = tuple((tag, _tagged((tag,))) for tag in self._known_tags)
+        chosen: str | None = await self.app.push_screen_wait(ChooseScreen(_("Which tag?"), choices))
+        self._tag_shown = chosen or ""
+        await self.reload()
+
     def action_purge(self) -> None:
         """For good."""
         if (kept := self._at) is not None:
@@ -142,10 +174,15 @@ def _columns() -> Columns:
         Column(most=1, least=1),
         Column(fill=True, least=12),
         Column(rank=1),
-        Column(rank=2, role="secondary"),
-        Column(rank=3, is_number=True, role="secondary"),
-        Column(rank=4, role="secondary"),
+        Column(rank=2, role="key"),
+        Column(rank=3, role="secondary"),
+        Column(rank=4, is_number=True, role="secondary"),
+        Column(rank=5, role="secondary"),
     )
+
+
+def _tagged(tags: Iterable[str]) -> str:
+    return " ".join(f"#{one_line(tag, 40)}" for tag in tags)
 
 
 def _row(columns: Columns, kept: Curated, words: str) -> ColumnRow:
@@ -154,4 +191,5 @@ def _row(columns: Columns, kept: Curated, words: str) -> ColumnRow:
     name = Cell(one_line(words), "removed" if kept.deleted else None)
     by = Cell(origin or _("by hand"), "model" if origin else "hand")
     state = _("keep undone") if kept.deleted else f"{kept.at:%Y-%m-%d %H:%M}"
-    return columns.row(sign, name, by, state, f"v{kept.version}" if kept.version else "", f"{kept.id[:8]}")
+    version = f"v{kept.version}" if kept.version else ""
+    return columns.row(sign, name, by, _tagged(kept.tags), state, version, f"{kept.id[:8]}")

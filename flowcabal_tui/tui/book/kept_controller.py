@@ -11,10 +11,12 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Curated
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import KEEP_KINDS
-from flowcabal_tui.protocol.book import DeleteOutput
+from flowcabal_tui.protocol.book import DeleteOutput, TagOutput
 from flowcabal_tui.tui.book.upkeep import UpkeepController
+from flowcabal_tui.tui.shared.form import names_of
 from flowcabal_tui.tui.shared.spending import may_spend
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -54,6 +56,13 @@ class KeptController:
         title = _("Change {title}?").format(title=one_line(name or (self._chapter.title if self._chapter else "")))
         if await may_spend(self._screen, self._workbench, title):
             await self._workbench.carry_out(DeleteOutput(output, restore=back))
+
+    async def tag(self, kept: Curated) -> None:
+        """Asks for the tags of a kept output, separated by commas."""
+        asked = PromptLine(_("Tags, separated by commas"), value=", ".join(kept.tags))
+        typed: str | None = await self._screen.app.push_screen_wait(asked)
+        if typed is not None:
+            await self._workbench.carry_out(TagOutput(kept.id, names_of(typed)))
 
     async def purge(self, kept: Curated) -> None:
         """For good, after its name was typed."""
