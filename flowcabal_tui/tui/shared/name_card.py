@@ -10,7 +10,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.events import DescendantBlur, DescendantFocus
 from textual.reactive import var
 from textual.widgets import OptionList, Static
@@ -20,7 +19,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.roles import role_style
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
 WIDTH: Final = 30
 BESIDE: Final = 72
@@ -53,7 +52,7 @@ class NameCardPanel(Vertical):
         dock: bottom; width: 1fr; height: 9; border-left: none; border-top: solid $panel; padding: 0 1;
     }}
     NameCardPanel > .who {{ height: auto; max-height: 6; text-style: bold; }}
-    NameCardPanel > PickList {{ height: 1fr; text-wrap: wrap; }}
+    NameCardPanel > PickList {{ height: 1fr; }}
     NameCardPanel > PickList > .option-list--option-highlighted {{ background: transparent; text-style: none; }}
     NameCardPanel > PickList:focus > .option-list--option-highlighted {{
         color: $block-cursor-foreground; background: $block-cursor-background;
@@ -125,6 +124,5 @@ class NameCardPanel(Vertical):
         self.post_message(self.Left())
 
 
-def _row(row: CardRow) -> Content:
-    label = f"{row.label} " if row.label else ""
-    return Content.assemble((label, role_style("secondary")), row.words)
+def _row(row: CardRow) -> HangingRow:
+    return HangingRow("", row.words, label=f"{row.label} " if row.label else "")

@@ -72,14 +72,14 @@ class RowInSight(Visual):
 
 
 class HangingRow(Visual):
-    """Words and dim words after them, wrapped; every row after the first begins below the first word."""
+    """Words between a dim label and dim words, wrapped; every row after the first begins below the first word."""
 
-    def __init__(self, sign: str, words: str, dim: str = "") -> None:
-        """`sign` precedes the words; the rows below are indented by its width."""
-        self._sign, self._words, self._dim = sign, words, dim
+    def __init__(self, sign: str, words: str, dim: str = "", *, label: str = "") -> None:
+        """`sign` precedes the label; the rows below are indented by its width."""
+        self._sign, self._label, self._words, self._dim = sign, label, words, dim
 
     def __str__(self) -> str:
-        return self._sign + self._words + self._dim
+        return self._sign + self._label + self._words + self._dim
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
         """All of it in one row."""
@@ -95,10 +95,11 @@ class HangingRow(Visual):
         return rows[:height]
 
     def _wrapped(self, width: int) -> list[str]:
-        return wrap(self._words + self._dim, max(_LEAST, width - cell_width(self._sign)))
+        return wrap(self._label + self._words + self._dim, max(_LEAST, width - cell_width(self._sign)))
 
     def _rows(self, width: int) -> Iterator[Content]:
-        content, start = Content.assemble(self._words, (self._dim, role_style("secondary"))), 0
+        look = role_style("secondary")
+        content, start = Content.assemble((self._label, look), self._words, (self._dim, look)), 0
         for words in self._wrapped(width):
             before = " " * cell_width(self._sign) if start else self._sign
             yield Content.assemble(before, content[start : start + len(words.rstrip())])
