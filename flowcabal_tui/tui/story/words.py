@@ -55,6 +55,8 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
     yield one_line(entity.name, 200)
     seen = cast.seen.get(entity.id)
     yield f"{kind_words(entity)} · {_(BY_ENTITY[entity.by])}"
+    for name, value in entity.fields:
+        yield _("{name}: {value}").format(name=one_line(name, 40), value=one_line(value, 300))
     if seen is None:
         yield _("never mentioned")
     else:
@@ -67,8 +69,6 @@ def entity_lines(entity: Entity, cast: Cast) -> Iterator[str]:
         yield counted + " · " + ngettext("{n} fact", "{n} facts", facts).format(n=facts)
     if entity.note:
         yield one_line(entity.note, 2_000)
-    for name, value in entity.fields:
-        yield _("{name}: {value}").format(name=one_line(name, 40), value=one_line(value, 300))
 
 
 def standing(promise: Promise, cast: Cast) -> Standing:
