@@ -124,4 +124,4 @@ def _print_card(card: NameCard, *, as_json: bool) -> None:
         return
     say(card_head(card))
     for _target, label, words in card_lines(card, clean_line(card.entity.own_kind or card.entity.kind)):
-        say(f"{label} {words}".strip())
+        say(f"{label}{words}")

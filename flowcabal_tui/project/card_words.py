@@ -22,10 +22,15 @@ def card_head(card: NameCard) -> str:
 
 
 def card_lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
-    """What each line leads to, its label ("": none) and its words, `kind` first.
+    """What each line leads to, its label ("": none; a blank at its end where the words need one), and its words.
 
-    Kind and mentions, profile, note, fields, where it was last and first, relations.
+    `kind` and mentions, profile, note, fields, where it was last and first, relations.
     """
+    for target, label, words in _lines(card, kind):
+        yield target, f"{label} " if label.endswith(":") else label, words
+
+
+def _lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
     entity = card.entity
     counted = ngettext("mentioned {n} time", "mentioned {n} times", card.mentions).format(n=f"{card.mentions:,}")
     yield NAMES, "", f"{kind} · {counted if card.mentions else _('never mentioned')}"

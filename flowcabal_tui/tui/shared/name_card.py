@@ -125,4 +125,4 @@ class NameCardPanel(Vertical):
 
 
 def _row(row: CardRow) -> HangingRow:
-    return HangingRow("", row.words, label=f"{row.label} " if row.label else "")
+    return HangingRow("", row.words, label=row.label)
