@@ -31,7 +31,10 @@ TEXTS = (
     "Nobody knew where Ines was. Marlowe Street lay dark.",
 )
 OUTLINE = "# Marlow\n\nInes Marlow leaves.\n"
-INES = Entity(EntityId("ines"), "character", "Ines Marlow", ("Marlow", "Ines"), "Ines Marlow rows.")
+INES = Entity(
+    EntityId("ines"), "character", "Ines Marlow", ("Marlow", "Ines"), "Ines Marlow rows.",
+    own_kind="Ferrier", fields=(("looks", "tall"), ("motto", "A Marlow waits.")),
+)  # fmt: skip
 RENAME = Rename("Marlow", "Vane")
 
 
@@ -74,7 +77,7 @@ def stored(folder: Path) -> list[tuple[object, ...]]:
         for fields, table, key, order in (
             ("subject, digest", "version", "subject", "number"),
             ("chapter, position, title, volume, deleted", "place", "chapter", "generation"),
-            ("id, kind, name, aliases, note, by, removed", "entity", "id", "generation"),
+            ("id, kind, name, aliases, note, by, removed, own_kind, fields", "entity", "id", "generation"),
             ("id, kind, body, chapter, source, by, removed", "record", "id", "generation"),
         ):
             rows += sorted(
@@ -102,6 +105,7 @@ async def test_a_name_is_changed_in_texts_titles_outline_names_and_records_and_o
     assert await desk.project.book.meta("outline") == OUTLINE.replace("Marlow", "Vane")
     (ines,) = [each for each in await desk.project.story.entities() if each.id == INES.id]
     assert (ines.names, ines.note) == (("Ines Vane", "Vane", "Ines"), "Ines Vane rows.")
+    assert ines.fields == (("looks", "tall"), ("motto", "A Vane waits.")) and ines.own_kind == "Ferrier"
     (fact,) = (await desk.project.story.all()).facts
     assert fact.text == "Ines Vane is thirty-four"
     assert fact.evidence[0].sentence == "Ines Vane was thirty-four years old."

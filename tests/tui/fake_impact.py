@@ -32,9 +32,7 @@ class FakeImpact:
         titles = enumerate(zip(self._words.titles, self._words.texts, strict=False), 1)
         book = [BookText(chapter_id(number), number, title, text, 1) for number, (title, text) in titles]
         rows = [name_row(book[place.text], place) for place in name_places(plan, [each.text for each in book])]
-        named = [
-            entity_row(each, renamed_entity(each, plan, each.note)) for each in people if change.name in each.names
-        ]
+        named = [entity_row(each, renamed_entity(each, plan, ())) for each in people if change.name in each.names]
         return Impact(change, (*named, *rows, self._doubt()))
 
     def _doubt(self) -> ImpactRow:

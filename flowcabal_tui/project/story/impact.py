@@ -104,7 +104,8 @@ class ImpactReviews:
         book, metas = await self._book(), await self._metas()
         chapters = await self._store.book.chapters()
         records = [record for record in _records(story) if any(form in wording(record) for form in plan.forms)]
-        small = [*(at.title for at in chapters), *(each.note for each in entities), *map(wording, records)]
+        noted = (text for each in entities for text in (each.note, *(value for _field, value in each.fields)))
+        small = [*(at.title for at in chapters), *noted, *map(wording, records)]
         sources = [*metas, *book]
         texts = [*(each.text for each in sources), *small]
         found = await self._workshop.do(name_places, plan, texts)
@@ -112,8 +113,7 @@ class ImpactReviews:
         holding = {texts[place.text] for place in found if place.text >= len(sources) and place.sure}
         other = [title_row(at, renamed(plan, at.title)) for at in chapters if at.title in holding]
         for entity in entities:
-            note = renamed(plan, entity.note) if entity.note in holding else entity.note
-            after = renamed_entity(entity, plan, note)
+            after = renamed_entity(entity, plan, holding)
             if replace(after, by=entity.by) != entity:
                 other.append(entity_row(entity, after))
         for record in records:

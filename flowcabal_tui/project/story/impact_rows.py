@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from flowcabal_tui.agents.impact.moving import EarlyUse
-from flowcabal_tui.agents.impact.renaming import NamePlace, RenamePlan
+from flowcabal_tui.agents.impact.renaming import NamePlace, RenamePlan, renamed
 from flowcabal_tui.agents.impact.statements import Lost, SamePlace, Value
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.impact import Directness, ImpactRow, PatchQuestion
@@ -75,7 +75,8 @@ def entity_row(before: Entity, after: Entity) -> ImpactRow:
     proposal = Proposal(
         *("entity", None, before.name, Difference(after)), origin=_ORIGIN, id=ProposalId(f"entity:{before.id}")
     )
-    key = digest_of([proposal.id, before.names, after.names, before.note, after.note])
+    said = [proposal.id, before.names, after.names, before.note, after.note]
+    key = digest_of([*said, before.fields, after.fields] if before.fields != after.fields else said)
     return ImpactRow(proposal, "name", 0, before.name, " = ".join(before.names), 0, key=key)
 
 
@@ -151,15 +152,22 @@ def reworded(record: R, words: str) -> R:
     return replace(record, kind=words) if isinstance(record, Relation) else replace(record, text=words)
 
 
-def renamed_entity(entity: Entity, plan: RenamePlan, note: str) -> Entity:
-    """With every name that has a form of the plan changed; no name twice."""
+def renamed_entity(entity: Entity, plan: RenamePlan, holding: Collection[str]) -> Entity:
+    """With every name that has a form of the plan changed; no name twice. `holding` are texts that surely name it."""
 
     def changed(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(plan.forms.get(name, name) for name in names))
 
     name = plan.forms.get(entity.name, entity.name)
     aliases = tuple(each for each in changed(entity.aliases) if each != name)
-    return replace(entity, name=name, aliases=aliases, proposed=changed(entity.proposed), note=note, by="hand")
+    note, *values = (
+        renamed(plan, text) if text in holding else text
+        for text in (entity.note, *(value for _field, value in entity.fields))
+    )
+    fields = tuple((field, value) for (field, _value), value in zip(entity.fields, values, strict=True))
+    return replace(
+        entity, name=name, aliases=aliases, proposed=changed(entity.proposed), note=note, fields=fields, by="hand"
+    )
 
 
 def edits_of(rows: Sequence[ImpactRow]) -> Mapping[str, list[tuple[int, str, str]]]:
