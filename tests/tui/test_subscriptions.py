@@ -107,7 +107,8 @@ async def test_the_fields_of_a_request_and_the_words_of_a_key_are_the_arguments(
 
 
 @pytest.fixture
-def table() -> Subscriptions:
+async def table() -> Subscriptions:
+    """In a loop: some controllers begin to look at something at once."""
     screen = WorkspaceScreen(FakeWorkbench("en"), lambda: None)  # type: ignore[arg-type, return-value]
     screen.add_controllers(OutputPane())
     return screen._subscriptions
