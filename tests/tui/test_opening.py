@@ -33,11 +33,13 @@ async def test_keys_wait_for_no_book_that_opens(tmp_path: Path) -> None:
         screen = app.screen
         assert isinstance(screen, WorkspaceScreen)
         assert "opening" in screen.status.words
+        assert not workbench.has_begun, "nothing runs behind a book that is not shown yet"
         await pilot.press("2", "5", "n")
         workbench.there.set()
         await settled(pilot)
         assert app.screen is screen and "[1 Chapters]" in shown(app)[0], "nothing of it was carried out"
         assert "opening" not in screen.status.words
+        assert workbench.has_begun
         await pilot.press("2")
         await settled(pilot)
         assert "[2 Workflow]" in shown(app)[0], "the first key after it is used"

@@ -82,6 +82,17 @@ async def test_a_handler_that_raises_is_reported_and_stops_no_other():
         assert [type(each.error) for each in app.seen if isinstance(each, Trouble)] == [ValueError, ValueError]
 
 
+async def test_a_request_that_comes_before_the_controllers_waits_for_them_and_a_key_does_not():
+    app = Host()
+    async with app.run_test() as pilot:
+        notes, table = Notes(), Subscriptions(app.screen)
+        assert table.request(Wanted("early", 1))
+        assert not table.key("two")
+        table.add(notes)
+        await settled(pilot)
+        assert notes.seen == [("early", 1)]
+
+
 async def test_the_fields_of_a_request_and_the_words_of_a_key_are_the_arguments():
     app = Host()
     async with app.run_test() as pilot:
@@ -96,7 +107,8 @@ async def test_the_fields_of_a_request_and_the_words_of_a_key_are_the_arguments(
 
 
 @pytest.fixture
-def table() -> Subscriptions:
+async def table() -> Subscriptions:
+    """In a loop: some controllers begin to look at something at once."""
     screen = WorkspaceScreen(FakeWorkbench("en"), lambda: None)  # type: ignore[arg-type, return-value]
     screen.add_controllers(OutputPane())
     return screen._subscriptions
