@@ -20,6 +20,7 @@ from flowcabal_tui.system.processes import find_program, minimal_environment
 from flowcabal_tui.viking.installed import VERSION, python_in
 
 ToolName = Literal["pip", "uv"]
+SYSTEM_FOLDER: Final = Path("/etc")
 CONSTRAINTS: Final = Path(__file__).with_name("constraints.txt")
 _WANTED: Final = f"openviking=={VERSION}"
 _NETWORK: Final = re.compile(
@@ -37,7 +38,13 @@ options, _ = create_command("install").parse_args(["x"])
 indexes = [] if options.no_index else [options.index_url, *options.extra_index_urls]
 json.dump([*indexes, *options.find_links], sys.stdout)
 """
-_UV_HOST: Final = re.compile(r'(?:Domain\(|path: )\s*"([^"]+)"')
+_UV_SOURCES: Final = """
+import subprocess, sys
+for words in (["pip", "install", "--show-settings", "x"], ["help", "pip", "install"]):
+    subprocess.run([sys.argv[1], *words], check=False)
+"""
+_UV_HOST: Final = re.compile(r'Domain\(\s*"([^"]+)"')
+_UV_FOLDER: Final = re.compile(r'path: "([^"]+)"')
 _UV_DEFAULT: Final = re.compile(r"default: <?(https?://[^\s>\]]+)")
 
 
@@ -103,12 +110,12 @@ class Uv:
         return [self.program, "venv", *options, str(environment)]
 
     def ask(self, environment: Path) -> list[str]:
-        script = f'"{self.program}" pip install --show-settings x; "{self.program}" help pip install'
-        return ["/bin/sh", "-c", script]
+        return [sys.executable, "-I", "-c", _UV_SOURCES, self.program]
 
     def sources(self, output: str) -> tuple[str, ...]:
         settings = output.partition("index_locations:")[2].partition("\n        },")[0]
-        found = _UV_HOST.findall(settings)
+        urls = settings.split("SafeUrl {")[1:]
+        found = [named for url in urls for named in (_UV_HOST.findall(url) or _UV_FOLDER.findall(url))[:1]]
         if not found and "no_index: true" not in settings:
             found = _UV_DEFAULT.findall(output)[:1]
         return _places(found)
@@ -125,13 +132,14 @@ def _places(addresses: Iterable[object]) -> tuple[str, ...]:
 
 
 def find_tool(wanted: ToolName | None = None) -> Tool:
-    """pip, as its settings are those that most people have; uv where it is `wanted`, or this Python makes no
-    environments. Raises KnowledgeError where there is neither."""
+    """uv where it is on PATH, since it is many times as fast; pip where there is none, where only pip has settings of
+    the user's, or where it is `wanted`. Raises KnowledgeError where neither can be used."""
     uv = find_program("uv")
-    if wanted != "uv" and importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"):
-        return Pip()
-    if wanted != "pip" and uv:
+    has_pip = bool(importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"))
+    if wanted != "pip" and uv and (wanted == "uv" or not has_pip or not _is_pip_set_up()):
         return Uv(uv)
+    if wanted != "uv" and has_pip:
+        return Pip()
     if wanted == "uv":
         raise KnowledgeError(_("uv is not installed, or not on PATH."), "", _("Leave out --with, or install uv."))
     raise KnowledgeError(
@@ -139,3 +147,12 @@ def find_tool(wanted: ToolName | None = None) -> Tool:
         _("It has no venv and ensurepip, and uv is not on PATH."),
         _("Install your system's package for them (often python3-venv), or uv, and try again."),
     )
+
+
+def _is_pip_set_up() -> bool:
+    """Has the user settings of pip, which uv would not read? Where its documentation says that they are."""
+    home = Path.home()
+    given = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
+    folders = (SYSTEM_FOLDER, home / ".pip", Path(given) / "pip", home / "Library" / "Application Support" / "pip")
+    in_environment = any(name.startswith("PIP_") and _NETWORK.fullmatch(name) for name in os.environ)
+    return in_environment or any((folder / "pip.conf").is_file() for folder in folders)
