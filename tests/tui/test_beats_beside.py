@@ -71,10 +71,20 @@ async def test_one_key_shows_what_came_beside_the_text_and_hides_it_again(tmp_pa
         assert is_shown(pilot) and panel(pilot).has_focus_within
         rows = " ".join(shown(pilot.app))
         assert all(sign in rows for sign in ("●", "◐", "·")) and "1 of 2" in rows
-        assert screen_of(pilot).query_one(ManuscriptPane).region.width > (0 if size[0] < 100 else 50)
+        assert size[0] < 100 or screen_of(pilot).query_one(ManuscriptPane).region.width > 50
         await pilot.press("ctrl+d")
         await settled(pilot)
         assert not is_shown(pilot) and screen_of(pilot).query_one("#read").has_focus
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_wide_characters_at_its_edge_are_whole(tmp_path: Path, size) -> None:
+    workbench = outlined("zh")
+    workbench.outlined = f"#### 灯\n- {'雨' * 200}\n"
+    async with workspace(workbench, tmp_path, size=size) as pilot:
+        await opened_beside(pilot)
+        rows = "\n".join(shown(pilot.app))
+        assert "灯" in rows and rows.count("雨") >= 200
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -92,7 +102,7 @@ async def test_enter_goes_to_the_place_in_the_reader_and_in_the_editor(tmp_path:
         await pilot.press("g", "j", "enter")
         await settled(pilot)
         area = screen_of(pilot).query_one(WritingArea)
-        assert area.has_focus and area.selected_text == hero
+        assert area.has_focus and area.selected_span == (workbench.words.texts[0].index(hero),) * 2
 
 
 async def test_it_follows_what_is_typed_in_the_writing_view(tmp_path: Path) -> None:
@@ -117,6 +127,17 @@ async def test_another_pane_takes_its_place_and_the_text_brings_it_back(tmp_path
         await pilot.press("3")
         await settled(pilot)
         assert is_shown(pilot)
+
+
+async def test_in_a_small_terminal_another_pane_closes_it(tmp_path: Path) -> None:
+    async with workspace(outlined("en"), tmp_path, size=SIZES[0]) as pilot:
+        await opened_beside(pilot)
+        await pilot.press("1")
+        await settled(pilot)
+        assert pane_in_view(pilot) == "chapters"
+        await pilot.press("3")
+        await settled(pilot)
+        assert pane_in_view(pilot) == "manuscript" and not is_shown(pilot)
 
 
 async def test_a_beat_without_a_place_says_so_and_a_chapter_without_beats_names_the_key(tmp_path: Path) -> None:
