@@ -35,6 +35,10 @@ async def test_a_step_waits_for_its_keys_in_their_order_and_the_guide_can_be_lef
         await pilot.press("tilde")
         await settled(pilot)
         assert "1/7" in words() and "F5" in words()
+        (panel,) = pilot.app.screen.query(GuidePanel)
+        assert panel.region.right == size[0] and (panel.region.x > 0) is (size[0] > 100), (
+            "at the side where there is room"
+        )
         await pilot.press("1")
         await settled(pilot)
         assert "1/7" in words(), "another key does what it does, and the step waits"

@@ -18,6 +18,8 @@ from flowcabal_tui.tui.app.keymap import key_name
 from flowcabal_tui.tui.shared.actions import shown_key
 from flowcabal_tui.tui.widgets.roles import role_style
 
+ROOMY: Final = 132
+"""Columns of a terminal that has room for the guide at its side."""
 _STEP: Final = re.compile(r"^\d+\. ")
 _PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
 _LINK: Final = re.compile(r" ?\(\[[^\]\n]*\]\([^)\n]*\)\)|（\[[^\]\n]*\]\([^)\n]*\)）")
@@ -65,7 +67,7 @@ class GuidePanel(Static):
 
     DEFAULT_CSS = """
     GuidePanel { dock: bottom; width: 1fr; height: auto; max-height: 7; padding: 0 1; background: $surface; }
-    .-roomy GuidePanel { dock: right; width: 40; height: 1fr; max-height: 100%; }
+    GuidePanel.-beside { dock: right; width: 40; height: 1fr; max-height: 100%; }
     """
 
 
@@ -122,6 +124,7 @@ class Guide:
         shown = next(iter(top.query(GuidePanel)), None)
         if shown is None:
             top.mount(shown := GuidePanel(markup=False))
+        shown.set_class(self._app.size.width >= ROOMY, "-beside")
         shown.update(self._words())
 
     def _words(self) -> Content:
