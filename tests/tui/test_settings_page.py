@@ -322,7 +322,7 @@ async def test_a_key_is_changed_by_pressing_it_twice_and_works_at_once(tmp_path:
     async with workspace(FakeWorkbench(), tmp_path) as pilot:
         await keys_page(pilot, "story.names")
         await pilot.press("enter", "ctrl+t")
-        assert "Ctrl+t: press it again" in rows(pilot)
+        await until(pilot, lambda: "Ctrl+t: press it again" in rows(pilot))
         await pilot.press("ctrl+t")
         await settled(pilot)
         assert load_user().keys == {"story.names": "ctrl+t"}
@@ -337,7 +337,8 @@ async def test_a_key_of_another_action_is_named_and_another_can_be_pressed(tmp_p
     async with workspace(FakeWorkbench(), tmp_path, size=(80, 24)) as pilot:
         await keys_page(pilot, "story.names")
         await pilot.press("enter", "ctrl+q")
-        assert isinstance(pilot.app.screen, PressKeyScreen) and "close the project and quit" in rows(pilot)
+        await until(pilot, lambda: "close the project and quit" in rows(pilot))
+        assert isinstance(pilot.app.screen, PressKeyScreen)
         await pilot.press("f1", "escape")
         await settled(pilot)
     assert not load_user().keys
