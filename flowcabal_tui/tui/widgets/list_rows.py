@@ -99,7 +99,8 @@ class HangingRow(Visual):
 
     def _rows(self, width: int) -> Iterator[Content]:
         look = role_style("secondary")
-        content, start = Content.assemble((self._label, look), self._words, (self._dim, look)), 0
+        label = ((self._label, look),) if self._label else ()
+        content, start = Content.assemble(*label, self._words, (self._dim, look)), 0
         for words in self._wrapped(width):
             before = " " * cell_width(self._sign) if start else self._sign
             yield Content.assemble(before, content[start : start + len(words.rstrip())])
