@@ -21,7 +21,7 @@ def knowledge_arguments(add: Callable[[str, str], argparse.ArgumentParser]) -> N
     status = one("status", _("which knowledge server is used, and what was installed; 1: none"))
     status.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
     install = one("install", _("install it into a folder of your own; shows size, licence and host, and asks"))
-    words = _("what fetches it (default: pip, or uv where this Python makes no environments)")
+    words = _("what fetches it (default: uv where it is installed and you have no settings of pip; else pip)")
     install.add_argument("--with", dest="tool", choices=get_args(ToolName), help=words)
     install.add_argument("--again", action="store_true", help=_("install it again"))
     remove = one("remove", _("delete what was installed; books stay as they are"))

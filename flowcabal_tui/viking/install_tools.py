@@ -20,6 +20,7 @@ from flowcabal_tui.system.processes import find_program, minimal_environment
 from flowcabal_tui.viking.installed import VERSION, python_in
 
 ToolName = Literal["pip", "uv"]
+SYSTEM_FOLDER: Final = Path("/etc")
 CONSTRAINTS: Final = Path(__file__).with_name("constraints.txt")
 _WANTED: Final = f"openviking=={VERSION}"
 _NETWORK: Final = re.compile(
@@ -125,13 +126,14 @@ def _places(addresses: Iterable[object]) -> tuple[str, ...]:
 
 
 def find_tool(wanted: ToolName | None = None) -> Tool:
-    """pip, as its settings are those that most people have; uv where it is `wanted`, or this Python makes no
-    environments. Raises KnowledgeError where there is neither."""
+    """uv where it is on PATH, since it is many times as fast; pip where there is none, where only pip has settings of
+    the user's, or where it is `wanted`. Raises KnowledgeError where neither can be used."""
     uv = find_program("uv")
-    if wanted != "uv" and importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"):
-        return Pip()
-    if wanted != "pip" and uv:
+    has_pip = bool(importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip"))
+    if wanted != "pip" and uv and (wanted == "uv" or not has_pip or not _is_pip_set_up()):
         return Uv(uv)
+    if wanted != "uv" and has_pip:
+        return Pip()
     if wanted == "uv":
         raise KnowledgeError(_("uv is not installed, or not on PATH."), "", _("Leave out --with, or install uv."))
     raise KnowledgeError(
@@ -139,3 +141,12 @@ def find_tool(wanted: ToolName | None = None) -> Tool:
         _("It has no venv and ensurepip, and uv is not on PATH."),
         _("Install your system's package for them (often python3-venv), or uv, and try again."),
     )
+
+
+def _is_pip_set_up() -> bool:
+    """Has the user settings of pip, which uv would not read? Where its documentation says that they are."""
+    home = Path.home()
+    given = os.environ.get("XDG_CONFIG_HOME") or home / ".config"
+    folders = (SYSTEM_FOLDER, home / ".pip", Path(given) / "pip", home / "Library" / "Application Support" / "pip")
+    in_environment = any(name.startswith("PIP_") and _NETWORK.fullmatch(name) for name in os.environ)
+    return in_environment or any((folder / "pip.conf").is_file() for folder in folders)

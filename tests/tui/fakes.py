@@ -125,6 +125,7 @@ from tests.tui import fake_story
 from tests.tui.fake_builds import FakeBuilds
 from tests.tui.fake_findings import FakeFindings
 from tests.tui.fake_impact import FakeImpact
+from tests.tui.fake_knowledge import FakeKnowledge
 from tests.tui.fake_proposals import FakeProposals
 from tests.tui.fake_reading import FakeReading
 from tests.tui.fake_revision import FakeRevision
@@ -192,7 +193,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.book = self.runs = self.memory = self.story = self.workflows = self.models = self.builds = self
         self.build_records = {}
         self.drafts, self.findings = FakeDrafts(self), FakeFindings(self.words)
-        self.revision = FakeRevision(self.words)
+        self.revision, self.knowledge = FakeRevision(self.words), FakeKnowledge(self.words)
         self.outside: dict[ChapterId, str] = {}
         self.exported: list[Path] = []
         self.chapter_rows = list(books.chapters(self.words))

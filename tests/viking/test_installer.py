@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -211,7 +212,7 @@ async def test_a_server_that_runs_is_neither_removed_nor_replaced(tmp_path: Path
 
 
 def test_where_python_makes_no_environments_uv_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(find_tool(), Pip)
+    assert isinstance(find_tool("pip"), Pip)
     monkeypatch.setitem(sys.modules, "ensurepip", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     for wanted in (None, "pip"):
@@ -221,6 +222,25 @@ def test_where_python_makes_no_environments_uv_does(tmp_path: Path, monkeypatch:
         find_tool("uv")
     (tmp_path / "uv").touch(mode=0o755)
     assert find_tool() == find_tool("uv") == Uv(str(tmp_path / "uv"))
+
+
+def test_uv_is_used_where_no_settings_of_pip_would_be_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("PIP_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("flowcabal_tui.viking.install_tools.SYSTEM_FOLDER", tmp_path / "etc")
+    assert isinstance(find_tool(), Pip)
+    (tmp_path / "uv").touch(mode=0o755)
+    assert isinstance(find_tool(), Uv) and isinstance(find_tool("pip"), Pip)
+    with monkeypatch.context() as given:
+        given.setenv("PIP_INDEX_URL", "https://mirror.example/simple")
+        assert isinstance(find_tool(), Pip) and isinstance(find_tool("uv"), Uv)
+    for place in (".pip", ".config/pip", "etc"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "pip.conf").touch()
+        assert isinstance(find_tool(), Pip)
+        (tmp_path / place / "pip.conf").unlink()
 
 
 def test_the_tools_get_the_users_index_and_nothing_that_leads_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
