@@ -38,6 +38,11 @@ options, _ = create_command("install").parse_args(["x"])
 indexes = [] if options.no_index else [options.index_url, *options.extra_index_urls]
 json.dump([*indexes, *options.find_links], sys.stdout)
 """
+_UV_SOURCES: Final = """
+import subprocess, sys
+for words in (["pip", "install", "--show-settings", "x"], ["help", "pip", "install"]):
+    subprocess.run([sys.argv[1], *words], check=False)
+"""
 _UV_HOST: Final = re.compile(r'(?:Domain\(|path: )\s*"([^"]+)"')
 _UV_DEFAULT: Final = re.compile(r"default: <?(https?://[^\s>\]]+)")
 
@@ -104,8 +109,7 @@ class Uv:
         return [self.program, "venv", *options, str(environment)]
 
     def ask(self, environment: Path) -> list[str]:
-        script = f'"{self.program}" pip install --show-settings x; "{self.program}" help pip install'
-        return ["/bin/sh", "-c", script]
+        return [sys.executable, "-I", "-c", _UV_SOURCES, self.program]
 
     def sources(self, output: str) -> tuple[str, ...]:
         settings = output.partition("index_locations:")[2].partition("\n        },")[0]
