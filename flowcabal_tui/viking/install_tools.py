@@ -43,7 +43,8 @@ import subprocess, sys
 for words in (["pip", "install", "--show-settings", "x"], ["help", "pip", "install"]):
     subprocess.run([sys.argv[1], *words], check=False)
 """
-_UV_HOST: Final = re.compile(r'(?:Domain\(|path: )\s*"([^"]+)"')
+_UV_HOST: Final = re.compile(r'Domain\(\s*"([^"]+)"')
+_UV_FOLDER: Final = re.compile(r'path: "([^"]+)"')
 _UV_DEFAULT: Final = re.compile(r"default: <?(https?://[^\s>\]]+)")
 
 
@@ -113,7 +114,8 @@ class Uv:
 
     def sources(self, output: str) -> tuple[str, ...]:
         settings = output.partition("index_locations:")[2].partition("\n        },")[0]
-        found = _UV_HOST.findall(settings)
+        urls = settings.split("SafeUrl {")[1:]
+        found = [named for url in urls for named in (_UV_HOST.findall(url) or _UV_FOLDER.findall(url))[:1]]
         if not found and "no_index: true" not in settings:
             found = _UV_DEFAULT.findall(output)[:1]
         return _places(found)

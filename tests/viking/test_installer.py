@@ -257,8 +257,10 @@ def test_hosts_are_shown_without_logins() -> None:
     said = '["https://me:word@Mirror.example/simple", "/wheels", "file:///more", "https://mirror.example/simple/"]'
     assert Pip().sources(f"a warning\n{said}") == ("mirror.example", "/wheels", "file:///more")
     assert Pip().sources("Traceback") == ()
-    settings = 'index_locations: IndexLocations {\n host: Some(\n Domain(\n  "mirror.example",\n ))\n        },'
-    assert Uv("/uv").sources(f"{settings}\n[default: https://index.example/simple]") == ("mirror.example",)
+    index = 'url: SafeUrl {\n host: Some(\n Domain(\n  "mirror.example",\n )),\n path: "/simple",\n'
+    folder = 'url: SafeUrl {\n host: None,\n path: "/wheels",\n'
+    settings = f"index_locations: IndexLocations {{\n{index}{folder}\n        }},"
+    assert Uv("/uv").sources(f"{settings}\n[default: https://index.example/simple]") == ("mirror.example", "/wheels")
     assert Uv("/uv").sources("[default: https://index.example/simple]") == ("index.example",)
 
 
