@@ -109,7 +109,7 @@ async def test_an_empty_book_says_how_a_chapter_is_added_and_a_filter_says_when_
         pane.show(CHAPTERS, None)
         await pilot.press("tab", "slash", *"zzz")
         await pilot.pause()
-        assert "No title or number matches." in "".join(shown(app))
+        assert "No title or number matches: Esc shows all." in "".join(shown(app))
 
 
 async def test_a_long_title_is_cut_and_the_length_stays_in_view() -> None:

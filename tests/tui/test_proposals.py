@@ -70,7 +70,7 @@ async def test_one_is_confirmed_one_dropped_and_each_is_taken_back():
         await press(pilot, "u", "u")
         assert isinstance(workbench.sent[-1], UndoDecision)
         assert listed(pilot) == []
-        assert "Nothing is listed here." in told(pilot)
+        assert "Nothing is listed here:" in told(pilot)
 
 
 async def test_marked_rows_are_decided_at_once():

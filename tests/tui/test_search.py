@@ -67,7 +67,7 @@ async def test_what_is_typed_is_found_by_kind_with_its_line() -> None:
         assert rows.index("names · 1") < rows.index("text · 2")
         assert any(row.startswith("1 Rain · It rained all night. Mara had lost") for row in rows)
         await typed(app, pilot, "nowhere")
-        assert "Nothing was found." in page_text(app)
+        assert "Nothing was found: F4" in page_text(app)
 
 
 async def test_enter_gives_the_hit_back_and_escape_gives_nothing() -> None:

@@ -267,7 +267,7 @@ async def test_names_from_outside_are_shown_as_they_are(tmp_path: Path) -> None:
 async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         await press(pilot, "M", "g", "K", "D", "U", "shift+delete")
-        assert isinstance(pilot.app.screen, KeptScreen) and "Nothing of this chapter is kept yet." in screen_text(pilot)
+        assert isinstance(pilot.app.screen, KeptScreen) and "Nothing of this chapter is kept yet:" in screen_text(pilot)
         workbench.chapter_rows = [replace(row, title="") for row in workbench.chapter_rows]
         await press(pilot, "escape")
         assert workbench.sent == []
@@ -276,7 +276,9 @@ async def test_keys_of_an_empty_page_do_nothing(tmp_path: Path) -> None:
 async def test_the_last_change_of_the_book_is_undone_by_one_key_and_enter(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
         await press(pilot, "U")
-        assert said(pilot) == ["There is no change of the book to undo."]
+        assert said(pilot) == [
+            "There is no change of the whole book to undo. `M` moves and joins chapters, F11 replaces words."
+        ]
         workbench.logged_changes = [
             LoggedChange(Generation(9), "undo", "", "change undone", 1, books.NOW, False, "8"),
             LoggedChange(Generation(8), "move", f"Rain {HOSTILE}", "", 1, books.NOW, True, FIRST),

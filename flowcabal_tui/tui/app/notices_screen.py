@@ -47,7 +47,7 @@ class NoticesScreen(ModalScreen[None]):
         """The newest is in view."""
         rows = [f"{notice.at:%H:%M:%S}  {notice.line}" for notice in reversed(self._listed)]
         reader = self.query_one(StreamView)
-        reader.set_text("\n".join(rows) or _("No notice yet."), follow=False)
+        reader.set_text("\n".join(rows) or _("No notice yet. Esc goes back."), follow=False)
         reader.focus()
 
     @on(StreamView.SearchRequested)

@@ -113,6 +113,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def compose(self) -> ComposeResult:
         """The progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
+        yield Static(_("No chapters yet. `a` adds one."), markup=False, classes="empty")
         yield PickList()
         yield Static(markup=False, classes="beats")
         yield HintLine()
@@ -143,6 +144,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         if self._seen is None:
             return
         first, self._first = self._first, None
+        self.query_one(".empty").display = not self._seen.chapters
         self.query_one(".head", Static).update("\n".join(self._head(self._seen)))
         self._columns = Columns(*COLUMNS)
         rows = list(self._rows(self._seen))

@@ -139,7 +139,7 @@ class ChapterList(Vertical):
         self.query_one(PickList).refill(rows, cursor)
 
     def _empty_words(self) -> str:
-        return _("No title or number matches.") if self._book else _("No chapters yet. `+` adds one.")
+        return _("No title or number matches: Esc shows all.") if self._book else _("No chapters yet. `+` adds one.")
 
     def _matches(self, chapter: Chapter) -> bool:
         wanted = self._wanted.casefold()

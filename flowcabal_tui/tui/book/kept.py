@@ -101,7 +101,11 @@ class KeptScreen(ModalScreen[None]):
             [Option(_row(columns, each, self._words[key]), id=key) for key, each in self._kept.items()]
         )
         if not self._kept:
-            none = _("Nothing is kept yet.") if self._whole else _("Nothing of this chapter is kept yet.")
+            none = (
+                _("Nothing is kept yet: `s` in the output keeps it.")
+                if self._whole
+                else _("Nothing of this chapter is kept yet: `s` in the output keeps it.")
+            )
             self.query_one(StreamView).set_text(_("Nothing has this tag.") if self._tag_shown else none, follow=False)
 
     @on(OptionList.OptionHighlighted)

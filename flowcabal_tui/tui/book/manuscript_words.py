@@ -120,6 +120,8 @@ def head_words(
     elif known.is_outdated:
         words = _("Your unsaved text is based on version {old}; version {new} is newer. Saving shows both texts first.")
         lines.append(words.format(old=known.base, new=chapter.version))
+    if face == "read" and not chapter.version and not text:
+        lines.append(_("F5 runs the workflow for it, `e` writes it by hand."))
     if is_changed_outside:
         lines.append(_("Its file was changed outside: `o` compares the two and decides which to use."))
     if face == "proposal" and proposal is not None:

@@ -177,7 +177,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             return _("In the text, names, story, profiles, summaries, outline and rules.")
         found = sum(self._counts.values())
         if not found:
-            return _("Nothing was found.")
+            return _("Nothing was found: F4 looks in another kind of text.")
         near = ngettext(
             "not there word for word, {n} place near it", "not there word for word, {n} places near it", found
         )

@@ -50,7 +50,10 @@ class UpkeepController:
         first = [change for change in open_ones if last is not None and change.generation == last.generation]
         rest = [change for change in open_ones if change not in first]
         if not open_ones:
-            self._screen.notify(_("There is no change of the book to undo."), markup=False)
+            self._screen.notify(
+                _("There is no change of the whole book to undo. `M` moves and joins chapters, F11 replaces words."),
+                markup=False,
+            )
             return
         rows = tuple((str(change.generation), _row(change, listed)) for change in first + rest)
         chosen = await self._ask(ChooseScreen(_("Undo which change?"), rows))

@@ -36,6 +36,15 @@ _EMPTY: Final = "empty"
 _LONGEST: Final = 600
 
 
+class _Beats(PickList):
+    """Its Enter is shown among the keys."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", mark("Go there"), id="beats-panel.go",
+                tooltip=mark("The place in the text where the names of the beat are closest together.")),
+    ]  # fmt: skip
+
+
 class BeatsPanel(Vertical):
     """Shows the beats of one chapter; it asks for places and for the editor, and reads nothing itself."""
 
@@ -51,14 +60,12 @@ class BeatsPanel(Vertical):
     )
     jump_key = "o"
     DEFAULT_CSS = """
-    BeatsPanel { display: none; dock: right; width: 40; height: 1fr; padding: 0 0 0 1; border-left: solid $primary; }
+    BeatsPanel { display: none; dock: right; width: 40; height: 1fr; border-left: solid $primary; }
     BeatsPanel > Static { height: auto; padding: 0 1; }
     BeatsPanel > .head { text-style: bold; }
     BeatsPanel > .note { color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "go", mark("Go there"), id="beats-panel.go",
-                tooltip=mark("The place in the text where the names of the beat are closest together.")),
         Binding("e", "edit", mark("Edit"), tooltip=mark("Edit the outline of the chapter beside its text."),
                 id="beats-panel.edit"),
         Binding("escape", "leave", mark("To the text"), id="beats-panel.leave"),
@@ -90,7 +97,7 @@ class BeatsPanel(Vertical):
     def compose(self) -> ComposeResult:
         """How much came, the beats, and what the rule does not know."""
         yield Static(_("Outline"), markup=False, classes="head")
-        yield PickList()
+        yield _Beats()
         yield Static(_("By rule: names, not what happens."), markup=False, classes="note")
 
     def show(self, found: ChapterBeats) -> None:
@@ -114,6 +121,8 @@ class BeatsPanel(Vertical):
             return _("Outline")
         words = ngettext("{found} of {n} beat: all names found", "{found} of {n} beats: all names found", found.named)
         told = words.format(found=found.found, n=found.named) if found.named else _("beats without names")
+        if not found.scenes:
+            told = ngettext("{n} beat", "{n} beats", len(found.beats)).format(n=len(found.beats))
         parts = [_("Outline"), told, *([_("planned for several chapters")] if found.shared else [])]
         return " · ".join(parts)
 
@@ -124,7 +133,7 @@ class BeatsPanel(Vertical):
             if head := one_line(part_words(part), 80):
                 yield Option(Text(head, style="bold"), disabled=True)
             for beat in part.beats:
-                words = one_line(beat_words(beat, part, found.scenes), _LONGEST)
+                words = one_line(beat_words(beat, part, found.scenes), _LONGEST) if found.scenes else ""
                 sign = _SIGNS[beat.state][plain]
                 yield Option(
                     HangingRow(f"{sign} ", one_line(beat.text, _LONGEST), f" · {words}" if words else ""), next(rows)
@@ -140,12 +149,9 @@ class BeatsPanel(Vertical):
         return self._rows.get(self.query_one(PickList).picked or "")
 
     @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    def go(self, event: OptionList.OptionSelected) -> None:
+        """Asks for the place of the beat."""
         event.stop()
-        self.action_go()
-
-    def action_go(self) -> None:
-        """Go to the place of the beat."""
         if self._at is None:
             self.action_edit()
             return

@@ -194,6 +194,8 @@ class OutlineScreen(ModalScreen[None]):
 
     @staticmethod
     def _words(book: BookOutline) -> str:
+        if not book.text.strip():
+            return _("Nothing is planned yet: Enter writes the outline of the whole book.")
         left = len(book.unassigned)
         words = ngettext("{n} part fits no chapter: not assigned", "{n} parts fit no chapter: not assigned", left)
         return f"{_('Outline')} · {words.format(n=left)}" if left else _("Outline")

@@ -127,7 +127,11 @@ class ProfilePane(Vertical):
     def compose(self) -> ComposeResult:
         """The tree, the name of the chosen row, and its text, sentences, history or changes."""
         yield ProfileTree()
-        yield Static(_("Nothing is remembered yet: keep a chapter first."), markup=False, classes="head")
+        yield Static(
+            _("Nothing is remembered yet: keep a chapter first. F5 has one written, F2 writes by hand."),
+            markup=False,
+            classes="head",
+        )
         with ContentSwitcher(initial="text"):
             yield StreamView(id="text")
             yield PickList(id="sentences")

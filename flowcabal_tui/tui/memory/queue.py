@@ -139,7 +139,9 @@ class QueueScreen(ModalScreen[None]):
         bar = progress_bar(done / whole if whole else 1.0, _BAR, plain=plain)
         yield _("{bar} {done} of {count} steps are done").format(bar=bar, done=f"{done:,}", count=f"{whole:,}")
         parts = [f"{_(TASK_STATES[state])} {counts[state]:,}" for state in _ORDER if counts.get(state)]
-        yield " · ".join(parts) or _("There has never been anything to do.")
+        yield " · ".join(parts) or _(
+            "There has never been anything to do: work follows a kept chapter. Esc, then F5 has one written."
+        )
         if reading is not None:
             yield _("reading of the import: {words}").format(words=one_line(said(reading)))
         if (rebuilt := self._controller.rebuilt) is not None:

@@ -168,7 +168,7 @@ class RevisionScreen(StoryPage):
     def _show_items(self) -> None:
         row, told = self._chapter_row(), self.query_one(".told", Static)
         if row is None or self.cast is None:
-            told.update(_("No chapter has a text yet."))
+            told.update(_("No chapter has a text yet: Esc, then F2 writes one by hand."))
             self.query_one("#items", PickList).refill([])
             return
         told.update(f"{one_line(_(self.current.title))} · {self.cast.chapter(row.chapter)}")

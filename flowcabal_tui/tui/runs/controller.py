@@ -215,7 +215,7 @@ class RunController:
         pages = RunPages(self._workbench, self._nodes.positions)
         choices = await pages.more()
         if not choices:
-            self._screen.notify(_("Nothing has run yet."), markup=False)
+            self._screen.notify(_("Nothing has run yet. F5 runs the workflow."), markup=False)
             return None
         chosen = await self._screen.app.push_screen_wait(ChooseScreen(_("Runs, newest first"), choices, pages.more))
         summary = pages.found.get(chosen or "")

@@ -152,7 +152,11 @@ class EntitiesScreen(FilteredPage):
         entity, cast = self.entity, self.cast
         told = self.query_one(".told", Static)
         if entity is None or cast is None:
-            told.update(_("Nothing fits.") if cast and cast.entities else _("No names are known yet: `+` adds one."))
+            told.update(
+                _("Nothing fits: `/` changes what is looked for.")
+                if cast and cast.entities
+                else _("No names are known yet: `+` adds one.")
+            )
             self._name_rows = []
         else:
             told.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))

@@ -74,7 +74,7 @@ class MentionsScreen(StoryPage):
         before = self._places[self._place_at] if self._places else None
         self._places = await self.access.mentions(self._entity.id)
         if not self._places:
-            self.query_one(".told", Static).update(_("Nothing in the book mentions it."))
+            self.query_one(".told", Static).update(_("Nothing in the book mentions it. Esc goes back."))
             return
         rows = []
         for chapter, found in groupby(self._places, key=lambda mention: mention.chapter):

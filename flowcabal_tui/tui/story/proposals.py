@@ -165,7 +165,7 @@ class ProposalsScreen(FilteredPage):
         proposal, cast = self.rows.proposal, self.cast
         told = self.query_one(".told", Static)
         if proposal is None or cast is None:
-            told.update(_("Nothing is listed here."))
+            told.update(_("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all."))
         else:
             told.update("\n".join(_lines(proposal, cast, len(self.rows.marked))))
 

@@ -123,7 +123,7 @@ class BlockEditor(Vertical):
 
     def compose(self) -> ComposeResult:
         """The node, its blocks, and the text of the one under the cursor."""
-        yield Static(_("No node is chosen."), markup=False, classes="head")
+        yield Static(_("No node is chosen: Enter in the workflow (`2`) opens one."), markup=False, classes="head")
         yield PickList()
         yield Static(markup=False, classes="told")
         yield ProseArea()
@@ -273,7 +273,10 @@ class BlockEditor(Vertical):
         """Has the node blocks? Says what it has instead."""
         node, fields = self._node(), self._fields()
         if not fields:
-            self.notify(no_blocks(node) if node is not None else _("No node is chosen."), markup=False)
+            self.notify(
+                no_blocks(node) if node is not None else _("No node is chosen: Enter in the workflow (`2`) opens one."),
+                markup=False,
+            )
         return bool(fields)
 
     def _list_for_new(self) -> tuple[Field, int]:

@@ -74,7 +74,7 @@ class BuildController:
         if any(row.waits for row in await self._access.rows()):
             await self.open()
         else:
-            self._screen.notify(_("Nothing is waiting for you."), markup=False)
+            self._screen.notify(_("Nothing is waiting for you: F3 lists the runs, `V` the builds."), markup=False)
 
     async def review(self, build: str) -> None:
         """Opens a build; afterwards shows the version that came of it."""

@@ -62,6 +62,7 @@ class BuildsScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """A title and the rows."""
         yield Static(_("Builds of workflows"), markup=False, classes="head")
+        yield Static(_("No build yet: `b` describes a new workflow in your words."), markup=False, classes="empty")
         yield PickList()
         yield HintLine()
 
@@ -78,6 +79,7 @@ class BuildsScreen(ModalScreen[str | None]):
         found = await self._access.rows()
         rows = sorted(found, key=_rank)
         self._listed = {row.id: row for row in rows}
+        self.query_one(".empty").display = not rows
         columns = _columns()
         self.query_one(PickList).refill([Option(_row(columns, row), id=row.id) for row in rows])
 

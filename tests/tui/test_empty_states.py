@@ -1,0 +1,168 @@
+"""Every list that can be empty names the next key, in both languages, and the key does something there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.binding import Binding
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project import Project, create_project
+from flowcabal_tui.protocol.book import AddChapter
+from flowcabal_tui.settings.screen import ScreenSettings
+from flowcabal_tui.tui.app.app import FlowCabalApp
+from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
+from flowcabal_tui.tui.runs.output import OutputPane
+from flowcabal_tui.tui.shared.actions import ACTIONS, shown_key
+from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.widgets.stream_view import StreamView
+from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+from tests.tui.try_out import invented_access
+from tests.tui.waiting import settled, until
+
+NAMED = re.compile(r"`([^`\s]+)`|(?<![A-Za-z])(F\d{1,2}|Esc|Enter|回车|Ctrl\+\S|@)")
+PANES = {
+    "chapters": ("1", "#chapters > .empty"),
+    "manuscript": ("3", "#manuscript > .head"),
+    "output": ("4", "#output .head"),
+    "context": ("6", "#context .head"),
+    "profiles": ("7", "#profiles > .head"),
+    "names": ("8", ".told"),
+    "promises": ("9", ".told"),
+    "timeline": ("0", ".told"),
+    "facts": ("W", ".told"),
+    "proposals": ("A", ".told"),
+    "findings": ("L", ".told"),
+    "revision": ("H", ".told"),
+    "comments": ("semicolon", ".told"),
+    "builds": ("V", ".empty"),
+    "manuscript as a whole": ("M", ".empty"),
+    "background work": ("Q", ".head"),
+    "conversation": ("ctrl+backslash", "Input"),
+}
+"""The key that opens a place of a project without chapters, and where its empty list has its words."""
+NOTICES = {
+    "runs": "f3",
+    "decisions": "f8",
+    "candidates": "J",
+    "play": "P",
+    "acts": "U",
+    "proof": "plus",
+    "outline beside the text": "ctrl+d",
+}
+"""Keys that open nothing there: a notice says why."""
+
+NOTHING_FOUND = {
+    "search": (("f11", "z"), ".told"),
+    "filter of chapters": (("1", "slash", "z"), "#chapters > .empty"),
+}
+"""Keys after which a list that was not empty has no row."""
+
+
+@asynccontextmanager
+async def opened_empty(folder: Path, state: Path, language: str) -> AsyncIterator[tuple[Project, Pilot[int]]]:
+    """A new project without chapters."""
+    await create_project(folder, name="Rain", language=language)
+    projects: list[Project] = []
+
+    async def opener(path: Path, read_only: bool) -> Project:
+        projects.append(await Project.open(path, read_only=read_only, knowledge=False, pace=0.0))
+        return projects[-1]
+
+    access = replace(invented_access(language), opener=opener)
+    app = FlowCabalApp(access, ScreenSettings(language=language), path=folder, state_folder=state)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
+        await settled(pilot)
+        yield projects[0], pilot
+        await app.departure.close_project()
+    use_language("en")
+
+
+def words_of(screen: Screen[object], selector: str) -> str:
+    """What a widget says; "" where there is none yet."""
+    widget = next(iter(screen.query(selector)), None)
+    if isinstance(widget, Input):
+        return widget.placeholder
+    if isinstance(widget, PickList):
+        return "\n".join(str(option.prompt) for option in widget.options)
+    return widget.text if isinstance(widget, StreamView) else str(widget.content) if isinstance(widget, Static) else ""
+
+
+def has_words(screen: Screen[object], selector: str) -> bool:
+    return bool(words_of(screen, selector))
+
+
+def keys_of(kind: type) -> set[str]:
+    return {shown_key(key) for each in kind.BINDINGS if isinstance(each, Binding) for key in each.key.split(",")}
+
+
+def check(pilot: Pilot[int], place: str, words: str) -> None:
+    named = {one or other for one, other in NAMED.findall(words)}
+    active = {shown_key(each.binding.key) for each in pilot.app.screen.active_bindings.values()}
+    active |= {shown_key(key) for action in ACTIONS if action.where != "home" for key in action.keys.split(",")}
+    active |= {"@", "回车"}  # typed into a line, and Enter
+    if re.search("list of chapters|章节列表", words):
+        active |= keys_of(ChapterList)
+    if re.search("output|输出", words):
+        active |= keys_of(OutputPane)
+    assert named, f"{place} names no key: {words!r}"
+    assert named <= active, f"{place} names a key that does nothing: {words!r}"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_every_place_of_an_empty_project_names_the_next_key(tmp_path: Path, language: str) -> None:
+    async with opened_empty(tmp_path / "book", tmp_path, language) as (_project, pilot):
+        app, workspace = pilot.app, pilot.app.screen
+        for place, (key, selector) in PANES.items():
+            await pilot.press(key)
+            await settled(pilot)
+            await until(pilot, partial(has_words, app.screen, selector))
+            check(pilot, place, words_of(app.screen, selector))
+            while app.screen is not workspace:
+                app.pop_screen()
+                await pilot.pause()
+        for place, key in NOTICES.items():
+            app.announcer.notices.listed.clear()
+            await pilot.press(key)
+            await until(pilot, lambda: bool(app.announcer.notices.listed))
+            check(pilot, place, app.announcer.notices.listed[-1].words)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_an_unwritten_chapter_names_the_next_key_everywhere(tmp_path: Path, language: str) -> None:
+    async with opened_empty(tmp_path / "book", tmp_path, language) as (project, pilot):
+        app, workspace = pilot.app, pilot.app.screen
+        assert ChapterId(await project.carry_out(AddChapter("Rain")))
+        await until(pilot, lambda: bool(workspace.query_one(ChapterList).highlighted))
+        await pilot.press("3")
+        await settled(pilot)
+        words = words_of(workspace, "#manuscript > .head")
+        check(pilot, "manuscript", words)
+        assert "F5" in words and "`e`" in words, "both ways to a text"
+        await pilot.press("ctrl+d")
+        await until(pilot, lambda: bool(workspace.query(BeatsPanel)) and bool(words_of(workspace, "#beats PickList")))
+        check(pilot, "outline beside the text", words_of(workspace, "#beats PickList"))
+        await pilot.press("ctrl+d", "M")
+        await settled(pilot)
+        await pilot.press("K")
+        await settled(pilot)
+        check(pilot, "kept outputs", words_of(app.screen, "StreamView"))
+        for place, (keys, selector) in NOTHING_FOUND.items():
+            while app.screen is not workspace:
+                app.pop_screen()
+                await pilot.pause()
+            await pilot.press(*keys)
+            await settled(pilot)
+            check(pilot, place, words_of(app.screen, selector))
