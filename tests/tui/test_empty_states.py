@@ -104,6 +104,10 @@ def has_words(screen: Screen[object], selector: str) -> bool:
     return bool(words_of(screen, selector))
 
 
+def names_a_key(screen: Screen[object], selector: str) -> bool:
+    return bool(NAMED.search(words_of(screen, selector)))
+
+
 def keys_of(kind: type) -> set[str]:
     return {shown_key(key) for each in kind.BINDINGS if isinstance(each, Binding) for key in each.key.split(",")}
 
@@ -164,5 +168,5 @@ async def test_an_unwritten_chapter_names_the_next_key_everywhere(tmp_path: Path
                 app.pop_screen()
                 await pilot.pause()
             await pilot.press(*keys)
-            await settled(pilot)
+            await until(pilot, partial(names_a_key, app.screen, selector))
             check(pilot, place, words_of(app.screen, selector))
