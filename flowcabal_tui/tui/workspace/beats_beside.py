@@ -74,7 +74,7 @@ class BeatsBeside:
             self._to_text()
 
     def pane_shown(self, pane: str) -> None:
-        """Another pane is in view: the panel gives way where there is no room for both, and comes back beside a text."""
+        """Another pane is in view: the panel gives way where there is no room for both, and comes back."""
         if self._screen.has_class("-narrow") and pane != "manuscript":
             self.close()
         if self._is_wanted:
