@@ -63,7 +63,7 @@ def _plain(found: ChapterBeats, position: int) -> dict[str, Any]:
         "scenes": found.scenes,
         "parts": [
             {
-                "n": part.part,
+                "part": part.part,
                 "title": part.title,
                 "number": part.number,
                 "scene": part.scene,

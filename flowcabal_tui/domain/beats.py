@@ -51,7 +51,7 @@ class PartBeats:
     """The beats of one planned scene, or those of the chapter as a whole (no title, `number` 0).
 
     `number` is its place among the planned scenes, from 1; `scene` the scene of the text that it is compared with (0:
-    the whole chapter). `part` is the index of its part in the outline.
+    the whole chapter). `part` is the index of its part among those of the chapter.
     """
 
     title: str
@@ -59,6 +59,14 @@ class PartBeats:
     beats: tuple[Beat, ...]
     scene: int = 0
     part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BeatCount:
+    """How many beats of a written chapter name somebody or something, and of how many all names are in its text."""
+
+    found: int
+    named: int
 
 
 @dataclass(frozen=True, slots=True)

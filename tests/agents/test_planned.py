@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.agents.names.planned import beats_in, concerned
+from flowcabal_tui.agents.names.planned import Concerned, beats_in
 from flowcabal_tui.domain.beats import Beat
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
@@ -18,7 +18,7 @@ BAOYU, ZHEN, DAIYU = person("宝玉"), person("甄宝玉"), person("林黛玉", 
 
 
 def one(line: str, text: str, *entities: Entity, own: Span | None = None, scenes: tuple[Span, ...] = ()) -> Beat:
-    (beat,) = beats_in([(line, own)], text, concerned(line, entities), scenes)
+    (beat,) = beats_in([(line, own)], text, Concerned(entities).by(line), scenes)
     return beat
 
 

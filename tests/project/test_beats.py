@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.beats import BeatCount
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
@@ -43,7 +44,10 @@ async def test_the_beats_of_a_chapter_say_which_names_came_and_where(folder: Pat
         assert found.beats[1].place == Span(at, at + len(first)) and found.beats[1].scene == 2
         unsaved = await book.beats(chapter, f"{TEXT[language]} {second}")
         assert [beat.state for beat in unsaved.beats] == ["unnamed", "found", "found"]
-        assert await book.beats(chapter) is found, "the same text and plan are compared once"
+        assert (await book.beats(chapter)).parts is found.parts, "the same text and plan are compared once"
+        assert await book.beat_counts() == {chapter: BeatCount(0, 2)}
+        await desk.project.carry_out(WriteChapter(chapter, f"{TEXT[language]} {second}"))
+        assert await book.beat_counts() == {chapter: BeatCount(2, 2)}
         with pytest.raises(UnknownName):
             await book.beats(ChapterId("nowhere"))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 from flowcabal_tui.agents.names.planned import ChapterPlan, compared
-from flowcabal_tui.domain.beats import ChapterBeats
+from flowcabal_tui.domain.beats import BeatCount, ChapterBeats
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Span
 from flowcabal_tui.domain.memory import Entity
@@ -119,9 +119,15 @@ class FakeReading:
         """By the real rule, in this process; the outline is `self.outlined`."""
         row = next(row for row in self.chapter_rows if row.id == chapter)
         hero = Entity(EntityId("hero"), "character", self.words.hero)
-        parts = ((1, planned_scenes(self.outlined)),) if self.outlined and row.position == 1 else ()
-        plan = ChapterPlan(chapter, parts, (hero,), volume=self.words.abstract if parts else "")
-        return compared(plan, self._text(row) if text is None else text)
+        parts = (planned_scenes(self.outlined),) if self.outlined and row.position == 1 else ()
+        found = compared(ChapterPlan(chapter, parts, (hero,)), self._text(row) if text is None else text)
+        return replace(found, volume=self.words.abstract if parts else "")
+
+    async def beat_counts(self) -> dict[ChapterId, BeatCount]:
+        if not self.outlined:
+            return {}
+        first = await self.beats(self.chapter_rows[0].id)
+        return {first.chapter: BeatCount(first.found, first.named)}
 
     async def proof(
         self, chapters: Sequence[ChapterId] = (), rules: Sequence[ProofRule] = ()

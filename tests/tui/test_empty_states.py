@@ -33,35 +33,35 @@ from tests.tui.waiting import settled, until
 
 NAMED = re.compile(r"`([^`\s]+)`|(?<![A-Za-z])(F\d{1,2}|Esc|Enter|回车|Ctrl\+\S|@)")
 PANES = {
-    "chapters": ("1", "#chapters > .empty"),
-    "manuscript": ("3", "#manuscript > .head"),
-    "output": ("4", "#output .head"),
-    "context": ("6", "#context .head"),
-    "profiles": ("7", "#profiles > .head"),
-    "names": ("8", ".told"),
-    "promises": ("9", ".told"),
-    "timeline": ("0", ".told"),
-    "facts": ("W", ".told"),
-    "proposals": ("A", ".told"),
-    "findings": ("L", ".told"),
-    "revision": ("H", ".told"),
-    "comments": ("semicolon", ".told"),
-    "builds": ("V", ".empty"),
-    "manuscript as a whole": ("M", ".empty"),
-    "background work": ("Q", ".head"),
-    "conversation": ("ctrl+backslash", "Input"),
+    "chapters": ("pane.chapters", "#chapters > .empty"),
+    "manuscript": ("pane.manuscript", "#manuscript > .head"),
+    "output": ("pane.output", "#output .head"),
+    "context": ("pane.context", "#context .head"),
+    "profiles": ("pane.profiles", "#profiles > .head"),
+    "names": ("story.names", ".told"),
+    "promises": ("story.promises", ".told"),
+    "timeline": ("story.timeline", ".told"),
+    "facts": ("story.facts", ".told"),
+    "proposals": ("story.proposals", ".told"),
+    "findings": ("story.findings", ".told"),
+    "revision": ("revision.open", ".told"),
+    "comments": ("revision.comments", ".told"),
+    "builds": ("builds.open", ".empty"),
+    "manuscript as a whole": ("book.browser", ".empty"),
+    "background work": ("memory.queue", ".head"),
+    "conversation": ("app.conversation", "Input"),
 }
-"""The key that opens a place of a project without chapters, and where its empty list has its words."""
+"""The action that opens a place of a project without chapters, and where its empty list has its words."""
 NOTICES = {
-    "runs": "f3",
-    "decisions": "f8",
-    "candidates": "J",
-    "play": "P",
-    "acts": "U",
-    "proof": "plus",
-    "outline beside the text": "ctrl+d",
+    "runs": "run.history",
+    "decisions": "decisions.open",
+    "candidates": "candidates.open",
+    "play": "run.play",
+    "acts": "book.changes",
+    "proof": "book.proof",
+    "outline beside the text": "book.beats",
 }
-"""Keys that open nothing there: a notice says why."""
+"""Actions that open nothing there: a notice says why."""
 
 NOTHING_FOUND = {
     "search": (("f11", "z"), ".told"),
@@ -100,6 +100,10 @@ def words_of(screen: Screen[object], selector: str) -> str:
     return widget.text if isinstance(widget, StreamView) else str(widget.content) if isinstance(widget, Static) else ""
 
 
+def key_of(action: str) -> str:
+    return next(each.keys.split(",")[0] for each in ACTIONS if each.id == action)
+
+
 def has_words(screen: Screen[object], selector: str) -> bool:
     return bool(words_of(screen, selector))
 
@@ -129,17 +133,17 @@ def check(pilot: Pilot[int], place: str, words: str) -> None:
 async def test_every_place_of_an_empty_project_names_the_next_key(tmp_path: Path, language: str) -> None:
     async with opened_empty(tmp_path / "book", tmp_path, language) as (_project, pilot):
         app, workspace = pilot.app, pilot.app.screen
-        for place, (key, selector) in PANES.items():
-            await pilot.press(key)
+        for place, (action, selector) in PANES.items():
+            await pilot.press(key_of(action))
             await settled(pilot)
             await until(pilot, partial(has_words, app.screen, selector))
             check(pilot, place, words_of(app.screen, selector))
             while app.screen is not workspace:
                 app.pop_screen()
                 await pilot.pause()
-        for place, key in NOTICES.items():
+        for place, action in NOTICES.items():
             app.announcer.notices.listed.clear()
-            await pilot.press(key)
+            await pilot.press(key_of(action))
             await until(pilot, lambda: bool(app.announcer.notices.listed))
             check(pilot, place, app.announcer.notices.listed[-1].words)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from flowcabal_tui.domain.beats import BeatCount
 from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.shared.lists import PickList
 from tests.tui import fake_books as books
@@ -25,6 +26,17 @@ async def test_the_list_shows_numbers_titles_lengths_and_what_is_empty() -> None
         assert rows[1].startswith("▸ 2 渡口")
         assert rows[3].split() == ["4", "归途", "—", "○"]
         assert pane.highlighted == CHAPTERS[1].id
+
+
+async def test_a_chapter_whose_beats_are_not_all_there_has_another_sign_and_a_volume_counts_them() -> None:
+    app, pane = host()
+    async with app.run_test(size=(60, 12)) as pilot:
+        first, second = (replace(each, volume="上卷") for each in CHAPTERS[:2])
+        pane.show((first, second), second.id)
+        pane.show_beats({first.id: BeatCount(1, 3), second.id: BeatCount(2, 2)})
+        await pilot.pause()
+        rows = [row.split() for row in shown(app)]
+        assert (rows[0], rows[1][-1], rows[2][-1]) == (["上卷", "3/5"], "◐", "●")
 
 
 async def test_hjkl_moves_and_keys_ask_for_what_is_under_the_cursor() -> None:

@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+import ahocorasick
+
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.beats import Beat, BeatName, ChapterBeats, PartBeats
@@ -29,24 +31,39 @@ Places = Mapping[EntityId | str, Sequence[Span]]
 
 @dataclass(frozen=True, slots=True)
 class ChapterPlan:
-    """What is compared with the text of a chapter: the planned scenes of each of its parts, by the part's index.
+    """What is compared with the text of a chapter: the planned scenes of each of its parts.
 
-    `entities` are those of `concerned`; for `volume` and `shared` see `ChapterBeats`.
+    `entities` are those that the plan may name, with those whose longer names contain one of theirs.
     """
 
     chapter: ChapterId
-    parts: tuple[tuple[int, tuple[PlannedScene, ...]], ...]
+    parts: tuple[tuple[PlannedScene, ...], ...]
     entities: tuple[Entity, ...] = ()
-    volume: str = ""
-    shared: bool = False
     blank_lines: bool = False
 
 
-def concerned(words: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """The entities that `words` may name, and those whose longer names contain one of theirs."""
-    known = tuple(entities)
-    named = {name for entity in known for name in entity.names if name and name in words}
-    return tuple(entity for entity in known if any(name in longer for longer in entity.names for name in named))
+class Concerned:
+    """Finds the entities that words may name, at a cost that depends on the words alone."""
+
+    def __init__(self, entities: Iterable[Entity] = ()) -> None:
+        self.entities = tuple(entities)
+        self._names = ahocorasick.Automaton()
+        self._having: defaultdict[str, set[int]] = defaultdict(set)
+        for name in {name for entity in self.entities for name in entity.names if name}:
+            self._names.add_word(name, name)
+        if len(self._names):
+            self._names.make_automaton()
+            for at, entity in enumerate(self.entities):
+                for name in self._in("\n".join(entity.names)):
+                    self._having[name].add(at)
+
+    def by(self, words: str) -> tuple[Entity, ...]:
+        """Those named, and those whose longer names contain the name of one."""
+        places = {at for name in self._in(words) for at in self._having[name]}
+        return tuple(self.entities[at] for at in sorted(places))
+
+    def _in(self, words: str) -> set[str]:
+        return {name for _end, name in self._names.iter(words)} if len(self._names) else set()
 
 
 def compared(plan: ChapterPlan, text: str) -> ChapterBeats:
@@ -55,7 +72,7 @@ def compared(plan: ChapterPlan, text: str) -> ChapterBeats:
     spans = tuple(scene.body for scene in written)
     planned = [
         (part, scene, number)
-        for part, scenes_of_part in plan.parts
+        for part, scenes_of_part in enumerate(plan.parts)
         for scene, number in zip(scenes_of_part, matched(scenes_of_part, written), strict=True)
     ]
     lines = [(line, spans[at - 1] if at else None) for _part, scene, at in planned for line in scene.lines]
@@ -64,7 +81,7 @@ def compared(plan: ChapterPlan, text: str) -> ChapterBeats:
         PartBeats(scene.title, scene.number, tuple(islice(beats, len(scene.lines))), number, part)
         for part, scene, number in planned
     )
-    return ChapterBeats(plan.chapter, parts, plan.volume, plan.shared, len(written))
+    return ChapterBeats(plan.chapter, parts, scenes=len(written))
 
 
 def beats_in(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flowcabal_tui.domain.beats import ChapterBeats
+from flowcabal_tui.domain.beats import BeatCount, ChapterBeats
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import (
@@ -248,6 +248,10 @@ class BookService:
     async def beats(self, chapter: ChapterId, text: str | None = None) -> ChapterBeats:
         """The outline's beats of a chapter, with the places of its names in `text` (None: the newest version)."""
         return await self._parts.book.beats.of(chapter, text)
+
+    async def beat_counts(self) -> dict[ChapterId, BeatCount]:
+        """Of every written chapter with beats that name somebody or something."""
+        return await self._parts.book.beats.counts()
 
     @handles(WriteMeta)
     async def write_meta(self, command: WriteMeta) -> None:

@@ -113,7 +113,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     def compose(self) -> ComposeResult:
         """The progress of the book, and its parts."""
         yield Static(markup=False, classes="head")
-        yield Static(_("No chapters yet. `a` adds one."), markup=False, classes="empty")
+        yield Static(_("No chapters yet. `+` adds one."), markup=False, classes="empty")
         yield PickList()
         yield Static(markup=False, classes="beats")
         yield HintLine()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
@@ -15,6 +15,7 @@ from textual.containers import Vertical
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.beats import BeatCount
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.locale import _, mark
@@ -41,7 +42,7 @@ class ChapterList(Vertical):
         mark("Chapters"),
         mark(
             "The book in story order. Enter opens a chapter, `r` runs the workflow for it, `/` "
-            "filters. A chapter with * has unsaved text."
+            "filters. A chapter with * has unsaved text; ◐ means that not all names of its beats are in its text."
         ),
     )
     jump_key = "c"
@@ -102,6 +103,7 @@ class ChapterList(Vertical):
         self._book: tuple[Chapter, ...] | None = None
         self._unsaved: frozenset[ChapterId] = frozenset()
         self._opened: ChapterId | None = None
+        self._beats: Mapping[ChapterId, BeatCount] = {}
         self._wanted = ""
 
     def compose(self) -> ComposeResult:
@@ -126,13 +128,19 @@ class ChapterList(Vertical):
         self._book, self._opened, self._unsaved = tuple(chapters), current, unsaved
         self._fill(cursor)
 
+    def show_beats(self, counts: Mapping[ChapterId, BeatCount]) -> None:
+        """Shows which chapters have all that their outline names."""
+        if counts != self._beats:
+            self._beats = counts
+            self._fill(self.highlighted)
+
     def _fill(self, cursor: ChapterId | None) -> None:
         rows: list[Option] = []
         columns, volume = Columns(*_COLUMNS), ""
         for chapter in filter(self._matches, self._book or ()):
             if chapter.volume != volume:
                 volume = chapter.volume
-                rows.append(Option(Text(one_line(volume), style="bold"), disabled=True))
+                rows.append(Option(self._volume_row(volume), disabled=True))
             rows.append(Option(self._row(columns, chapter), id=chapter.id))
         self.set_class(not rows, "-empty")
         self.query_one(".empty", Static).update(self._empty_words())
@@ -145,10 +153,18 @@ class ChapterList(Vertical):
         wanted = self._wanted.casefold()
         return wanted in f"{chapter.position} {chapter.title} {chapter.volume}".casefold()
 
+    def _volume_row(self, volume: str) -> Text:
+        """Its name, and how many of its beats are in the text."""
+        counts = [self._beats[each.id] for each in self._book or () if each.volume == volume and each.id in self._beats]
+        found, named = sum(each.found for each in counts), sum(each.named for each in counts)
+        return Text.assemble((one_line(volume), "bold"), f"  {found}/{named}" if named else "")
+
     def _row(self, columns: Columns, chapter: Chapter) -> ColumnRow:
         """Cursor of the open chapter, number, title, length, state."""
         opened = chapter.id == self._opened
-        state = Cell(role_sign("done"), "done") if chapter.version else Cell("○", "secondary")
+        count = self._beats.get(chapter.id)
+        sign = "◐" if count is not None and count.found < count.named else role_sign("done")
+        state = Cell(sign, "done") if chapter.version else Cell("○", "secondary")
         return columns.row(
             Cell(role_sign("focus") if opened else "", "focus"),
             f"{chapter.position}",

@@ -102,9 +102,9 @@ class KeptScreen(ModalScreen[None]):
         )
         if not self._kept:
             none = (
-                _("Nothing is kept yet: `s` in the output keeps it.")
+                _("Nothing is kept yet: `a` in the output keeps it.")
                 if self._whole
-                else _("Nothing of this chapter is kept yet: `s` in the output keeps it.")
+                else _("Nothing of this chapter is kept yet: `a` in the output keeps it.")
             )
             self.query_one(StreamView).set_text(_("Nothing has this tag.") if self._tag_shown else none, follow=False)
 

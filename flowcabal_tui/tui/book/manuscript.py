@@ -136,7 +136,7 @@ class ManuscriptPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """The head, and one of: the text to read, the editor, a proposal."""
-        yield Static(_("No chapter is open: `a` in the list of chapters adds one."), markup=False, classes="head")
+        yield Static(_("No chapter is open: `+` in the list of chapters adds one."), markup=False, classes="head")
         with ContentSwitcher(initial="read"):
             yield NotedView(id="read")
             yield WritingArea(id="edit")

@@ -80,7 +80,7 @@ class BeatsPanel(Vertical):
 
     @dataclass
     class EditRequested(Request):
-        """The outline is to be edited: the part of this index, `of_volume` that of the chapter's volume."""
+        """The outline is to be edited: this part of the chapter's, `of_volume` that of its volume."""
 
         part: int | None
         of_volume: bool = False

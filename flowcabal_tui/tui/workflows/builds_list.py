@@ -62,7 +62,7 @@ class BuildsScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """A title and the rows."""
         yield Static(_("Builds of workflows"), markup=False, classes="head")
-        yield Static(_("No build yet: `b` describes a new workflow in your words."), markup=False, classes="empty")
+        yield Static(_("No build yet: `B` describes a new workflow in your words."), markup=False, classes="empty")
         yield PickList()
         yield HintLine()
 

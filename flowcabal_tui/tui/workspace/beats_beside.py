@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
+from textual.timer import Timer
 
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted
+from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.memory.beats_panel import BeatsPanel
 from flowcabal_tui.tui.memory.outline import PartOf
@@ -23,6 +26,8 @@ from flowcabal_tui.tui.widgets.noted_view import NotedView
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
 
+_PAUSE: Final = 0.5
+"""Seconds after a change, in which further ones are waited for, until beats are counted again."""
 _CLASS: Final = "-beats"
 _HIDDEN_BY: Final = frozenset({"output", "prompt", "context", "profiles"})
 """Panes in whose place the text or the panel is."""
@@ -35,6 +40,7 @@ class BeatsBeside:
         self._screen, self._workbench, self._view = screen, workbench, view
         self._panel: BeatsPanel | None = None
         self._is_wanted = False
+        self._timer: Timer | None = None
 
     @property
     def is_on(self) -> bool:
@@ -91,9 +97,20 @@ class BeatsBeside:
         """Typing has stopped."""
         self._read_again()
 
+    def count(self) -> None:
+        """Has the beats of all chapters counted for the list."""
+        attempt(self._screen, self._count(), group="beat-counts", exclusive=True)
+
+    async def _count(self) -> None:
+        with suppress(HelperFailed):
+            self._screen.query_one(ChapterList).show_beats(await self._workbench.book.beat_counts())
+
     @on_event
     def _changed(self, _event: BookChanged | OutputPersisted | OutputDeleted) -> None:
         self._read_again()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self._screen.set_timer(_PAUSE, self.count)
 
     def _read_again(self) -> None:
         if self.is_on:
@@ -125,10 +142,10 @@ class BeatsBeside:
 
     @on_request(BeatsPanel.PlaceChosen)
     def go(self, start: int, end: int) -> None:
-        """Marks the place in the text."""
+        """Marks the place in the text; in the editor the cursor goes to its beginning."""
         self.leave()
         if self._pane.face == "edit":
-            self._pane.edit_at(start, end)
+            self._pane.edit_at(start, start)  # selected words would go with the next key
         elif self._pane.face == "read":
             self._pane.go_to(start, end)
 
@@ -139,7 +156,7 @@ class BeatsBeside:
         if chapter is None:
             return
         book, version = await self._workbench.book.outline()
-        own = {at: each for at, each in enumerate(book.placed) if chapter in each.chapters}
-        placed = book.volume_of(chapter) if of_volume else own.get(part or 0, next(iter(own.values()), None))
+        own = book.of(chapter)
+        placed = book.volume_of(chapter) if of_volume else own[min(part or 0, len(own) - 1)] if own else None
         if await OutlineController(self._screen, self._workbench).edit(PartOf(placed, chapter), book, version):
             self._read_again()

@@ -210,6 +210,7 @@ class WorkspaceScreen(Screen[None]):
             if self._left is not None:
                 self.summary.go_on(self._left)
             self.summary.begin()
+            self.beats.count()
         finally:
             self.is_opening, self.opened_at = False, Event().time
             self._workbench.begin()

@@ -1,0 +1,26 @@
+"""Pictures of the outline beside the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowcabal_tui.locale import use_language
+from tests.snapshots.test_shell import SIZES, app, pressed
+from tests.tui.fakes import FakeWorkbench
+from tests.tui.test_beats_beside import BEATS
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch):
+    """The same number of looks at the feed everywhere; English again afterwards."""
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    yield
+    use_language("en")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_outline_beside_the_text(snap_compare, size, language, monkeypatch):
+    monkeypatch.setattr(FakeWorkbench, "outlined", BEATS[language])
+    keys = ("1", "g", "enter", "ctrl+d", "j")
+    assert snap_compare(app(language, opened=True), terminal_size=size, run_before=pressed(*keys))
