@@ -78,6 +78,16 @@ async def test_one_key_shows_what_came_beside_the_text_and_hides_it_again(tmp_pa
 
 
 @pytest.mark.parametrize("size", SIZES)
+async def test_wide_characters_at_its_edge_are_whole(tmp_path: Path, size) -> None:
+    workbench = outlined("zh")
+    workbench.outlined = f"#### 灯\n- {'雨' * 200}\n"
+    async with workspace(workbench, tmp_path, size=size) as pilot:
+        await opened_beside(pilot)
+        rows = "\n".join(shown(pilot.app))
+        assert "灯" in rows and rows.count("雨") >= 200
+
+
+@pytest.mark.parametrize("size", SIZES)
 async def test_enter_goes_to_the_place_in_the_reader_and_in_the_editor(tmp_path: Path, size) -> None:
     workbench = outlined("en")
     hero = workbench.words.hero

@@ -77,7 +77,7 @@ class BeatsBeside:
         had_focus = self._panel is not None and self._panel.has_focus_within
         self._screen.remove_class(_CLASS)
         if had_focus:
-            self._to_text()
+            self._screen.call_after_refresh(self._to_text)
 
     def pane_shown(self, pane: str) -> None:
         """Another pane is in view: the panel gives way where there is no room for both, and comes back."""
@@ -138,12 +138,16 @@ class BeatsBeside:
         """To the text; a panel that covers it is closed."""
         if self._screen.has_class("-narrow"):
             self.close()
-        self._to_text()
+        else:
+            self._to_text()
 
     @on_request(BeatsPanel.PlaceChosen)
     def go(self, start: int, end: int) -> None:
         """Marks the place in the text; in the editor the cursor goes to its beginning."""
         self.leave()
+        self._screen.call_after_refresh(self._go, start, end)
+
+    def _go(self, start: int, end: int) -> None:
         if self._pane.face == "edit":
             self._pane.edit_at(start, start)  # selected words would go with the next key
         elif self._pane.face == "read":
