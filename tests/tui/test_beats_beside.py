@@ -129,6 +129,17 @@ async def test_another_pane_takes_its_place_and_the_text_brings_it_back(tmp_path
         assert is_shown(pilot)
 
 
+async def test_in_a_small_terminal_another_pane_closes_it(tmp_path: Path) -> None:
+    async with workspace(outlined("en"), tmp_path, size=SIZES[0]) as pilot:
+        await opened_beside(pilot)
+        await pilot.press("1")
+        await settled(pilot)
+        assert pane_in_view(pilot) == "chapters"
+        await pilot.press("3")
+        await settled(pilot)
+        assert pane_in_view(pilot) == "manuscript" and not is_shown(pilot)
+
+
 async def test_a_beat_without_a_place_says_so_and_a_chapter_without_beats_names_the_key(tmp_path: Path) -> None:
     workbench = outlined("en")
     async with workspace(workbench, tmp_path) as pilot:

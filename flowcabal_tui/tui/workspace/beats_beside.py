@@ -82,7 +82,8 @@ class BeatsBeside:
     def pane_shown(self, pane: str) -> None:
         """Another pane is in view: the panel gives way where there is no room for both, and comes back."""
         if self._screen.has_class("-narrow") and pane != "manuscript":
-            self.close()
+            self._is_wanted = False
+            self._screen.remove_class(_CLASS)
         if self._is_wanted:
             self._screen.set_class(pane not in _HIDDEN_BY, _CLASS)
             if self.is_on:
