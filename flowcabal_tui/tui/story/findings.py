@@ -157,9 +157,7 @@ class FindingsScreen(FilteredPage):
         if row is None or cast is None:
             self._row_told = None
             read = [report_words(self._report), compared_words(self._report)] if self._report is not None else []
-            told.update(
-                "\n".join((_("Nothing is listed here. `5` lists all findings."), *filter(None, read))), layout=False
-            )
+            told.update("\n".join((_("Nothing is listed here. `5` lists all."), *filter(None, read))), layout=False)
             self.query_one(Passages).show(None, None)
             return
         told.update("\n".join(finding_lines(row, cast, self._report, len(self.rows.marked))), layout=False)
