@@ -104,7 +104,7 @@ def _is_of_type(finding: Finding) -> bool:
 
 UNASKED = (
     Decision(
-        "the types of values that stand in the document are checked",
+        "the types of literal values in the document are checked",
         lambda case, missing, more: bool(more) and not missing and all(map(_is_of_type, more.values())),
     ),
     Decision(
