@@ -37,7 +37,7 @@ _WIDE: Final = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
 )
 _WIDE_ONE: Final = re.compile(f"[{_WIDE}]")
-_PIECE: Final = re.compile(rf"\s+|[（“‘《]*(?:[{_WIDE}]|[^\s{_WIDE}“”‘’…]+)[，。、：；！？）”’》…]*|\S")
+_PIECE: Final = re.compile(rf"\s+|[（“‘《]{{0,4}}(?:[{_WIDE}]|[^\s{_WIDE}“”‘’…]+)[，。、：；！？）”’》…]*|\S")
 """What a row may end behind: a wide character or a word, with its brackets and the marks behind it."""
 _WIDE_HEADING: Final = re.compile(rf"^([{_WIDE}]+):$", re.MULTILINE)
 _PAD: Final = "\0"

@@ -43,7 +43,7 @@ _OUTPUT_KEPT: Final = 400_000
 """Characters; the whole output of pip has a quarter of it."""
 _OF_AN_ENVIRONMENT: Final = ("pip-", "setuptools-")
 """Packages that an environment begins with."""
-_FETCHED: Final = re.compile(r"^\s*(?:Downloading|Using cached|Processing) ", re.MULTILINE)
+_FETCHED: Final = re.compile(r"^[ \t]*(?:Downloading|Using cached|Processing) ", re.MULTILINE)
 _FULL: Final = re.compile(
     rf"\[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\]|os error (?:{errno.ENOSPC}|{errno.EDQUOT})\b|No space left on device"
 )

@@ -240,7 +240,7 @@ async def test_in_the_block_editor_a_new_block_takes_the_words_typed_after_its_k
         pane.show(books.workflow(books.EN), books.DRAFT, False)
         pane.query_one(PickList).focus()
         await pilot.pause()
-        await burst(pilot, f"aab{BACKSPACE}{LEFT}c")
+        await burst(pilot, f"+ab{BACKSPACE}{LEFT}c")
         assert pane.query_one(ProseArea).text == "ca"
 
 

@@ -16,6 +16,7 @@ from flowcabal_tui.models.embeddings import HttpEmbedder
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import CHECK_TOKENS, check, check_embedder, cost, make_embedder, make_model
 from flowcabal_tui.project.trust.service import require_transport
+from flowcabal_tui.settings.secrets import find_key
 
 SENT_TOKENS: Final = 20
 """At most: a request of two words in any provider's counting."""
@@ -30,8 +31,10 @@ def most_cost(endpoint: Endpoint, *, embeds: bool = False) -> Decimal | None:
     return cost(endpoint, Usage(SENT_TOKENS, CHECK_TOKENS))
 
 
-async def try_model(endpoint: Endpoint, key: str | None, *, embeds: bool = False) -> EndpointCheck:
-    """Makes the call, once. The caller has asked the user. An error is part of the result; the key is not."""
+async def try_model(endpoint: Endpoint, typed: str | None, *, embeds: bool = False) -> EndpointCheck:
+    """Makes the call, once, with the typed key or the stored one. The caller has asked the user, who saw its name and
+    the host. An error is part of the result; the key is not."""
+    key = typed or find_key(endpoint)
     patient = min(endpoint.pace.first_token_timeout, PATIENCE)
     once = endpoint.model_copy(update={"retries": 0, "first_token_timeout": patient})
     await asyncio.to_thread(importlib.import_module, "httpx")  # it takes 0.2 s, which the screen should not wait for

@@ -22,7 +22,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.presets import OFFLINE, OTHER, PRESETS, Preset, preset_of
 from flowcabal_tui.models.registry import usable_key
 from flowcabal_tui.project.words import money
-from flowcabal_tui.settings.secrets import find_key, read_secrets
+from flowcabal_tui.settings.secrets import read_secrets
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -182,7 +182,7 @@ class ModelForm(FormScreen[ModelChoice]):
         from flowcabal_tui.project.models.trying import try_model  # httpx is not needed to fill in a form
 
         self.say(_("{model} is being asked ...").format(model=clean(endpoint.model)))
-        checked = await try_model(endpoint, choice.key or find_key(endpoint), embeds=self._embeds)
+        checked = await try_model(endpoint, choice.key, embeds=self._embeds)
         words = clean(checked.message)
         self.say(_("✓ {words} ({n} s)").format(words=words, n=f"{checked.seconds:.1f}") if checked.ok else f"! {words}")
 
