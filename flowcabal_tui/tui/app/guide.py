@@ -63,10 +63,10 @@ def _step(text: str) -> Step:
 
 
 class GuidePanel(Static):
-    """The step in view; to the right where there is room, else at the foot."""
+    """The step in view; to the right where there is room, else above the screen, whose last rows say what waits."""
 
     DEFAULT_CSS = """
-    GuidePanel { dock: bottom; width: 1fr; height: auto; max-height: 7; padding: 0 1; background: $surface; }
+    GuidePanel { dock: top; width: 1fr; height: auto; max-height: 7; padding: 0 1; background: $surface; }
     GuidePanel.-beside { dock: right; width: 40; height: 1fr; max-height: 100%; }
     """
 
