@@ -55,7 +55,7 @@ def main() -> int:
     missed = False
     for name in names:
         try:
-            figures = importlib.import_module(f"tests.bench.{name.replace('-', '_')}").measure()
+            figures = list(importlib.import_module(f"tests.bench.{name.replace('-', '_')}").measure())
         except Missing as missing:
             print(f"{name}\n  skipped: {missing}", flush=True)
             continue
