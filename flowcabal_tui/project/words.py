@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass, ContextSource, Intent, SceneField, SceneKind, SceneOrigin
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
 from flowcabal_tui.domain.outline import Placed
@@ -148,6 +148,15 @@ TASK_STATES: Final[Mapping[Freshness, str]] = {
     "failed": mark("failed"),
     "cancelled": mark("stopped"),
 }
+
+
+def inner_title(path: NodeId) -> str:
+    """The title of a node that only a run knows: one of the candidates of an evolution, or the sifting of them."""
+    last = path.rpartition("/")[2]
+    kind, _sign, number = last.partition("-")
+    if kind == "candidate" and number.isdigit():
+        return _("candidate {n}").format(n=number)
+    return _("sifting") if last == "sift" else last
 
 
 def check_words(check: AngleCheck) -> str:

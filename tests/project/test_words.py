@@ -7,12 +7,12 @@ from decimal import Decimal
 import pytest
 
 from flowcabal_tui.domain.context import Intent
-from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.headings.assigning import assigned
 from flowcabal_tui.headings.outline import read_outline
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.project.words import belongs, money, scene_words, unsaved_words
+from flowcabal_tui.project.words import belongs, inner_title, money, scene_words, unsaved_words
 
 
 @pytest.mark.parametrize(("language", "joint"), [("en", ", "), ("zh", "、")])
@@ -42,3 +42,13 @@ def test_money_has_its_sign_and_is_rounded_up(amount: str, currency: str, shown:
 
 def test_an_unknown_amount_of_money_is_unknown() -> None:
     assert money(None, "USD") == "unknown"
+
+
+def test_nodes_that_only_a_run_knows_have_titles_of_the_screen() -> None:
+    use_language("en")
+    titles = {
+        path: inner_title(NodeId(f"openings/1/{path}")) for path in ("candidate-3", "sift", "candidate-x", "other")
+    }
+    assert titles == {
+        "candidate-3": "candidate 3", "sift": "sifting", "candidate-x": "candidate-x", "other": "other"
+    }  # fmt: skip

@@ -16,6 +16,7 @@ from flowcabal_tui.nodes.graph import dependencies
 from flowcabal_tui.project.runs.layers import kept_trace
 from flowcabal_tui.project.runs.tracing import trace
 from flowcabal_tui.project.views import NodeView
+from flowcabal_tui.project.words import inner_title
 from flowcabal_tui.project.workflows.overrides import no_node
 from flowcabal_tui.runner.fold import AttemptFold, NodeFold, fold
 from flowcabal_tui.runner.scope import RunScope
@@ -106,4 +107,4 @@ class RunQueries:
 
 
 def _title(workflow: Workflow, node: NodeId) -> str:
-    return next((one.title for one in workflow.nodes if one.id == node), node.rsplit("/", 1)[-1])
+    return next((one.title for one in workflow.nodes if one.id == node), inner_title(node))

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.versions import StaleKind
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import inner_title
 from flowcabal_tui.tui.editing.places import STEPS, bodies_of, graph_at, spot_of
 from flowcabal_tui.tui.shared.words import STATES, one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
@@ -108,7 +109,7 @@ def title_of(workflow: Workflow, path: NodeId) -> str:
         node = graph_at(workflow, owner.owners).node(owner.node) if owner else None
         return _("round {n}").format(n=int(last) + (node is not None and node.kind == "loop"))
     if spot is None:
-        return one_line(last)
+        return one_line(inner_title(path))
     node = None if spot.is_step else graph_at(workflow, spot.owners).node(spot.node)
     return one_line(node.title if node else last)
 
