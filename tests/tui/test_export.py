@@ -9,10 +9,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Select
 
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.tui.shared.form import FormScreen
+from flowcabal_tui.tui.shared.form import Field, FormScreen
 from tests.tui import fake_books as books
 from tests.tui.fakes import FakeWorkbench
-from tests.tui.hosts import shown
+from tests.tui.hosts import Host, shown
 from tests.tui.test_upkeep import said
 from tests.tui.test_workspace import screen_of, until, workspace
 
@@ -79,3 +79,15 @@ async def test_a_profile_that_cannot_be_read_leaves_the_other_forms(tmp_path: Pa
         await fill(pilot, form="txt", file=str(tmp_path / "book"))
         await until(pilot, lambda: workbench.exported)
         assert workbench.exported == [tmp_path / "book.txt"]
+
+
+async def test_the_title_of_the_open_chapter_is_no_markup(tmp_path: Path) -> None:
+    class Hostile(Host):
+        async def on_mount(self) -> None:
+            choices = (("all", "all"), ("this", "1 [/red] [b]Rain"))
+            self.push_screen(
+                FormScreen("Export", [Field("which", "Chapters", "this", choices=choices)], lambda typed: typed)
+            )
+
+    async with Hostile().run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "1 [/red] [b]Rain" in "\n".join(shown(pilot.app)))
