@@ -161,7 +161,8 @@ class Receipt:
 class Injection:
     """The Context agent's additions: before the system text, before or after the user text, and answers to inquiries.
 
-    The first `stable` characters of `user_suffix` are the same for every node of a chapter's run.
+    The first `stable` characters of `user_suffix` are the same for every node of a chapter's run. `mended` are parts of
+    the node's prompt, as written, each with the part to send in its place.
     """
 
     system_prefix: str
@@ -169,3 +170,10 @@ class Injection:
     receipt: Receipt
     inquiries: tuple[tuple[str, str], ...] = ()
     stable: int = 0
+    mended: tuple[tuple[str, str], ...] = ()
+
+    def applied_to(self, prompt: str) -> str:
+        """The prompt with its mended parts."""
+        for part, instead in self.mended:
+            prompt = prompt.replace(part, instead)
+        return prompt

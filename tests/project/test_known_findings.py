@@ -1,4 +1,5 @@
-"""What the rules find in a plan and a draft stands in the prompt of the next step, which is paid for anyway."""
+"""What the rules find in a plan and a draft is mended by rule, or stands in the prompt of the next step, which is paid
+for anyway."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection, Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
-from flowcabal_tui.domain.prompt_parts import fenced, read_parts, without_parts
+from flowcabal_tui.domain.prompt_parts import Item, fenced, fenced_items, read_parts, without_parts
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Quotation, RuleName
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 from flowcabal_tui.project.runs.known_findings import KnownFindings
@@ -121,6 +122,53 @@ async def test_five_findings_of_a_text_are_told_and_long_ones_stay_within_bounds
     long = [found(word, "looks", "very long " * 400) for word in ("The", "lamp", "died")]
     made = await told(DRAFT, Given(budget=90_000), *long)
     assert FakeTokens().count(made.user_suffix) < 1_500
+
+
+async def test_what_has_one_reading_is_mended_in_the_draft_before_it_is_sent() -> None:
+    draft = fenced("draft", "Here is the revised chapter:\n\nThe <lamp> was **very** dim.", "en")
+    plan = fenced("plan", "The lamp is **very** dim.", "en")
+    faults = [found("Here is the revised chapter", "leftovers"), found("**very**", "leftovers")]
+    made = await told(f"{plan}\n\n{draft}\n\nPolish it.", Given(), *faults)
+    sent = made.applied_to(f"{plan}\n\n{draft}\n\nPolish it.")
+    assert sent == f"{plan}\n\n{fenced('draft', 'The <lamp> was very dim.', 'en')}\n\nPolish it."
+    assert made.receipt.notes == ("2 faults of the draft were mended by rule before it was sent.",)
+    assert not read_parts(made.user_suffix), "nothing is left to tell"
+
+
+async def test_what_no_rule_can_mend_is_told_beside_what_was_mended() -> None:
+    draft = fenced("draft", "The lamp was **very** dim. Nora has green eyes.", "en")
+    made = await told(draft, Given(), found("**very**", "leftovers"), found("green eyes", "looks", "her blue eyes"))
+    (part,) = read_parts(made.user_suffix)
+    assert "her blue eyes" in part.whole and "**" not in part.whole and "**" not in made.applied_to(draft)
+
+
+async def test_a_draft_that_would_be_empty_and_texts_beside_each_other_stay_as_they_are() -> None:
+    alone = fenced("draft", "Word count: 1,204", "en")
+    several = fenced_items("draft", [Item("One", "It was **late**."), Item("Two", "It rang.")], "en")
+    for prompt, words in ((alone, "Word count: 1,204"), (several, "**late**")):
+        assert (await told(prompt, Given(), found(words, "leftovers"))).applied_to(prompt) == prompt
+
+
+async def test_the_draft_is_sent_to_the_polish_step_without_its_faults_and_stored_as_it_was(
+    folder: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    await make(folder, both(endpoint(server)))
+    async with opened(folder) as desk:
+        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await desk.project.carry_out(AddChapter("Chapter 4"))
+        await desk.settled()
+        before = len(server.log)
+        written = "Here is the revised chapter:\n\nThe lamp was **very** dim."
+        server.push({"content": "1. The lamp dies."}, {"content": written}, {"content": "The lamp died."})
+        server.push({"content": NO_FINDINGS, "times": -1})
+        run = await desk.run("chapter", 4)
+        asked = [each["body"]["messages"][-1]["content"] for each in server.log[before:]]
+        polish = next(text for text in asked if "<task>polish</task>" in text)
+        (draft,) = [part for part in read_parts(polish) if part.key == "draft"]
+        assert draft.whole == "The lamp was very dim." and "<findings " not in polish
+        assert (await desk.view(run, "draft")).attempts[-1].text == written
+        receipt = (await desk.view(run, "polish")).attempts[-1].receipt
+        assert receipt is not None and any("mended by rule" in note for note in receipt.notes)
 
 
 @pytest.mark.parametrize("monitor", [True, False])

@@ -72,6 +72,7 @@ class Prompt(NodeKind):
         system, prompt = context.resolve(params.system, answers), context.resolve(params.prompt, answers)
         asked = Message("user", prompt)
         if injection:
+            prompt = injection.applied_to(prompt)
             system = "\n".join(part for part in (injection.system_prefix, system) if part)
             asked = context.told(prompt, injection)
         request = ModelRequest(

@@ -1,19 +1,20 @@
-"""Adds the findings of the rules about the texts of a prompt to its context, so that the next paid call can mend
-them."""
+"""Mends the draft in a prompt where a rule knows how, and adds what else the rules find in its texts to the context, so
+that the next paid call can mend it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.checking.feedback import finding_lines
+from flowcabal_tui.agents.checking.rules.mends import mended
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView, RulesPort
 from flowcabal_tui.agents.sentences import sentence_at
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
-from flowcabal_tui.domain.prompt_parts import Item, Part, fenced_items, read_parts
+from flowcabal_tui.domain.prompt_parts import Item, Part, escaped, fenced_items, read_parts
 from flowcabal_tui.domain.run import CheckFinding
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
@@ -34,6 +35,17 @@ _ORDER: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known about the texts of a prompt: the part that lists `count` findings, and the parts of the prompt with
+    `faults` mended, by the parts as written."""
+
+    listed: str = ""
+    count: int = 0
+    mended: tuple[tuple[str, str], ...] = ()
+    faults: int = 0
+
+
 class KnownFindings:
     """Implements the runner's `ContextPort` by another one. The same book and prompt give the same bytes."""
 
@@ -52,41 +64,63 @@ class KnownFindings:
         about: About = NOTHING_ABOUT,
     ) -> Injection:
         """The context of the wrapped agent, then the findings about a plan and a draft of the prompt, within the same
-        budget.
+        budget; and the draft without the faults that rules can mend.
 
         The texts that all nodes of the chapter share stay the same: providers cache equal prefixes.
         """
-        count, told = await self._told(node, prompt, chapter, generation)
-        about = replace(about, held=self._counter.count(told) if told else 0)
+        known = await self._known(node, prompt, chapter, generation)
+        about = replace(about, held=self._counter.count(known.listed) if known.listed else 0)
         made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
         tokens = about.held_of(made.receipt.budget)
-        return _with(made, told, tokens, count) if tokens else made
+        made = _with_findings(made, known, tokens) if tokens else made
+        return _with_mends(made, known) if known.faults else made
 
-    async def _told(
-        self, node: Node, prompt: str, chapter: ChapterId | None, generation: Generation
-    ) -> tuple[int, str]:
-        """How many findings, and the part with them behind the order to mend them; 0 and "" for none."""
+    async def _known(self, node: Node, prompt: str, chapter: ChapterId | None, generation: Generation) -> _Known:
         texts = [part for part in read_parts(prompt) if part.key in ("plan", "draft") and part.whole.strip()]
         if not texts:
-            return 0, ""
+            return _Known()
         view = await self._memory.view(chapter, generation)
-        found = [(part, await self._found(view, part, node)) for part in texts]
+        found, mends, faults = [], [], 0
+        for part in texts:
+            checked = await self._checked(view, part, node)
+            if part.key == "draft" and (after := _mended(part, checked))[1]:
+                mends.append((part.source, after[0].source))
+                faults += after[1]
+                part = after[0]
+                checked = await self._checked(view, part, node)
+            found.append((part, _told_of(part, checked)))
         for most in range(_MOST, 0, -1):
             items = [Item(part.label, finding_lines(each[:most], view.language)) for part, each in found]
             listed = fenced_items("findings", items, view.language)
             if listed and self._counter.count(listed) <= _MOST_TOKENS:
                 order = _ORDER["zh" if view.language.startswith("zh") else "en"]
-                return sum(len(each[:most]) for _part, each in found), f"{order}\n\n{listed}"
-        return 0, ""
+                count = sum(len(each[:most]) for _part, each in found)
+                return _Known(f"{order}\n\n{listed}", count, tuple(mends), faults)
+        return _Known(mended=tuple(mends), faults=faults)
 
-    async def _found(self, view: MemoryView, part: Part, node: Node) -> list[CheckFinding]:
-        """The surest first. A plan is no prose: of it only what does not agree with the book counts."""
+    async def _checked(self, view: MemoryView, part: Part, node: Node) -> list[CheckFinding]:
         checks = await self._rules.check(view, part.whole, f"draft/{node.id}", part.label)
-        found = [_in_sentence(each, part.whole) for check in checks for each in check.findings]
-        found = [each for each in found if each.confidence >= _SURE]
-        if part.key == "plan":
-            found = [each for each in found if each.source.text and each.rule != "repeated"]
-        return sorted(found, key=lambda each: (-each.confidence, each.draft.start))
+        return [each for check in checks for each in check.findings if each.confidence >= _SURE]
+
+
+def _mended(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
+    """The part with the faults mended for which a rule knows one reading, and their number; several texts in one part
+    stay as they are."""
+    text, faults = part.text, 0
+    for each in found if not part.items else ():
+        after = mended(each.rule, text, each.draft.text) if each.rule else None
+        if after is not None and after.strip():
+            text, faults = after, faults + 1
+    source = part.source.replace(escaped(part.text), escaped(text))
+    return (replace(part, text=text, source=source), faults) if source != part.source else (part, 0)
+
+
+def _told_of(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
+    """The surest first. A plan is no prose: of it only what does not agree with the book counts."""
+    told = [_in_sentence(each, part.whole) for each in found]
+    if part.key == "plan":
+        told = [each for each in told if each.source.text and each.rule != "repeated"]
+    return sorted(told, key=lambda each: (-each.confidence, each.draft.start))
 
 
 def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
@@ -98,18 +132,28 @@ def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
     return replace(finding, draft=quoted)
 
 
-def _with(made: Injection, told: str, tokens: int, count: int) -> Injection:
-    suffix = "\n\n".join(filter(None, (made.user_suffix, told)))
+def _with_findings(made: Injection, known: _Known, tokens: int) -> Injection:
+    suffix = "\n\n".join(filter(None, (made.user_suffix, known.listed)))
     words = ngettext(
         "{n} finding by rule in the plan and the draft is in the prompt.",
         "{n} findings by rule in the plan and the draft are in the prompt.",
-        count,
+        known.count,
     )
     texts = (made.system_prefix, suffix, *(answer for _question, answer in made.inquiries))
     receipt = replace(
         made.receipt,
         used=made.receipt.used + tokens,
-        notes=(*made.receipt.notes, words.format(n=count)),
+        notes=(*made.receipt.notes, words.format(n=known.count)),
         digest=digest("\0".join(texts)),
     )
     return replace(made, user_suffix=suffix, receipt=receipt)
+
+
+def _with_mends(made: Injection, known: _Known) -> Injection:
+    words = ngettext(
+        "{n} fault of the draft was mended by rule before it was sent.",
+        "{n} faults of the draft were mended by rule before it was sent.",
+        known.faults,
+    )
+    notes = (*made.receipt.notes, words.format(n=known.faults))
+    return replace(made, mended=known.mended, receipt=replace(made.receipt, notes=notes))
