@@ -75,12 +75,13 @@ class OutlineEdit:
 @dataclass(frozen=True, slots=True)
 class WorkflowEdit:
     """The suggestion of a build (its id) for a workflow ("": a new one): the number of its changes, explained in
-    `words`."""
+    `words`. `asks`: it takes out a node, the writer would no longer be asked somewhere, or no change is ticked."""
 
     id: str
     workflow: str
     words: str
     changes: int
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

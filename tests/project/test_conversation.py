@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.conversation import Chip, Scope
 from flowcabal_tui.domain.errors import Gone, RunError
+from flowcabal_tui.protocol.book import WriteMeta
 from flowcabal_tui.protocol.conversations import (
     AnswerPermission,
     AnswerStreaming,
@@ -22,7 +24,7 @@ from flowcabal_tui.protocol.conversations import (
     StopAnswer,
     TurnChanged,
 )
-from flowcabal_tui.protocol.story import DecideProposals, UndoDecision
+from flowcabal_tui.protocol.story import DecideProposals, PutEntity, UndoDecision
 from tests.faultserver import FaultServer
 from tests.project.desk import change
 from tests.project.talking import EDIT, FERRY, LEDGER, OUTLINE, Talking, call, calls, made, says, talking
@@ -74,6 +76,7 @@ async def test_what_the_conversation_knows_is_what_its_receipt_says(plain: Talki
     assert turn.receipt is not None and turn.receipt.sources
     body = json.dumps(plain.sent()[-1])
     assert LEDGER in body and "Chapter 2: The Ledger" in body
+    assert any("Chapter 2: The Ledger" in note and "tokens" in note for note in turn.receipt.notes)
 
 
 async def test_earlier_turns_are_sent_with_the_next_question(talk: Talking):
@@ -193,6 +196,29 @@ async def test_do_in_the_lore_writes_names_and_the_outline_but_no_chapter_and_no
     assert "the clerk" not in {each for entity in await plain.desk.project.story.entities() for each in entity.names}
 
 
+async def test_do_in_the_lore_empties_no_outline(plain: Talking):
+    chapter = await plain.desk.chapter(2)
+    await plain.desk.project.carry_out(WriteMeta("outline", OUTLINE.replace("counts.", "counts. " + "He waits. " * 40)))
+    await plain.level("do", Scope("lore"))
+    cut = call("propose_outline", chapter=2, text="Tobias counts.", reason="r")
+    (used,) = (await plain.ask("Go.", calls(cut), says("Done."))).used
+    assert not used.applied and [each.place.chapter for each in await plain.cards("waiting")] == [chapter]
+
+
+async def test_a_new_name_never_takes_the_place_of_another_entry(plain: Talking):
+    project = plain.desk.project
+    (ines,) = [each for each in await project.story.entities() if each.id == "Ines"]
+    await project.carry_out(PutEntity(replace(ines, note="She rows.")))
+    await plain.level("suggest")
+    await plain.ask("Go.", calls(call("propose_name", name="Ines", kind="location", reason="r")), says("Done."))
+    (card,) = await plain.cards("waiting")
+    await project.carry_out(DecideProposals((card.id,), "confirm"))
+    names = {each.name: each.note for each in await project.story.entities()}
+    assert names == {"Ines Marlow": "She rows.", "Ines": "", "Tobias Crane": ""}
+    await project.carry_out(UndoDecision(card.id))
+    assert {each.name for each in await project.story.entities()} == {"Ines Marlow", "Tobias Crane"}
+
+
 async def test_do_applies_at_most_twenty_changes_a_turn(plain: Talking):
     await plain.level("do", Scope("lore"))
     many = [call("propose_name", name=f"Name {number}", reason="r") for number in range(22)]
@@ -310,6 +336,25 @@ async def test_a_deleted_conversation_is_gone(plain: Talking):
     assert await plain.desk.project.conversations.conversations() == ()
     with pytest.raises(Gone):
         await plain.desk.project.carry_out(AskBook(plain.id, "Still there?"))
+
+
+async def test_a_question_sent_again_keeps_the_cards_and_the_count_of_its_first_try(plain: Talking):
+    await plain.level("do", Scope("lore"))
+    many = [call("propose_name", name=f"Name {number}", reason="r") for number in range(15)]
+    turn = await plain.ask("Go.", calls(*many), {"status": 400, "times": -1})
+    assert turn.stop == "error" and sum(each.applied for each in turn.used) == 15
+    more = [call("propose_name", name=f"More {number}", reason="r") for number in range(7)]
+    plain.server.push(calls(many[0], *more), says("Done."))
+    await plain.desk.project.carry_out(SendWaiting(plain.id, 1))
+    again = await plain.turn(1)
+    assert [each.id for each in again.used[:15]] == [each.id for each in turn.used]
+    assert sum(each.applied for each in again.used) == 20
+
+
+async def test_the_same_proposal_is_one_card(plain: Talking):
+    await plain.level("suggest")
+    turn = await plain.ask("Shorter.", calls(EDIT, EDIT), says("Proposed."))
+    assert [len(each.proposals) for each in turn.used] == [1, 0] and "already" in turn.used[1].said
 
 
 async def test_the_same_question_is_not_paid_twice(plain: Talking):

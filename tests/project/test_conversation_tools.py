@@ -9,17 +9,18 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.agents.conversation.tools import tools_at
-from flowcabal_tui.domain.conversation import UsedTool
+from flowcabal_tui.domain.conversation import Scope, UsedTool
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.protocol.book import WriteChapter
+from flowcabal_tui.protocol.builds import RejectBuild
 from flowcabal_tui.protocol.conversations import AnswerPermission
 from flowcabal_tui.protocol.story import DecideProposals, PutRecord, UndoDecision
 from tests.faultserver import FaultServer
-from tests.models.test_builder_faults import RIGHT
+from tests.models.test_builder_faults import CHECK, FINISH, RIGHT
 from tests.project.desk import NO_FINDINGS, change
-from tests.project.talking import FERRY, Talking, call, calls, made, says, talking
+from tests.project.talking import FERRY, Json, Talking, call, calls, made, says, talking
 
 LEFTOVER = f"{FERRY}\n\nAs an AI language model, I cannot describe the storm."
 
@@ -140,6 +141,47 @@ async def test_a_change_of_a_workflow_is_built_accepted_and_taken_back(talk: Tal
     assert "names" in {node.id for node in changed.nodes}
     await project.carry_out(UndoDecision(card.id))
     assert (await project.workflows.get("chapter")).nodes == before.nodes
+
+
+async def built_at_do(talk: Talking, words: str, *script: Json) -> UsedTool:
+    """The call that had a workflow built, within the scope, after the writer allowed its price."""
+    await talk.level("do", Scope("workflow", "chapter"))
+    wish = call("propose_workflow", workflow="chapter", wish=words)
+    (used,) = (await talk.ask("Do it.", calls(wish), says("You are asked."))).used
+    assert used.permission is not None and not used.applied
+    talk.server.push(*script)
+    await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    return (await talk.turn(1)).used[0]
+
+
+async def test_do_applies_a_build_to_its_workflow_once_its_price_is_allowed(talk: Talking):
+    project = talk.desk.project
+    before = await project.workflows.get("chapter")
+    used = await built_at_do(talk, "Check the names before the polish.", RIGHT)
+    assert used.applied and "names" in {node.id for node in (await project.workflows.get("chapter")).nodes}
+    await project.carry_out(UndoDecision(used.proposals[0]))
+    assert (await project.workflows.get("chapter")).nodes == before.nodes
+
+
+async def test_do_takes_no_node_out_of_its_workflow(talk: Talking):
+    project = talk.desk.project
+    before = await project.workflows.get("chapter")
+    used = await built_at_do(talk, "Remove the node polish.", calls(call("remove_node", node="polish"), CHECK, FINISH))
+    assert not used.applied and await project.workflows.get("chapter") == before
+    await project.carry_out(DecideProposals(used.proposals, "confirm"))
+    assert "polish" not in {node.id for node in (await project.workflows.get("chapter")).nodes}
+
+
+async def test_a_build_that_was_decided_on_its_own_screen_is_not_decided_otherwise_by_its_card(talk: Talking):
+    project = talk.desk.project
+    used = await asked(talk, "propose_workflow", workflow="chapter", wish="Check the names before the polish.")
+    talk.server.push(RIGHT)
+    build = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    (card,) = await talk.cards("waiting")
+    await project.carry_out(RejectBuild(build))
+    with pytest.raises(RunError, match="rejected this build"):
+        await project.carry_out(DecideProposals((card.id,), "confirm"))
+    assert [each.id for each in await talk.cards("waiting")] == [card.id]
 
 
 async def test_a_run_is_quoted_then_asked_for_and_begins_with_its_wish(talk: Talking):

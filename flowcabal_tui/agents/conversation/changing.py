@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Final
 
 from pydantic import Field
@@ -141,8 +143,8 @@ class ChangingTools:
 
     async def name(self, given: ProposeName, turn: Turn, raised: Raised) -> str:
         """A name or a further name."""
-        name = clean_line(given.name)
-        known = [each for each in await self._book.entities() if name in each.names]
+        name, entities = clean_line(given.name), await self._book.entities()
+        known = [each for each in entities if name in each.names]
         if not name or known:
             taken = f"{name} is a name of {known[0].name} already." if known else "That is no name."
             raise EditRefused(taken)
@@ -150,7 +152,7 @@ class ChangingTools:
         if given.of:
             change = NewName((await self._reads.entity(given.of)).id, name)
         else:
-            change = Entity(EntityId(slug(name)), given.kind, name, by="agent")
+            change = Entity(_free_id(name, entities), given.kind, name, by="agent")
         return await self._raise(change, None, "", given.reason, turn, raised)
 
     async def outline(self, given: ProposeOutline, turn: Turn, raised: Raised) -> str:
@@ -197,12 +199,25 @@ class ChangingTools:
     async def _stored(self, stored: Proposal, turn: Turn, raised: Raised) -> str:
         if stored.state != "waiting":
             return f"The writer has decided about the same proposal before: {stored.state}. Nothing was changed."
+        if any(stored.id in each.proposals for each in turn.used):
+            return "It was proposed already, and waits for the writer. Nothing was changed."
         raised.proposals.append(stored.id)
         if not may_apply(turn, stored):
             return "Proposed. It waits for the writer, and nothing was changed."
         await self._changes.apply(stored)
         raised.applied = True
         return "Done. The writer can take it back."
+
+
+def _free_id(name: str, entities: Sequence[Entity]) -> EntityId:
+    """An id made of the name; with a number where something else with another name has it."""
+    base, taken = slug(name), {each.id for each in entities}
+    return next(each for each in map(EntityId, _numbered(base)) if each not in taken)
+
+
+def _numbered(base: str) -> Iterator[str]:
+    yield base
+    yield from (f"{base}-{number}" for number in count(2))
 
 
 def _only_place(text: str, quotation: str, chapter: Chapter, *, unique: bool = True) -> Span:

@@ -27,13 +27,13 @@ def _is_within(scope: Scope, proposal: Proposal) -> bool:
         case Entity() | NewName():
             return scope.kind == "lore"
         case OutlineEdit() as edit:
-            return scope.kind == "lore" and bool(edit.after.strip())
+            return scope.kind == "lore" and not _deletes(edit)
         case WorkflowEdit() as edit:
-            return scope.kind == "workflow" and scope.target == edit.workflow
+            return scope.kind == "workflow" and scope.target == edit.workflow and not edit.asks
     return False
 
 
-def _deletes(edit: TextEdit) -> bool:
+def _deletes(edit: TextEdit | OutlineEdit) -> bool:
     lost = len(edit.before) - len(edit.after)
     return not edit.after.strip() or (lost > _LEAST_CUT and lost > len(edit.before) // 2)
 

@@ -11,9 +11,11 @@ from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.conversation.leave import level_words
 from flowcabal_tui.agents.conversation.ports import BookPort, SentChip, Surroundings
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, name_lines
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.conversation import Turn
 from flowcabal_tui.domain.model_calls import Message, TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
+from flowcabal_tui.locale import _
 
 PROMPT: Final = "conversation"
 HISTORY_TOKENS: Final = 6_000
@@ -47,6 +49,13 @@ async def messages_of(
         }
     )
     return (system, *_history(earlier, counter), user)
+
+
+def with_sent(receipt: Receipt | None, sent: Sequence[SentChip], counter: TokenCounter) -> Receipt | None:
+    """The receipt of the Context agent, with a note for each text that the writer sends besides."""
+    words = _("sent by you: {title}, {n} tokens")
+    notes = tuple(words.format(title=each.title, n=f"{counter.count(each.text):,}") for each in sent)
+    return receipt and replace(receipt, notes=(*notes, *receipt.notes))
 
 
 def _fenced(sent: SentChip) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from flowcabal_tui.agents.builder.vocabulary import Outcome
-from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, shortened
+from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, shortened, with_sent
 from flowcabal_tui.agents.conversation.ports import BookPort, TalkingModel
 from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
 from flowcabal_tui.agents.loop import Again, Agent
@@ -81,11 +81,12 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         self._model, self._book, self._tools, self._prompts = model, book, tools, prompts
         self._counter, self._heard, self._keep, self._limits = counter, heard, keep, limits
         self._fresh = True
+        self._calls_before, self._tokens_before = turn.calls, turn.input_tokens + turn.output_tokens
 
     async def observe(self, goal: Asked) -> Exchange:
         sent = await self._book.sent(goal.turn.chips)
         around = await self._book.surroundings(goal.turn.asked, sent)
-        self.turn = replace(self.turn, receipt=around.receipt)
+        self.turn = replace(self.turn, receipt=with_sent(around.receipt, sent, self._counter))
         messages = await messages_of(goal.turn, goal.earlier, self._book, sent, around, self._prompts, self._counter)
         return Exchange(messages)
 
@@ -107,7 +108,16 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
 
     @property
     def _is_last_call(self) -> bool:
-        return self.turn.calls + 1 >= self._limits.rounds and self.turn.calls > 0
+        return self._calls + 1 >= self._limits.rounds and self._calls > 0
+
+    @property
+    def _calls(self) -> int:
+        """The calls of this try: a question that is sent again keeps the counts of its first one."""
+        return self.turn.calls - self._calls_before
+
+    @property
+    def _tokens(self) -> int:
+        return self.turn.input_tokens + self.turn.output_tokens - self._tokens_before
 
     def _hear(self, piece: str) -> None:
         piece = clean(piece)
@@ -172,7 +182,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
             counted = answer.usage.output_tokens
             cut = _("The answer was cut off after {n} tokens.").format(n=counted)
             self._stop("max_tokens", cut if counted else _("The answer was cut off at its length limit."))
-        elif answer.tool_calls and self.turn.calls < self._limits.rounds:
+        elif answer.tool_calls and self._calls < self._limits.rounds:
             await self._carry_out(seen, answer)
         elif answer.text.strip():
             self._stop("end_turn")
@@ -180,7 +190,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
             self._stop("max_turn_requests", _("The limit of {n} rounds is reached.").format(n=self._limits.rounds))
         else:
             self._nothing(seen)
-        if not self.turn.stop and self.turn.input_tokens + self.turn.output_tokens >= self._limits.tokens:
+        if not self.turn.stop and self._tokens >= self._limits.tokens:
             self._stop("max_tokens", _("The limit of {n} tokens is reached.").format(n=self._limits.tokens))
 
     async def _carry_out(self, seen: Exchange, answer: Answer) -> None:

@@ -45,7 +45,10 @@ class ProjectChanges:
         if build.status != "finished" or not build.changes:
             why = build.stopped or " ".join(build.questions) or _("Nothing was changed.")
             raise RunError(_("The builder made no suggestion."), why, identity)
-        edit = WorkflowEdit(identity, permission.workflow, build.explanation or build.wish, len(build.changes))
+        ticked = [each for each in build.changes if each.ticked]
+        asks = not ticked or any(each.kind == "node_removed" or each.loses_gate for each in ticked)
+        words = build.explanation or build.wish
+        edit = WorkflowEdit(identity, permission.workflow, words, len(build.changes), asks)
         reason, who = Reason("worded", clean_line(permission.words)), Origin("agent", MAKER)
         return await self.propose(Proposal("workflow", None, "", Difference(edit), reason, who))
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of
+from flowcabal_tui.agents.conversation.leave import may_apply
+from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, with_sent
 from flowcabal_tui.agents.conversation.places import citations
 from flowcabal_tui.agents.conversation.talk import ANSWER_TOKENS, Asked, Talk
 from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
@@ -31,7 +32,7 @@ from flowcabal_tui.domain.conversation import (
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, RunId
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
@@ -108,7 +109,8 @@ class Conversations:
 
     async def _answer(self, talk: Conversation, turn: Turn) -> None:
         level, scope = talk.level, talk.scope if talk.level == "do" else None
-        begun = replace(turn, state="in_progress", level=level, scope=scope, answer="", used=(), error="", stop="")
+        used = tuple(each for each in turn.used if each.proposals)  # of a first try: they keep their undo, and count
+        begun = replace(turn, state="in_progress", level=level, scope=scope, answer="", used=used, error="", stop="")
         await self._store.put(begun)
         self._parts.base.emit(TurnChanged(talk.id, turn.number, "in_progress"))
         task = self._tasks[talk.id] = asyncio.create_task(self._talked(begun))
@@ -192,7 +194,7 @@ class Conversations:
     async def _begin(self, asked: Permission, turn: Turn, call: str) -> str:
         if asked.kind == "build":
             proposal = await self._changes.build(asked)
-            await self._raised(turn, call, (proposal.id,))
+            await self._raised(turn, call, (proposal.id,), applied=await self._applied(turn, proposal))
             return getattr(proposal.difference.after, "id", "")
         if asked.kind == "check":
             job = RunId(f"{turn.conversation}/{turn.number}/{call}")
@@ -203,11 +205,20 @@ class Conversations:
         request = RunRequest(asked.workflow, asked.chapter, inputs, limit=asked.limit)
         return await self._parts.runs.manager.start(request)
 
-    async def _raised(self, turn: Turn, call: str, proposals: tuple[ProposalId, ...]) -> None:
+    async def _applied(self, turn: Turn, proposal: Proposal) -> bool:
+        """Applies a change at once where the level of the question and the present one both allow it."""
+        now = await self.get(turn.conversation)
+        if not may_apply(turn, proposal) or not may_apply(replace(turn, level=now.level, scope=now.scope), proposal):
+            return False
+        await self._changes.apply(proposal)
+        return True
+
+    async def _raised(self, turn: Turn, call: str, proposals: tuple[ProposalId, ...], *, applied: bool = False) -> None:
         """Adds to a call what it has raised, on the turn as it is now."""
         latest = await self._store.turn(turn.conversation, turn.number)
         used = tuple(
-            replace(each, proposals=(*each.proposals, *proposals)) if each.id == call else each for each in latest.used
+            replace(each, proposals=(*each.proposals, *proposals), applied=applied) if each.id == call else each
+            for each in latest.used
         )
         await self._store.put(replace(latest, used=used))
 
@@ -232,7 +243,7 @@ class Conversations:
         endpoint = self._parts.base.models.endpoint("agent")
         bound = bound_of_request(counter, endpoint, request) if endpoint else None
         price = money(bound.cost, endpoint.currency) if endpoint and bound and bound.cost is not None else None
-        return AskQuote(costs, counter.count_request(request), price, around.receipt)
+        return AskQuote(costs, counter.count_request(request), price, with_sent(around.receipt, sent, counter))
 
     async def close(self) -> None:
         """Stops all answers; the parts received so far are kept."""

@@ -102,14 +102,21 @@ class ProposedEdits:
     async def _workflow(self, identity: ProposalId, edit: WorkflowEdit) -> None:
         """The build knows whether it was accepted, so that a kill between the two accepts nothing twice."""
         build = await self._builds().get(edit.id)
+        if build.decided and not build.saved:
+            raise RunError(_("You have rejected this build."), _("Nothing was changed."))
         if not build.decided:
             await self._builds().decisions.accept(edit.id)
         await self._store.proposals.decide([(identity, "confirm", None)])
 
     async def drop(self, row: Proposal) -> None:
-        """Rejects the suggestion of a build in its build too."""
+        """Rejects the suggestion of a build in its build too. Raises RunError for one that was accepted there."""
         edit = row.difference.after
-        if isinstance(edit, WorkflowEdit) and (await self._builds().get(edit.id)).waits:
+        if not isinstance(edit, WorkflowEdit):
+            return
+        build = await self._builds().get(edit.id)
+        if build.saved:
+            raise RunError(_("You have accepted this build."), _("Nothing was changed."))
+        if build.waits:
             await self._builds().decisions.reject(edit.id)
 
     async def take_back(self, rows: Sequence[Proposal], undo: Callable[[], Awaitable[tuple[Proposal, ...]]]) -> None:
