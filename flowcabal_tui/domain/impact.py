@@ -50,7 +50,7 @@ BookChange = Rename | ChapterChanged | ChapterMoved | FactChanged
 Directness = Literal["name", "record", "value", "subject", "receipt"]
 """Most direct first. name: it is the name; record: a record that quotes the changed words; value: it has the old value
 of the same subject; subject: it mentions something that only the changed words introduce; receipt: a chapter that was
-written from a context with the changed words."""
+written from a context with the changed words, or with a chapter that now comes later."""
 Answer = Literal["patch", "decide"]
 """patch: a difference is proposed, by rule or by a model; decide: no rule can propose one."""
 WriterWord = Literal["holds", "decide"]

@@ -234,6 +234,26 @@ async def test_a_moved_chapter_leads_to_uses_of_what_it_is_the_first_to_tell(des
     assert {row.proposal.origin.maker for row in page.rows} >= {"impact"}
 
 
+async def test_a_chapter_that_was_written_from_one_that_now_comes_later_is_listed_last(writing):
+    await writing.project.carry_out(AddChapter("Chapter 4"))
+    first, fourth = await writing.chapter(1), await writing.chapter(4)
+    run = await writing.run("chapter", 4)
+    kept = await writing.keep(run, "polish", chapter=fourth)
+    uris = {source.uri for source in (await writing.view(run, "draft")).attempts[0].receipt.sources}
+    assert f"manuscript/{first}" in uris
+    await writing.project.carry_out(WriteChapter(fourth, "Rain fell. Somebody rowed, and was tired."))
+    *others, last = (await writing.project.story.impact(ChapterMoved(first, 4))).rows
+    assert (last.directness, last.position) == ("receipt", 4) and 4 not in {row.position for row in others}
+    assert last.proposal.quotation == "Somebody rowed, and was tired."
+    assert last.proposal.difference.after.source.text == "Ines rowed the ferry over."
+    assert not last.chosen and last.answer == "decide" and last.asks is not None
+    back = await writing.project.story.impact(ChapterMoved(fourth, 1))
+    assert {row.directness for row in back.rows} == {"receipt"} and {row.position for row in back.rows} == {4}
+    await writing.project.carry_out(DeleteOutput(kept))
+    rows = (await writing.project.story.impact(ChapterMoved(first, 4))).rows
+    assert "receipt" not in {row.directness for row in rows}
+
+
 @pytest.mark.parametrize(
     "change",
     [

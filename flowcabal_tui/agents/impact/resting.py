@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from flowcabal_tui.agents.checking.evidence.reading import Reader
 from flowcabal_tui.agents.impact.statements import Lost
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
 
@@ -18,11 +19,25 @@ def nearest_sentences(
     """For each text the sentence that names most subjects of its lost statement, then shares most words with it; the
     first sentence where none does."""
     reader, index = Reader(language), NameIndex(entities)
-    return tuple(_nearest(text, one, index, reader) for text, one in zip(texts, lost, strict=True))
+    return tuple(_nearest(text, one.text, one.subjects, index, reader) for text, one in zip(texts, lost, strict=True))
 
 
-def _nearest(text: str, lost: Lost, index: NameIndex, reader: Reader) -> Span:
-    words, hits = reader.words(lost.text), [hit for hit in index.find(text) if hit.entity in lost.subjects]
+def nearest_pairs(
+    texts: Sequence[tuple[str, str, str]], entities: Sequence[Entity], language: str
+) -> tuple[tuple[Span, Span], ...]:
+    """For each text, the words that its writer was given, and the text that these come from: the sentence of the first
+    that is nearest to the words, and the sentence of the last that is nearest to that one."""
+    reader, index = Reader(language), NameIndex(entities)
+    found = []
+    for text, given, source in texts:
+        span = _nearest(text, given, {hit.entity for hit in index.find(given)}, index, reader)
+        words = text[span.start : span.end]
+        found.append((span, _nearest(source, words, {hit.entity for hit in index.find(words)}, index, reader)))
+    return tuple(found)
+
+
+def _nearest(text: str, given: str, subjects: Collection[EntityId], index: NameIndex, reader: Reader) -> Span:
+    words, hits = reader.words(given), [hit for hit in index.find(text) if hit.entity in subjects]
 
     def order(span: Span) -> tuple[int, int, int]:
         named = {hit.entity for hit in hits if span.start <= hit.start < span.end}

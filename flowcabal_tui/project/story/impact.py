@@ -197,8 +197,12 @@ class ImpactReviews:
             early_uses, texts, [place[n] for n in using], [place[n] for n in telling], len(earlier),
             await self._store.memory.names(), self._language,
         )  # fmt: skip
-        rows = tuple(use_row(book[back[use.text]], book[back[use.told]], use) for use in found)
-        return Impact(change, rows, is_same=not rows)
+        rows = [use_row(book[back[use.text]], book[back[use.told]], use) for use in found]
+        given = await self._receipts.moved(
+            [book[n] for n in using], [book[n] for n in telling], await self._store.memory.names()
+        )
+        rows += not_listed(given, rows)
+        return Impact(change, tuple(rows), is_same=not rows)
 
     async def _crossed(self, chapter: Chapter, origin: int, target: int) -> list[Chapter]:
         """The chapters that the move puts on the other side of this one, wherever it stands now."""

@@ -1,17 +1,18 @@
-"""Chapters whose contexts contained changed words: the weakest of the edges from a change."""
+"""Chapters whose contexts contained changed or moved words: the weakest of the edges from a change."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from flowcabal_tui.agents.impact.resting import nearest_sentences
+from flowcabal_tui.agents.impact.resting import nearest_pairs, nearest_sentences
 from flowcabal_tui.agents.impact.statements import Lost
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.impact import ImpactRow
 from flowcabal_tui.domain.manuscript import ChapterVersion
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, StoryRecord
-from flowcabal_tui.project.story.impact_rows import BookText, lost_quotation, receipt_row
+from flowcabal_tui.project.story.impact_rows import BookText, lost_quotation, moved_receipt_row, receipt_row
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.runs.receipts import UsedSource
@@ -27,6 +28,10 @@ _FOLDERS: Mapping[type[StoryRecord], str] = {
 def record_uri(record: StoryRecord) -> str:
     """The uri of a record in a receipt."""
     return f"{_FOLDERS[type(record)]}/{record.id}"
+
+
+_States = Sequence[tuple[str, int, str]]
+"""Level, generation and text of the states of a chapter, the newest first."""
 
 
 class ReceiptEdges:
@@ -63,7 +68,35 @@ class ReceiptEdges:
             for chapter, span, one in zip(chapters, spans, wanted, strict=True)
         ]
 
-    async def _given(self, uri: str, chapter: str) -> list[tuple[str, int, str]]:
+    async def moved(
+        self, using: Collection[BookText], telling: Sequence[BookText], entities: Sequence[Entity]
+    ) -> list[ImpactRow]:
+        """A row for each chapter of `using` and each of `telling`, which is later now, if the context of the first
+        contained a part of the second."""
+        told = {f"manuscript/{each.subject}": each for each in telling}
+        users = {each.subject: each for each in using}
+        given: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        states: dict[str, _States] = {}
+        for use in await self._store.versions.used_sources(set(told)):
+            uri = use.source.uri
+            if use.chapter in users:
+                states[uri] = states.get(uri) or await self._given(uri, told[uri].subject)
+                given[use.chapter, uri][_words(states[uri], use)] = None
+        pairs = [
+            (users[chapter], told[uri], "\n".join(given[chapter, uri]))
+            for chapter in users
+            for uri in told
+            if (chapter, uri) in given
+        ]
+        texts = [(chapter.text, words, source.text) for chapter, source, words in pairs]
+        spans = await self._workshop.do(nearest_pairs, texts, tuple(entities), self._language) if texts else ()
+        rows = [
+            moved_receipt_row(chapter, place, source, words)
+            for (chapter, source, _given), (place, words) in zip(pairs, spans, strict=True)
+        ]
+        return list({row.proposal.id: row for row in reversed(rows)}.values())[::-1]
+
+    async def _given(self, uri: str, chapter: str) -> _States:
         """The level, the generation and the text of every state of the chapter that a context could contain, the
         newest first."""
         versions: Iterable[ChapterVersion] = await self._store.book.versions(ChapterId(chapter))
@@ -74,9 +107,7 @@ class ReceiptEdges:
 class _Seen:
     """Says which lost statement a source in a context contained."""
 
-    def __init__(
-        self, states: Sequence[tuple[str, int, str]], lost: Sequence[Lost], records: Mapping[str, Lost]
-    ) -> None:
+    def __init__(self, states: _States, lost: Sequence[Lost], records: Mapping[str, Lost]) -> None:
         self._states, self._lost, self._records = states, lost, records
 
     def lost(self, use: UsedSource) -> Lost | None:
@@ -84,7 +115,7 @@ class _Seen:
         source = use.source
         if source.uri in self._records:
             return self._records[source.uri]
-        text = next((text for level, at, text in self._states if level == source.level and at <= use.generation), "")
+        text = _state(self._states, use)
         if source.level != "L2":
             return next((one for one in self._lost if any(value.words in text for value in one.values)), None)
         return next(iter(self._whole(text, source.start, source.end)), None)
@@ -95,6 +126,16 @@ class _Seen:
             at = text.find(one.text)
             if at >= 0 and (start < 0 or (start < at + len(one.text) and at < end)):
                 yield one
+
+
+def _state(states: _States, use: UsedSource) -> str:
+    """The text that a context was made from; "" where it is not known any more."""
+    return next((text for level, at, text in states if level == use.source.level and at <= use.generation), "")
+
+
+def _words(states: _States, use: UsedSource) -> str:
+    text, source = _state(states, use), use.source
+    return text[source.start : source.end] if source.level == "L2" and source.start >= 0 else text
 
 
 def not_listed(rows: Iterable[ImpactRow], known: Collection[ImpactRow]) -> list[ImpactRow]:

@@ -140,6 +140,18 @@ def receipt_row(source: BookText, place: Span, lost: Lost, changed: Quotation) -
     return _row(source, place.start, quoted, finding, "receipt", key, PatchQuestion("changed", lost.text, lost.now))
 
 
+def moved_receipt_row(source: BookText, place: Span, told: BookText, words: Span) -> ImpactRow:
+    """A chapter that was written from a context with a chapter that now comes later. `place` is what most probably
+    rests on that, and `words` are the nearest of its sentences."""
+    said = told.text[words.start : words.end]
+    quotation = Quotation(said, f"manuscript/{told.subject}", words.start, words.end, told.title)
+    explanation = _("The context of this chapter contained a chapter that now comes later.")
+    finding = Finding("", explanation, quotation, _LEAST_CONFIDENCE, False)
+    key = _key(source, place.start, "receipt", told.subject)
+    quoted = source.text[place.start : place.end]
+    return _row(source, place.start, quoted, finding, "receipt", key, PatchQuestion("moved", said))
+
+
 def lost_quotation(source: BookText, lost: Lost) -> Quotation:
     """The changed words, as they were."""
     return Quotation(lost.text, f"manuscript/{source.subject}", lost.start, lost.end, source.title)
