@@ -146,10 +146,11 @@ class Defence:
     async def _seen_again(
         self, goal: Draft, doubts: Sequence[Doubt], times: range
     ) -> tuple[Sequence[Doubt], Sequence[Doubt]]:
-        """Without the weak ones that are not called contradictions each time; and the strong ones that always are.
+        """Without the weak ones that a readable verdict calls otherwise; and the strong ones that are always called
+        contradictions.
 
-        Each time in another order. A doubt without a pair counts as seen; where the model fails all do, and none as
-        always.
+        Each time in another order. A doubt without a pair, or without a readable verdict, counts as seen; where the
+        model fails all do, and none as always.
         """
         seen, agreed = list(doubts), [each for each in doubts if each.strong]
         for time in times:
@@ -158,12 +159,13 @@ class Defence:
                 break
             shown = Pairs(pairs[::-1] if time % 2 == 0 else (*pairs[1::2], *pairs[::2]))
             try:
-                clashing, _missing = judged_pairs([await self._judged_again(goal, shown, time)], shown)
+                clashing, unread = judged_pairs([await self._judged_again(goal, shown, time)], shown)
             except FlowCabalError:
                 return seen, [each for each in agreed if each.pair is None]
             keys = {each.key for each in clashing}
             agreed = [each for each in agreed if each.pair is None or each.pair.key in keys]
-            seen = [each for each in seen if each.strong or each.pair is None or each.pair.key in keys]
+            open_ = keys | {each.key for each in shown.all if each.statement.id in unread}
+            seen = [each for each in seen if each.strong or each.pair is None or each.pair.key in open_]
         return seen, agreed
 
     async def _judged_again(self, goal: Draft, pairs: Pairs, time: int) -> Claims:
