@@ -60,7 +60,7 @@ class Limits:
 
 
 def looking_for_names(characters: int) -> Limits:
-    """For looking for the names of a text of so many characters: three million take 50 s, seven million some 250 s."""
+    """For looking for the names of a text of so many characters: a million takes some 6 s."""
     usual = Limits()
     return Limits(usual.cpu_seconds + characters // 10_000, usual.seconds + characters / 1_000)
 

@@ -8,13 +8,15 @@ nearly always the same neighbour, a person speaks, acts and is spoken to.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from flowcabal_tui.agents.names.names_context import ADDRESS
+from flowcabal_tui.agents.names.occurrences import occurrences
 from flowcabal_tui.agents.words import word_list
 
 _HAN: Final = re.compile("[\u3007\u4e00-\u9fff]")
@@ -126,42 +128,47 @@ class Evidence:
 
         `called` are names that the text itself introduces as such.
         """
-        self._texts, self._book = texts, "\n".join(texts)
+        self._book = "\n".join(texts)
+        self._chapters = [0, *accumulate(len(text) + 1 for text in texts)]
         self._speeches, self._surnames, self._called = speeches, surnames, called
         self._used: dict[str, _Use] = {}
         self._singles, self._pairs = Counter(self._book), Counter(map("".join, pairwise(self._book)))
 
     def people(self, found: Mapping[str, int]) -> dict[str, int]:
         """The names of `found` that are used as names of people."""
+        self.read(found)
         heavy = {name for name, n in found.items() if n >= _OFTEN}
+        short = _short_forms(found)
         used = {
             name: n
             for name, n in found.items()
             if not _is_word(name, known=name[1:] in heavy or self._speeches.get(name, 0) >= _OFTEN)
             and not self._is_phrase(name, n, found, heavy)
-            and self._is_used_as_a_name(name, found)
+            and self._is_used_as_a_name(name, found, short)
         }
         return {name: n for name, n in used.items() if not self._has_title(name) or self._is_epithet(name, n, used)}
 
     def places(self, found: Mapping[str, int], people: Collection[str]) -> dict[str, int]:
         """The names of `found` that are proper names of places."""
+        self.read(found)
+        short = _short_forms(found)
         return {
             name: n
             for name, n in found.items()
             if not _is_common_place(name)
             and (len(name) > 2 or (n >= _LEAST_SHORT_PLACE and name[-1] in _TOWNS))
-            and (name[2:] not in _PLACES or any(name.startswith(person) for person in people))
-            and not self._is_piece(name, self._use(name), found)
+            and (name[2:] not in _PLACES or any(name[:at] in people for at in range(1, len(name) + 1)))
+            and not self._is_piece(name, self._used[name], short)
         }
 
     def count(self, name: str) -> int:
         """The number of times that `name` occurs in the book, also inside longer words."""
-        return self._book.count(name)
+        return self._used[name].before.total()
 
     def free(self, name: str) -> int:
         """The number of times that `name` occurs where its first character ends no longer word (嫡孙宝玉 is not
         孙宝玉)."""
-        before = self._use(name).before
+        before = self._used[name].before
         others = {char: self._pairs[char + name[0]] - n for char, n in before.items() if _HAN.match(char)}
         bound = {
             char
@@ -170,24 +177,24 @@ class Evidence:
         }
         return sum(n for char, n in before.items() if char not in bound)
 
-    def _use(self, name: str) -> _Use:
-        if name not in self._used:
-            self._used[name] = self._seen(name)
-        return self._used[name]
+    def read(self, names: Iterable[str]) -> None:
+        """Looks at the places of the names; asked of each before anything else."""
+        places = occurrences(self._book, (name for name in names if name not in self._used))
+        self._used |= {name: self._seen(len(name), each) for name, each in places.items()}
 
-    def _seen(self, name: str) -> _Use:
+    def _seen(self, length: int, places: Sequence[int]) -> _Use:
         before, behind, acts = Counter[str](), Counter[str](), 0
-        for match in re.finditer(re.escape(name), self._book):
-            left = self._book[max(0, match.start() - 1) : match.start()] or "\n"
-            right = self._book[match.end() : match.end() + 1] or "\n"
+        for start in places:
+            left = self._book[max(0, start - 1) : start] or "\n"
+            right = self._book[start + length : start + length + 1] or "\n"
             before[left] += 1
             behind[right] += 1
             acts += right in _ACTS and not _HAN.match(left)
-        chapters = sum(name in text for text in self._texts) / max(1, len(self._texts))
-        return _Use(max(1, before.total()), before, behind, acts, chapters)
+        chapters = {bisect_right(self._chapters, start) for start in places}
+        return _Use(max(1, len(places)), before, behind, acts, len(chapters) / max(1, len(self._chapters) - 1))
 
-    def _is_used_as_a_name(self, name: str, found: Mapping[str, int]) -> bool:
-        use = self._use(name)
+    def _is_used_as_a_name(self, name: str, found: Mapping[str, int], short: Collection[str]) -> bool:
+        use = self._used[name]
         family = name[0] in self._surnames
         titled = len(name) > 2 and (name[1:] in _ROLES or name[2:] in _ROLES)
         if name in _ROLES or _is_general(name):
@@ -195,7 +202,7 @@ class Evidence:
         spoken = self._speeches.get(name, 0)
         if spoken >= max(_LEAST_TO_JUDGE, _SPEAKER * use.count):
             return True
-        if self._is_piece(name, use, found) and not name.endswith("家"):
+        if self._is_piece(name, use, short) and not name.endswith("家"):
             return False
         if name in self._called:
             return max(use.behind.values()) < use.count or use.behind.keys() <= {"\n", "，", "。"}
@@ -229,7 +236,7 @@ class Evidence:
             return False
         return name[:2] in names or (count >= _LEAST_EPITHET and name[-1] not in _KIN)
 
-    def _is_piece(self, name: str, use: _Use, found: Mapping[str, int]) -> bool:
+    def _is_piece(self, name: str, use: _Use, short: Collection[str]) -> bool:
         """Has it nearly always the same character before or behind it, and is it no short form of a known name?"""
         beside = [*use.before.items(), *use.behind.items()]
         most = max((n for char, n in beside if _HAN.match(char) and char not in _PLACED), default=0)
@@ -237,7 +244,7 @@ class Evidence:
             return False
         if most >= _ALWAYS * use.count:
             return True
-        return not any(other != name and (other.startswith(name) or other.endswith(name)) for other in found)
+        return name not in short
 
     def _is_common(self, use: _Use) -> bool:
         """Is it counted or pointed at as common nouns are?"""
@@ -271,6 +278,11 @@ class Evidence:
             if known and not (at == 1 and (head in self._surnames or (count >= _PREFIXED and head not in _SMALL))):
                 return True
         return False
+
+
+def _short_forms(names: Iterable[str]) -> frozenset[str]:
+    """What longer ones of the names begin or end with."""
+    return frozenset(part for name in names for at in range(1, len(name)) for part in (name[:at], name[at:]))
 
 
 def _is_word(name: str, *, known: bool) -> bool:

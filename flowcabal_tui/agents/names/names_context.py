@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.agents.names.occurrences import occurrences, outermost
 from flowcabal_tui.agents.words import word_list
 
 _LEAST: Final = 2
@@ -65,23 +66,24 @@ class _Seen:
 
 def names_like(
     texts: Sequence[str],
-    sure: Collection[str],
+    sure: Mapping[str, int],
     surnames: Collection[str],
     looks_like_a_name: re.Pattern[str],
 ) -> dict[str, int]:
     """Other names of two to four characters and their counts in the `texts` of the chapters.
 
-    `looks_like_a_name` must match a candidate as a whole. Returns {} for too few `sure` names.
+    `sure` are names with their counts: of too few none are learned. `looks_like_a_name` must match a candidate as a
+    whole.
     """
     if len(sure) < _ENOUGH:
         return {}
     book = "\n".join(texts)
     before, behind = _beside(book, sure)
-    singles = Counter(book)
+    singles = {char: math.log(n) for char, n in Counter(book).items()}
     liked = {}
     for name, seen in _candidates(texts, before, behind, looks_like_a_name).items():
         by, n = seen.before + seen.behind, seen.count
-        bound = math.log(n) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
+        bound = math.log(n) + (len(name) - 1) * math.log(len(book)) - sum(map(singles.__getitem__, name))
         family = name[0] in surnames and name[0] not in DOUBTFUL
         bunched = _bunched(seen, len(texts))
         like = by / (n + _DOUBT) + bunched
@@ -92,7 +94,7 @@ def names_like(
             least = _LEAST_LIKE_IF_FREQUENT
         if like >= least and min(seen.before, seen.behind) / n + bunched >= side and bound >= _LEAST_BOUND:
             liked[name] = n
-    return _without_pieces({**liked, **{name: book.count(name) for name in sure}}, sure, surnames)
+    return _without_pieces({**liked, **sure}, sure, surnames)
 
 
 def _bunched(seen: _Seen, chapters: int) -> float:
@@ -104,12 +106,11 @@ def _bunched(seen: _Seen, chapters: int) -> float:
 
 def _beside(book: str, sure: Collection[str]) -> tuple[dict[str, float], dict[str, float]]:
     """For each character how much oftener it stands before and behind a sure name than anywhere, as logarithms."""
-    pattern = re.compile("|".join(re.escape(name) for name in sorted(sure, key=lambda name: (-len(name), name))))
     before: Counter[str] = Counter()
     behind: Counter[str] = Counter()
-    for match in pattern.finditer(book):
-        before[book[match.start() - 1 : match.start()]] += 1
-        behind[book[match.end() : match.end() + 1]] += 1
+    for start, end in outermost(book, sure):
+        before[book[start - 1 : start]] += 1
+        behind[book[end : end + 1]] += 1
     anywhere = Counter(book)
     return _ratios(before, anywhere), _ratios(behind, anywhere)
 
@@ -209,8 +210,6 @@ def titled(book: str, names: Collection[str]) -> dict[str, int]:
     """Words that occur so often before forms of address that they are names without them too: 观音 of 观音菩萨."""
     forms = "|".join(sorted(ADDRESS))
     found = Counter(match[1] for match in re.finditer(rf"(?=([\u4e00-\u9fff]{{2}})(?:{forms}))", book))
-    return {
-        name: book.count(name)
-        for name, n in sorted(found.items())
-        if n >= _LEAST_UNSURE and name not in names and book.count(name) >= 2 * n
-    }
+    often = [name for name, n in sorted(found.items()) if n >= _LEAST_UNSURE and name not in names]
+    counts = {name: len(places) for name, places in occurrences(book, often).items()}
+    return {name: n for name, n in counts.items() if n >= 2 * found[name]}

@@ -11,6 +11,7 @@ from typing import Final
 
 from flowcabal_tui.agents.names.evidence_zh import Evidence
 from flowcabal_tui.agents.names.names_context import ADDRESS, DOUBTFUL, addressed, names_like, titled
+from flowcabal_tui.agents.names.occurrences import occurrences
 from flowcabal_tui.agents.words import word_list, words_of
 from flowcabal_tui.domain.memory import EntityKind
 
@@ -25,6 +26,8 @@ _ENOUGH_TO_JUDGE: Final = 40
 _MOST_SURNAMES: Final = 3
 _LEAST_TO_COUNT: Final = 2
 """A surname that stands once before a name is chance (子孙宝玉)."""
+_ONLY_PART_OF: Final = 0.9
+"""Of the places of a name, begin a longer name: 薛姨 is always 薛姨妈."""
 _LEAST_TAKEN: Final = 0.008
 _LEAST_ENTERED: Final = 0.12
 
@@ -116,17 +119,20 @@ def _introduced(book: str) -> frozenset[str]:
 def _people(book: str) -> dict[str, int]:
     speeches = _speeches(book)
     called = _introduced(book)
-    likely = {
-        name: book.count(name)
-        for name in sorted({*(name for name, n in speeches.items() if n >= _LEAST_SPEECHES), *called})
-        if _looks_like_a_name(name, often=speeches[name] >= _SURELY)
-    }
+    speaking = (name for name, n in speeches.items() if n >= _LEAST_SPEECHES)
+    likely = occurrences(
+        book,
+        (name for name in sorted({*speaking, *called}) if _looks_like_a_name(name, often=speeches[name] >= _SURELY)),
+    )
+    longer = Counter[str]()
+    for name, places in likely.items():
+        longer.update({name[:end]: len(places) for end in range(1, len(name))})
     return {
-        name: n
-        for name, n in likely.items()
-        if n >= (_LEAST_CALLED if name in called else _LEAST_SPEECHES)
-        and not _only_part_of(name, n, likely)
-        and (n < _ENOUGH_TO_JUDGE or _share_after(book, name, _TAKEN) >= _LEAST_TAKEN)
+        name: len(places)
+        for name, places in likely.items()
+        if len(places) >= (_LEAST_CALLED if name in called else _LEAST_SPEECHES)
+        and longer[name] < _ONLY_PART_OF * len(places)
+        and (len(places) < _ENOUGH_TO_JUDGE or _share_after(book, places, _TAKEN) >= _LEAST_TAKEN)
     }
 
 
@@ -136,12 +142,6 @@ def _looks_like_a_name(name: str, *, often: bool = False) -> bool:
     ends_well = name[-1] not in _NOT_LAST or (name[0] in _SURNAMES and name[-1] in "家") or (often and name[-1] in "来")
     own = name[:-2] if name[-2:] in ADDRESS and len(name) > 2 else name
     return name not in _NOT_NAMES and begins_well and ends_well and not _NOT_INSIDE.search(own)
-
-
-def _only_part_of(name: str, count: int, others: dict[str, int]) -> bool:
-    """True when nearly every occurrence belongs to a longer name that begins with it: 薛姨 is always 薛姨妈."""
-    longer = sum(n for other, n in others.items() if other != name and other.startswith(name))
-    return longer >= 0.9 * count
 
 
 def _places(book: str, people: Iterable[str]) -> dict[str, int]:
@@ -154,38 +154,45 @@ def _places(book: str, people: Iterable[str]) -> dict[str, int]:
     }
     singles = Counter(book)
     kept = {
-        name: n
-        for name, n in likely.items()
-        if not _ENTERS.search(name[:1])
-        and (_share_after(book, name, _ENTERS) >= _LEAST_ENTERED or _is_one_word(book, name, n, singles))
+        name: likely[name]
+        for name, places in occurrences(book, (name for name in likely if not _ENTERS.search(name[:1]))).items()
+        if _share_after(book, places, _ENTERS) >= _LEAST_ENTERED
+        or _is_one_word(book, name, likely[name], places, singles)
     }
+    longest = Counter[str]()
+    for name, n in kept.items():
+        for end in _ends(name):
+            longest[end] = max(longest[end], n)
     return {
         name: kept[name]
         for name in sorted(kept)
-        if not any(name != other and name.endswith(other) and n >= 0.25 * kept[name] for other, n in kept.items())
-        and not any(name != other and other.endswith(name) and n >= 0.7 * kept[name] for other, n in kept.items())
+        if not any(kept.get(end, 0) >= 0.25 * kept[name] for end in _ends(name)) and longest[name] < 0.7 * kept[name]
     }
 
 
-def _is_one_word(book: str, name: str, count: int, singles: Mapping[str, int]) -> bool:
+def _ends(name: str) -> Iterator[str]:
+    return (name[at:] for at in range(1, len(name)))
+
+
+def _is_one_word(book: str, name: str, count: int, places: Sequence[int], singles: Mapping[str, int]) -> bool:
     """Is it a place that nobody enters: its characters stand together, and no one character stands before most?"""
     if len(name) < 3 or name[-1] not in _ONLY_PLACES or name[0] in _GONE_TO:
         return False
     bound = math.log(count) + (len(name) - 1) * math.log(len(book)) - sum(math.log(singles[char]) for char in name)
     if bound < _BOUND:
         return False
-    return max(Counter(_before(book, name)).values(), default=0) <= _MOST_AFTER_ONE * count
+    return max(Counter(_before(book, places)).values(), default=0) <= _MOST_AFTER_ONE * count
 
 
-def _share_after(book: str, name: str, pattern: re.Pattern[str]) -> float:
-    """The share of its occurrences with a word of `pattern` before: people are taken along, places gone to."""
-    before = _before(book, name)
+def _share_after(book: str, places: Sequence[int], pattern: re.Pattern[str]) -> float:
+    """The share of the places with a word of `pattern` before: people are taken along, places gone to."""
+    before = _before(book, places)
     return sum(1 for char in before if pattern.search(char)) / max(1, len(before))
 
 
-def _before(book: str, name: str) -> list[str]:
-    """The character before each occurrence ("": the book begins with it)."""
-    return [book[max(0, match.start() - 1) : match.start()] for match in re.finditer(re.escape(name), book)]
+def _before(book: str, places: Sequence[int]) -> list[str]:
+    """The character before each place ("": the beginning of the book)."""
+    return [book[max(0, at - 1) : at] for at in places]
 
 
 def _with_aliases(people: dict[str, int], evidence: Evidence) -> Iterator[FoundName]:
@@ -212,23 +219,35 @@ def _with_aliases(people: dict[str, int], evidence: Evidence) -> Iterator[FoundN
         while root in head:
             root = head[root]
         groups.setdefault(root, []).append(name)
+    shorter = {name: form for name in people if (form := _shorter(name)) and form not in people}
+    evidence.read(shorter.values())
+    having = _by_piece(name for name in people if not name.endswith("儿"))
     for members in groups.values():
         ranked = sorted(members, key=lambda name: (-people[name], name))
         outer = [name for name in members if not any(base in members for base in _bases(name))]
-        others = [*ranked[1:], *sorted({form for name in members if (form := _shorter(name)) and form not in people})]
-        sure = [name for name in others if _is_sure(name, ranked[0], people, evidence)]
+        others = [*ranked[1:], *sorted({shorter[name] for name in members if name in shorter})]
+        sure = [name for name in others if _is_sure(name, ranked[0], having, evidence)]
         doubtful = tuple(name for name in others if name not in sure)
         found = FoundName(ranked[0], "character", tuple(sure), sum(people[name] for name in outer), doubtful)
         yield found
 
 
-def _is_sure(alias: str, name: str, people: dict[str, int], evidence: Evidence) -> bool:
+def _by_piece(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names that contain each piece of a name, or are it."""
+    having = dict[str, list[str]]()
+    for name in names:
+        for piece in {name[start:end] for start in range(len(name)) for end in range(start + 1, len(name) + 1)}:
+            having.setdefault(piece, []).append(name)
+    return having
+
+
+def _is_sure(alias: str, name: str, having: Mapping[str, Sequence[str]], evidence: Evidence) -> bool:
     """Does it stand more than once by itself, and can it mean nobody else?"""
     short, long = sorted((alias, name), key=len)
     if short in ADDRESS or (short[0] in _NUMBERS and short[1:] in _KIN):
         return False
-    others = [each for each in people if each not in (alias, name) and not each.endswith("儿")]
-    if any(alias in each or (short in each and each[0] != long[0]) for each in others):
+    others = (*having.get(alias, ()), *(each for each in having.get(short, ()) if each[0] != long[0]))
+    if any(each not in (alias, name) for each in others):
         return False
     inside = evidence.count(name) if alias in name else 0
     return evidence.free(alias) - inside >= _LEAST_TO_COUNT
