@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,20 @@ async def test_a_price_is_known_before_a_paid_build_and_none_is_asked_offline(fo
         assert price is not None and price.likely.cost is not None and price.most.cost is not None
         assert 0 < price.likely.cost < price.most.cost
         assert price.most.input_tokens + price.most.output_tokens > 200_000
+
+
+async def test_the_checks_give_the_price_of_a_run_of_what_is_suggested(folder: Path, server: FaultServer):
+    await make(folder)
+    async with opened(folder) as desk:
+        record = await built(desk, WISH, offline=True)
+        assert not [note for note in record.notes if "A run" in note], "the offline model is free"
+    await make(folder / "paid", both(endpoint(server, price_in=1, price_out=10)))
+    async with opened(folder / "paid") as desk:
+        small = await built(desk, "Draft the chapter.", offline=True)
+        large = await built(desk, WISH, offline=True)
+        calls = [[int(n) for n in re.findall(r"(\d+) calls", note)] for note in (*small.notes, *large.notes)]
+        assert [each[0] for each in calls] == [1, 3] and all(each[0] <= each[1] for each in calls)
+        assert server.log == []
 
 
 async def test_the_form_is_filled_from_the_wish(folder: Path):

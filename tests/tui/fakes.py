@@ -216,6 +216,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.profile_views = books.profiles(self.words)
         self._events: list[Event] = []
         self.told: dict[RunId, tuple[Event, ...]] = {}
+        self.action_rows: tuple[ActionRow, ...] = ()
         self.kinds: tuple[BookKind, ...] = ()
         self.people = list(fake_story.people(self.words))
         self.cards_asked: list[tuple[EntityId, ChapterId | None]] = []
@@ -592,7 +593,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         return self.told.get(run, ())
 
     async def actions(self, query: str = "") -> tuple[ActionRow, ...]:
-        return ()
+        return tuple(row for row in self.action_rows if query in row.description)
 
     async def summaries(self, limit: int = 50, wish: RunWish = ANY_RUN) -> tuple[RunSummary, ...]:
         older = [each.id for each in self.run_rows].index(wish.before) + 1 if wish.before else 0

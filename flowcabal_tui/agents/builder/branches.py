@@ -31,6 +31,10 @@ class Simulator(Protocol):
         """`picks`: which choice (from 1) a human node takes, by its path; the others take their first."""
         ...
 
+    async def price(self, workflow: Workflow) -> str:
+        """The price of a real run in words; "" where it is free or unknown."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:

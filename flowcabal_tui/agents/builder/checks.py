@@ -69,6 +69,8 @@ async def check(copied: WorkingCopy, items: Sequence[Item], simulate: Simulator)
     workflow = Workflow.model_validate(copied.document)
     if asked := missing_inputs(workflow, ()):
         notes.append(_("Each run asks for: {names}").format(names=", ".join(asked)))
+    if price := await simulate.price(workflow):
+        notes.append(price)
     runs = await _simulated(copied.document, simulate)
     if runs[0][1].state != "done" and await _failed_before(copied.base, simulate):
         notes.append(

@@ -55,16 +55,17 @@ class Builds:
         priced: Callable[[], tuple[Endpoint | None, TokenEstimator]],
         search: Callable[[Known], Search],
         builder: Callable[[], type[ModelBuilder]],
+        run_price: Callable[[Workflow], Awaitable[str]],
     ) -> None:
         """`model`: the agents' model, None where it is offline; then a vocabulary fills the form.
 
         `known`: the names that a workflow may use, with those of further files of actions. `priced`: that model's
         endpoint, and its token counter. `search` finds actions among the known ones; `builder` returns the callable
-        that makes the Builder.
+        that makes the Builder. `run_price` gives the price of a run of a document in words.
         """
         self._store, self._model, self._known, self._template = store, model, known, template
         self._emit, self._language, self._priced, self._search = emit, language, priced, search
-        self._builder = builder
+        self._builder, self._run_price = builder, run_price
         self._kept = KeptBuilds(store)
         self.decisions = BuildDecisions(store, self._kept, self._known_to, save, emit)
         self._at_work: dict[str, asyncio.Task[BuildRecord]] = {}
@@ -239,7 +240,7 @@ class Builds:
         copied = replace(built.copied, base=record.base)
         if built.question:
             return replace(record, status="asks", questions=(built.question,), document=copied.document, offline=True)
-        report = await check(copied, built.items, SimulatedRuns(known))
+        report = await check(copied, built.items, SimulatedRuns(known, self._run_price))
         return replace(
             record,
             offline=True,
@@ -261,7 +262,7 @@ class Builds:
         async def keep(build: Build) -> None:
             await self._note(with_build(record, build, *earlier))
 
-        simulate, builder = SimulatedRuns(copied.known), self._builder()
+        simulate, builder = SimulatedRuns(copied.known, self._run_price), self._builder()
         if record.tools == "ours":
             await builder(model, simulate, keep).build(build)
             return with_build(record, build, *earlier)

@@ -28,6 +28,7 @@ class BuilderParts:
         from flowcabal_tui.agents.builder.builder import ModelBuilder
         from flowcabal_tui.project.builder.builds import Builds
         from flowcabal_tui.project.builder.known_names import known_names
+        from flowcabal_tui.project.builder.prices import RunPrices
 
         base, models, runs = self._base, self._base.models, self._runs()
         return Builds(
@@ -41,6 +42,7 @@ class BuilderParts:
             lambda: (models.endpoint("agent"), models.counter),
             lambda known: partial(runs.actions.records, known.actions or {}),
             partial(self._agents().of, "builder", ModelBuilder),
+            RunPrices(base.store, self._runs).words,
         )
 
     async def rows(self) -> tuple[BuildRow, ...]:

@@ -1,23 +1,38 @@
-"""The likely and the highest price of a build by the agents' model."""
+"""The likely and the highest price of a build by the agents' model, and of a run of what it makes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
 from flowcabal_tui.agents.builder.build_tools import tools
 from flowcabal_tui.agents.builder.builder import ANSWER_TOKENS, PURPOSE, USUAL
+from flowcabal_tui.domain.errors import FlowCabalError
+from flowcabal_tui.domain.ids import ChapterId, RunId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, Usage
-from flowcabal_tui.domain.run import Spend
+from flowcabal_tui.domain.prompt_text import chapter_values
+from flowcabal_tui.domain.run import RunRequest, Spend
+from flowcabal_tui.domain.workflow import Workflow
+from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.nodes.inputs import inputs_of
+from flowcabal_tui.project.words import spend_words
+from flowcabal_tui.store import Store
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.runs.parts import RunParts
 
 LIKELY_CALLS: Final = 8
 """Twice the median of right answers, measured by `tests/project/test_builder_reference.py`."""
 _LIKELY_ANSWER: Final = 600
 """Tokens."""
+_INPUT: Final = "1"
+"""In place of what a run asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,38 @@ def price_of(build: Build, endpoint: Endpoint, counter: TokenEstimator, limits: 
     # the limit is looked at before a round, so the last one may go over it
     most = _spend(endpoint, limits.rounds, limits.tokens - received + first, received + ANSWER_TOKENS)
     return BuildPrice(likely, most, endpoint.model, endpoint.currency)
+
+
+class RunPrices:
+    """The price of a run of a document that is not saved."""
+
+    def __init__(self, store: Store, runs: Callable[[], RunParts]) -> None:
+        self._store, self._runs = store, runs
+
+    async def words(self, workflow: Workflow) -> str:
+        """A run of the last chapter, every node anew; "" where it is free, or where it cannot be foreseen.
+
+        A book without chapters is quoted as if it had a first one.
+        """
+        runs, chapters = self._runs(), await self._store.book.chapters()
+        request = RunRequest(
+            workflow.reference,
+            chapters[-1].id if chapters else None,
+            tuple(dict.fromkeys(inputs_of(workflow), _INPUT).items()),
+            again=tuple(node.id for node in workflow.nodes),
+        )
+        try:
+            generation = await runs.manager.generation(request)
+            scope = await runs.manager.scope(RunId(""), workflow, request, generation, spend=False)
+            first = chapter_values(Chapter(ChapterId(""), 1, ""), "")
+            quote = await runs.quotes.quote(replace(scope, values={"chapter": first, **scope.values}))
+        except FlowCabalError:
+            return ""
+        if quote.is_free:
+            return ""
+        likely = spend_words(quote.likely, quote.currency)
+        most = _("unknown") if quote.most is None else spend_words(quote.most, quote.currency)
+        return _("A run: likely {likely}; at most {most}.").format(likely=likely, most=most)
 
 
 def _spend(endpoint: Endpoint, calls: int, sent: int, received: int) -> Spend:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from flowcabal_tui.actions.simulation import Simulations
@@ -24,13 +24,19 @@ _FLOW_TEXT: Final = "…"
 class SimulatedRuns:
     """The `Simulator` of the Builder: actions answer with samples that fit their schemas."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, price: Callable[[Workflow], Awaitable[str]] | None = None) -> None:
+        """`price` gives the price of a real run in words."""
+        self._price = price
         actions: Simulations = {
             name: {"result": sample(shape.output_schema)} for name, shape in (known.actions or {}).items()
         }
         names = {name for flow in known.flows or () for name in (flow, flow.partition("@")[0])}
         self._library = known.library or {name: _stand_in(name) for name in names}
         self._actions = actions
+
+    async def price(self, workflow: Workflow) -> str:
+        """The price of a real run in words; "" where it is free or unknown."""
+        return await self._price(workflow) if self._price is not None else ""
 
     async def __call__(self, workflow: Workflow, picks: Mapping[str, int]) -> SimulatedRun:
         """Runs it once. Raises WorkflowError when it cannot run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,7 +24,7 @@ from flowcabal_tui.store import Store
 if TYPE_CHECKING:
     from flowcabal_tui.actions.executor import ActionExecutor
     from flowcabal_tui.actions.registry import Action, ActionRegistry
-    from flowcabal_tui.actions.search import ActionSearch
+    from flowcabal_tui.actions.search import Hit
 
 FOUND: Final = 20
 """Most actions that a search returns."""
@@ -170,10 +170,14 @@ class ProjectActions:
         return known
 
     async def find(self, query: str) -> tuple[ActionRow, ...]:
-        """The actions that the role may use; with a query those that fit, best first. Raises FlowCabalError."""
+        """The actions that the role may use; with a query those that fit, best first. Raises ActionFileError.
+
+        If the embedder fails, they are found by their words.
+        """
+        allowed = self.registry.for_role(self._settings.role)
         if not query.strip():
-            return tuple(map(_row, self.registry.for_role(self._settings.role)))
-        return tuple(_row(hit.action, hit.score) for hit in await self._search.search(query, FOUND))
+            return tuple(map(_row, allowed))
+        return tuple(_row(hit.action, hit.score) for hit in await self._hits(allowed, query, FOUND))
 
     async def records(self, actions: Mapping[str, Any], query: str, most: int) -> list[dict[str, Any]]:
         """The given actions that the role may use and that match, best first, as their registry declares them.
@@ -181,20 +185,17 @@ class ProjectActions:
         If the embedder fails, they are found by their words.
         """
         from flowcabal_tui.actions.registry import ActionRegistry
-        from flowcabal_tui.actions.search import ActionSearch
 
         allowed = ActionRegistry(actions.values()).for_role(self._settings.role)
-        try:
-            hits = await ActionSearch(allowed, self._embedder()).search(query, most)
-        except FlowCabalError:
-            hits = await ActionSearch(allowed).search(query, most)
-        return [hit.action.model_dump(mode="json") for hit in hits]
+        return [hit.action.model_dump(mode="json") for hit in await self._hits(allowed, query, most)]
 
-    @property
-    def _search(self) -> ActionSearch:
+    async def _hits(self, allowed: Sequence[Action], query: str, most: int) -> Sequence[Hit]:
         from flowcabal_tui.actions.search import ActionSearch
 
-        return ActionSearch(self.registry.for_role(self._settings.role), self._embedder())
+        try:
+            return await ActionSearch(allowed, self._embedder()).search(query, most)
+        except FlowCabalError:
+            return await ActionSearch(allowed).search(query, most)
 
 
 def _row(action: Action, score: float = 0.0) -> ActionRow:

@@ -74,6 +74,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.rail_graph import RailGraph
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 from flowcabal_tui.tui.widgets.type_name import TypeNameScreen
+from flowcabal_tui.tui.workflows.action_picker import ActionPicker
 from flowcabal_tui.tui.workflows.block_editor import BlockEditor
 from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
@@ -99,6 +100,7 @@ KEYED: Final[tuple[tuple[str, type[DOMNode]], ...]] = (
     (mark("Prompt"), BlockEditor),
     (mark("Parameters of a node"), NodeForm),
     (mark("Parameters of any node"), ParamsForm),
+    (mark("Choice of an action"), ActionPicker),
     (mark("Edit as text"), DataEditor),
     (mark("Versions of a node"), NodeVersionsScreen),
     (mark("Context receipt"), ReceiptPane),

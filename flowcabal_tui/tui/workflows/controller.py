@@ -223,11 +223,24 @@ class GraphController:
         kind = await self._screen.app.push_screen_wait(ChooseScreen(_("What kind of node?"), rows))
         if kind is None:
             return
+        action = await self._asked_action() if kind == "action" else None
         name = await self._screen.app.push_screen_wait(PromptLine(_("Its name (may be empty)")))
         if name is not None:
             spot = self._beside(spot)
             graph, made = changes.added(self._graph(workflow, spot), kind, name.strip(), spot.node)
+            node = graph.node(made)
+            if action and node is not None:
+                params = {**node.params, "action": action}
+                graph = changes.with_node(graph, node.model_copy(update={"params": params}))
             await self._put(workflow, spot, graph, made)
+
+    async def _asked_action(self) -> str | None:
+        """The action of a new node; None where the writer leaves it open."""
+        from flowcabal_tui.tui.workflows.action_picker import ActionPicker
+
+        page = ActionPicker(self._workbench.workflows.actions)
+        chosen: str | None = await self._screen.app.push_screen_wait(page)
+        return chosen
 
     async def _rename(self, workflow: Workflow, spot: Spot) -> None:
         graph = self._graph(workflow, spot)
@@ -307,7 +320,7 @@ class GraphController:
         if node.kind != "prompt":
             from flowcabal_tui.tui.workflows.params_form import ParamsForm
 
-            values = await self._screen.app.push_screen_wait(ParamsForm(node, kind))
+            values = await self._screen.app.push_screen_wait(ParamsForm(node, kind, self._workbench.workflows.actions))
             changed = None if values is None else node.model_copy(update={"params": values})
         else:
             try:

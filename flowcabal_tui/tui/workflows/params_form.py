@@ -25,6 +25,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
+from flowcabal_tui.tui.workflows.action_picker import ActionPicker, FindActions
 from flowcabal_tui.tui.workflows.data_editor import Check, DataEditor
 
 _NUMBERS = {"integer": int, "number": float}
@@ -35,8 +36,9 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
 
     help = HelpData(
         mark("Parameters"),
-        mark("The parameters of this node. Enter opens one that is edited as text. Ctrl+s applies all, Esc cancels."),
-    )
+        mark("The parameters of this node. Enter opens one that is edited as text, F4 finds an action. Ctrl+s applies "
+             "all, Esc cancels."),
+    )  # fmt: skip
     DEFAULT_CSS = """
     ParamsForm { align: center middle; }
     ParamsForm > VerticalScroll {
@@ -52,14 +54,18 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "take", mark("Apply"), priority=True, id="params.take"),
+        Binding("f4", "actions", mark("Actions"), priority=True, id="params.actions",
+                tooltip=mark("Find an action by words or by meaning, and take it.")),
         Binding("escape", "leave", mark("Leave"), id="params.leave"),
         Binding("down", "app.focus_next", mark("Next field"), show=False, id="params.next"),
         Binding("up", "app.focus_previous", mark("Previous field"), show=False, id="params.previous"),
         HELP_KEYS,
-    ]
+    ]  # fmt: skip
 
-    def __init__(self, node: Node, kind: NodeKind) -> None:
+    def __init__(self, node: Node, kind: NodeKind, find: FindActions | None = None) -> None:
+        """`find` finds the actions that F4 lists."""
         super().__init__()
+        self._find = find if node.kind == "action" else None
         schema = kind.params.model_json_schema()
         known = schema.get("$defs", {})
         self._kind, self._heading = kind, f"{one_line(node.title)} · {node.kind}"
@@ -124,6 +130,19 @@ class ParamsForm(TypedScreen[dict[str, Any]]):
 
         value = self._values.get(name, self._parts[name].get("default"))
         self.app.push_screen(DataEditor(f"{self._heading} · {name}", value, self._checked(name)), take)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """F4 is for a node that carries out an action."""
+        return action != "actions" or self._find is not None
+
+    def action_actions(self) -> None:
+        """Find an action and take it."""
+        if self._find is not None:
+            self.app.push_screen(ActionPicker(self._find), self._named)
+
+    def _named(self, chosen: str | None) -> None:
+        if chosen is not None:
+            self.query_one("#field-action", Input).value = chosen
 
     def _checked(self, name: str) -> Check:
         def check(value: Any) -> list[str]:
