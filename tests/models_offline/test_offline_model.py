@@ -226,8 +226,8 @@ async def test_feedback_without_a_wrong_fact_gets_another_telling_of_the_same_be
 
 def test_the_names_of_notes_are_read_with_their_aliases() -> None:
     for language, name, aliases in (
-        ("en", "Ines Marlow", {"Ines Marlow", "Mrs Marlow", "the harbour clerk", "Ines", "Marlow"}),
-        ("en", "Edmund Vale", {"Edmund Vale", "Edmund"}),
+        ("en", "Ines Marlow", {"Ines Marlow", "Mrs Marlow", "the harbour clerk"}),
+        ("en", "Edmund Vale", {"Edmund Vale"}),
         ("zh", "魏长河", {"魏长河", "长河叔", "长河阿公"}),
         ("zh", "沈怀安", {"沈怀安"}),
     ):

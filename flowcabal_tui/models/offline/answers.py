@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from difflib import SequenceMatcher
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from flowcabal_tui.models.offline.asked import Asked
-from flowcabal_tui.models.offline.facts import Fact, clashes, facts_in, facts_of
-from flowcabal_tui.models.offline.reading import Line, lines, mentions, terms, weightiest
-from flowcabal_tui.models.offline.scene import people
-from flowcabal_tui.models.offline.story import told
+from flowcabal_tui.models.offline.reading import PERSON, Line, Name, chiefs, lines, nearest, terms, weightiest
+from flowcabal_tui.models.offline.statements import Values, clashes, facts, stated
 from flowcabal_tui.models.tokens import TokenEstimator
 
-Row = dict[str, Any]
 COUNTER: Final = TokenEstimator()
-_OVERVIEW, _PROFILE, _ARC, _STATED = 6, 8, 10, 3
+_OVERVIEW, _PROFILE, _ARC, _STATED, _ADDED = 6, 8, 10, 3, 12
 """Sentences, at most."""
 _LEAST: Final = 8
 """Characters; 魏长河说。 tells nothing of him."""
+_SUCH: Final = {"promise": 0.6, "secret": 1.0}
+"""The share of an open line's words that stand in a sentence about it."""
 _MARKS: Final = '“”"「」'
 _CONFIDENCE: Final = 0.7
-_WORD: Final = re.compile(r"[〇一-鿿]|[^\W〇一-鿿]+|\s+|[^\w\s]")
+_OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.MULTILINE)
 _PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.MULTILINE)
+
+
+def overview(asked: Asked) -> Values:
+    """`curator.l1`: the weightiest sentence of each sixth of the chapter."""
+    chosen = weightiest(asked.sentences(asked.chapter), _OVERVIEW, asked.chinese)
+    return {"sentences": [{"sentence": line.text, "quote": line.text} for line in chosen]}
+
+
+def one_sentence(asked: Asked) -> Values:
+    """`curator.l0`: the weightiest sentence that is short enough."""
+    found = asked.sentences(asked.chapter)
+    fitting = [line for line in found if COUNTER.count(line.text) <= asked.limit]
+    return {"sentence": _short(weightiest(fitting or found, 1, asked.chinese), asked)}
 
 
 def _short(found: Iterable[Line], asked: Asked) -> str:
@@ -34,150 +45,159 @@ def _short(found: Iterable[Line], asked: Asked) -> str:
     return next(fitting, COUNTER.truncate(texts[0], asked.limit))
 
 
-def overview(asked: Asked) -> Row:
-    """`curator.l1`: the weightiest sentence of each sixth of the chapter."""
-    chosen = weightiest(lines(asked.chapter, asked.names, asked.chinese), _OVERVIEW, asked.chinese)
-    return {"sentences": [{"sentence": line.text, "quote": line.text} for line in chosen]}
+def story(asked: Asked) -> Values:
+    """`curator.story`: what the chapter adds by the rows of statements, and the chapter in brief.
 
-
-def one_sentence(asked: Asked) -> Row:
-    """`curator.l0`: the weightiest sentence that is short enough."""
-    found = lines(asked.chapter, asked.names, asked.chinese)
-    fitting = [line for line in found if COUNTER.count(line.text) <= asked.limit]
-    return {"sentence": _short(weightiest(fitting or found, 1, asked.chinese), asked)}
-
-
-def story(asked: Asked) -> Row:
-    """`curator.story`: what the chapter adds, and the chapter in brief."""
+    Speech adds nothing. Each sentence says one thing of a kind; the first ones of the chapter count.
+    """
+    entities = _new_names(asked)
+    names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))
+    told = [line for line in lines(asked.chapter, names, asked.chinese) if not line.spoken]
+    added = {kind: [*stated(told, asked.words, kind)] for kind in ("relations", "facts", "promises", "moments")}
+    added["facts"] += [
+        {"text": fact.line.text, "about": [fact.subject], "attribute": fact.attribute, "quote": fact.line.text}
+        for fact in facts(told, asked.words)
+        if fact.row.lasting
+    ]
+    added["sequels"] = _sequels(told, asked)
+    first = {kind: list({row["quote"]: row for row in rows[::-1]}.values())[::-1] for kind, rows in added.items()}
     uses = [{"question": question, **said} for question, said in keeping(asked).items()]
-    return {**told(asked), **overview(asked), "line": one_sentence(asked)["sentence"], "keeping": uses}
+    brief = {**overview(asked), "line": one_sentence(asked)["sentence"], "keeping": uses}
+    return {"entities": entities, **{kind: rows[:_ADDED] for kind, rows in first.items()}, **brief}
+
+
+def _new_names(asked: Asked) -> list[Values]:
+    """The names of a chapter that return and that the list does not hold."""
+    words, known = asked.words, [form for name in asked.names for form in name.names]
+    found = [line.text for line in lines(asked.chapter, (), asked.chinese)]
+    counted = Counter(name for text in found for name in words.patterns["person"].findall(text))
+    rows: list[Values] = []
+    for name, count in counted.most_common():
+        if count > 1 and not any(form in name or name in form for form in known) and not words.holds("nobody", name):
+            quote = next(text for text in found if name in text)
+            before = quote[: quote.find(name)]
+            is_place = words.patterns["where"].search(before)
+            kind = "location" if is_place else "item" if before.endswith("the ") else PERSON
+            rows.append({"kind": kind, "name": name, "aliases": [], "quote": quote})
+    return rows
+
+
+def _sequels(told: Sequence[Line], asked: Asked) -> list[Values]:
+    """Vows that a sentence says were kept, and secrets that somebody learns, told again in their own words."""
+    found: list[Values] = []
+    for number, kind, text in _OPEN.findall(asked.part("open")):
+        wanted = terms(text, asked.chinese)
+        for row in stated(told, asked.words, kind):
+            if len(wanted & terms(row["quote"], asked.chinese)) >= _SUCH[kind] * len(wanted):
+                found.append({"open": number, **row})
+    return found
 
 
 def _sourced(asked: Asked) -> dict[Line, str]:
-    """The sentences of the sources, each with the id of its source."""
-    sources = [(source.attributes.get("id", ""), source.text) for source in asked.all("source")]
-    return {line: id_ for id_, text in sources for line in lines(text, asked.names, asked.chinese)}
+    """The sentences of the sources and of the passages under statements, in story order, with their ids."""
+    given = [
+        (each.attributes.get("id", ""), each.text, each.attributes.get("title", "")) for each in asked.all("source")
+    ]
+    passages = sorted(_PASSAGE.findall(asked.part("statements")), key=lambda each: int(each[1]))
+    given += [(id_, f"[{about}] {text}" if about else text, "") for id_, _chapter, about, text in passages]
+    return {line: id_ for id_, text, title in given for line in asked.sentences(text, title)}
 
 
-def _profile(
-    summary: Iterable[Line], given: str, chosen: Iterable[Line], sourced: dict[Line, str], asked: Asked
-) -> Row:
-    rows = [{"sentence": line.text, "source_id": sourced[line], "quote": line.text} for line in chosen]
-    return {"summary": _short(summary, asked) or given, "sentences": rows}
+def _told_of(given: str, asked: Asked, sourced: dict[Line, str], *, words: str = "") -> Values:
+    """States of an entity, then the newest sentences that name it; the last one is the summary.
+
+    Of the whole book any sentence counts. Those with the words of the kind come before others.
+    """
+    chief = next((name.chief for name in asked.names if given in name.names), given)
+    of_it = [line for line in sourced if (not chief or chief in line.named()) and not set(_MARKS) & set(line.text)]
+    of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
+    wanted = [word.strip() for word in words.split(",") if word.strip()]
+    of_it = [line for line in of_it if any(word in line.text for word in wanted)] or of_it
+    lasting = [fact.line for fact in facts(of_it, asked.words) if fact.row.lasting and fact.subject == chief]
+    chosen = {*lasting[-_STATED:], *of_it[-_PROFILE:]}
+    newest = [*(line for line in of_it[::-1] if chief in line.text), *of_it[::-1]]
+    rows = _rows((line for line in of_it if line in chosen), sourced)
+    return {"summary": _short(newest, asked) or given, "sentences": rows}
 
 
-def profile(asked: Asked) -> Row:
+def _rows(chosen: Iterable[Line], sourced: dict[Line, str]) -> list[Values]:
+    return [{"sentence": line.text, "source_id": sourced[line], "quote": line.text} for line in chosen]
+
+
+def profile(asked: Asked) -> Values:
     """`curator.profile`: the sentences of the sources about one entity, or about the whole book."""
-    words = [word for each in asked.part("words").split(",") if (word := each.strip())]
-    return _told_of(asked.part("entity").strip(), words, _sourced(asked), asked)
+    return _told_of(asked.part("entity").strip(), asked, _sourced(asked), words=asked.part("words"))
 
 
-def profiles(asked: Asked) -> Row:
+def profiles(asked: Asked) -> Values:
     """`curator.profiles`: the same of each, from the sources and the chapter."""
-    sourced = _sourced(asked) | dict.fromkeys(lines(asked.chapter, asked.names, asked.chinese), "chapter")
-    found = {
-        each.attributes["id"]: _told_of(each.attributes["name"], (), sourced, asked) for each in asked.all("profile")
-    }
+    sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
+    wanted = [each.attributes for each in asked.all("profile")]
+    found = {each["id"]: _told_of(each["name"], asked, sourced) for each in wanted}
     return {
         "lines": [{"profile": id_, **line} for id_, row in found.items() for line in row["sentences"]],
         "summaries": [{"profile": id_, "summary": row["summary"]} for id_, row in found.items()],
     }
 
 
-def _told_of(given: str, words: Collection[str], sourced: dict[Line, str], asked: Asked) -> Row:
-    """States of the entity, then the newest sentences that name it; the last one is the summary.
-
-    Of the whole book any sentence counts. Those with the words of the kind come before others.
-    """
-    chief = next((name.chief for name in asked.names if given in name.names), given)
-    of_it = [line for line in sourced if (not chief or chief in line.named) and not set(_MARKS) & set(line.text)]
-    of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
-    of_it = [line for line in of_it if any(word in line.text for word in words)] or of_it
-    stated = [line for line in of_it if any(fact.subject == chief for fact in _lasting(line, asked))]
-    chosen = {*stated[-_STATED:], *of_it[-_PROFILE:]}
-    newest = [*(line for line in of_it[::-1] if chief in line.text), *of_it[::-1]]
-    return _profile(newest, given, (line for line in of_it if line in chosen), sourced, asked)
-
-
-def _lasting(line: Line, asked: Asked) -> list[Fact]:
-    return [fact for fact in facts_of(line, asked.words) if fact.row.lasting]
-
-
-def arc(asked: Asked) -> Row:
+def arc(asked: Asked) -> Values:
     """`curator.arc`: the weightiest sentence of each tenth of the sources, and of all of them as the summary."""
     sourced = _sourced(asked)
     best, chosen = (weightiest([*sourced], parts, asked.chinese) for parts in (1, _ARC))
-    return _profile(best, "", chosen, sourced, asked)
+    return {"summary": _short(best, asked), "sentences": _rows(chosen, sourced)}
 
 
-def keeping(asked: Asked) -> Row:
+def keeping(asked: Asked) -> Values:
     """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
-    found = lines(asked.chapter, asked.names, asked.chinese)
-    stated = next((line.text for line in found if _lasting(line, asked)), "")
-    named = sorted({name for line in found for name in line.named})
+    found = asked.sentences(asked.chapter)
+    state = next((fact.line.text for fact in facts(found, asked.words) if fact.row.lasting), "")
+    named = sorted({name for line in found for name in line.named()})
     held = "\n".join(source.text for source in asked.all("source"))
     fresh = sum(line.text not in held for line in found)
-    answers = {
-        "prevents_errors": (bool(stated), stated),
-        "reusable": (len(named) > 1, asked.words.said["comma"].join(named)),
-        "self_contained": (bool(named), "".join(named[:1])),
-        "new": (fresh * 2 > len(found), f"{fresh}/{len(found)}"),
+    details = {
+        "prevents_errors": state,
+        "reusable": asked.words.said["comma"].join(named) if len(named) > 1 else "",
+        "self_contained": "".join(named[:1]),
+        "new": f"{fresh}/{len(found)}" if fresh * 2 > len(found) else "",
     }
-    return {question: {"passed": passed, "detail": detail} for question, (passed, detail) in answers.items()}
+    return {question: {"passed": bool(detail), "detail": detail} for question, detail in details.items()}
 
 
 def inquiry(asked: Asked) -> str:
-    """`context.inquiry`: the sentences that share the rarest words with the question; the later one where they tie."""
-    found = [line.text for line in _sourced(asked)]
-    words = [terms(text, asked.chinese) for text in found]
-    seen = Counter(term for each in words for term in each)
-    wanted = terms(asked.part("question"), asked.chinese)
-    scores = [sum(1 / seen[term] for term in sorted(wanted & each)) for each in words]
-    best = max(scores, default=0.0)
-    if not best:
-        return asked.words.said["unsaid"]
-    order = sorted(range(len(found)), key=lambda i: (-scores[i], -i))[:2]
-    return asked.words.said["space"].join(found[i] for i in sorted(order) if scores[i] * 2 > best)
+    """`context.inquiry`: the sentences that share the rarest words with the question."""
+    best = nearest([*_sourced(asked)], asked.part("question"), asked.chinese)
+    return asked.words.said["space"].join(line.text for line in best) or asked.words.said["unsaid"]
 
 
-def scene(asked: Asked) -> Row:
+def scene(asked: Asked) -> Values:
     """`context.scene`: who is named in the chapter's outline and the wish, and the first place; the rest is open."""
     text = f"{asked.part('beats')}\n{asked.part('wish')}"
-    named = [name for _start, _end, name in mentions(text, asked.names)]
-    place = next((name.chief for name in named if name.kind == "location"), "")
-    return {"who": people(asked, [text]), "where": place, "when": "", "kind": "unknown"}
+    places = chiefs(text, asked.names, "location")
+    return {"who": chiefs(text, asked.names, PERSON), "where": "".join(places[:1]), "when": "", "kind": "unknown"}
 
 
-def findings(asked: Asked) -> Row:
+def findings(asked: Asked) -> Values:
     """`monitor.check`: contradictions that belong to the angles, each with its two sentences.
 
     They are given as quotations: which statement a passage is shown under does not matter here.
     """
     listed = (line.partition(":") for line in asked.part("subtypes").splitlines())
     subtypes = {angle.strip(): [each.strip() for each in offered.split(",")] for angle, _colon, offered in listed}
-    sources = [
-        (each.attributes.get("id", ""), each.text, each.attributes.get("title", "")) for each in asked.all("source")
-    ]
-    passages = sorted(_PASSAGE.findall(asked.part("statements")), key=lambda each: int(each[1]))
-    sources += [(id_, f"[{about}] {text}" if about else text, "") for id_, _chapter, about, text in passages]
-    told = [(fact, id_) for id_, text, title in sources for fact in facts_in(text, asked.names, asked.chinese, title)]
-    draft = facts_in(asked.part("draft"), asked.names, asked.chinese)
-    found = clashes([fact for fact in draft if fact.row.angle in subtypes], [fact for fact, _id in told])
+    sources = _sourced(asked)
+    draft = [fact for fact in facts(asked.sentences(asked.part("draft")), asked.words) if fact.row.angle in subtypes]
     rows = [
         {
-            "angle": here.row.angle,
-            "subtype": next(
-                (each for each in subtypes[here.row.angle] if here.row.subtype in each.lower()), here.row.subtype
-            ),
+            "angle": (angle := here.row.angle),
+            "subtype": next((each for each in subtypes[angle] if here.row.subtype in each.lower()), here.row.subtype),
             "draft_quote": here.line.text,
-            "source_id": next(id_ for fact, id_ in told if fact is there),
+            "source_id": sources[there.line],
             "source_quote": there.line.text,
             "explanation": asked.words.said["dead" if here.row.value else "clash"].format(
                 who=here.subject, here=here.said, there=there.said
             ),
             "confidence": _CONFIDENCE,
         }
-        for here, there in found
+        for here, there in clashes(draft, facts([*sources], asked.words))
     ]
     return {
         "verdicts": [],
@@ -186,25 +206,13 @@ def findings(asked: Asked) -> Row:
     }
 
 
-def defence(asked: Asked) -> Row:
+def defence(asked: Asked) -> Values:
     """`monitor.defence`: what states contradict each other in a table of states has no other reading."""
     doubts = [each.attributes.get("id", "") for each in asked.all("doubt")]
     return {"readings": [{"doubt": each, "verdict": "contradiction", "confidence": _CONFIDENCE} for each in doubts]}
 
 
-def patch(asked: Asked) -> Row:
-    """`impact.patch`: the place with the new words for the old ones, where one stretch of words was changed."""
-    was, now, place = asked.part("was"), asked.part("now"), asked.part("place")
-    old, new = (_WORD.findall(text) for text in (was, now))
-    changed = [each for each in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if each[0] != "equal"]
-    if now and len(changed) == 1:
-        _kind, start, end, first, last = changed[0]
-        before, after = "".join(old[start:end]).strip(), "".join(new[first:last]).strip()
-        place = place.replace(before, after) if before and after else place
-    return {"place": place}
-
-
-ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
+ANSWERS: Final[dict[str, Callable[[Asked], Values]]] = {
     "curator.story": story,
     "curator.l1": overview,
     "curator.l0": one_sentence,
@@ -215,5 +223,4 @@ ANSWERS: Final[dict[str, Callable[[Asked], Row]]] = {
     "monitor.check": findings,
     "monitor.defence": defence,
     "context.scene": scene,
-    "impact.patch": patch,
 }

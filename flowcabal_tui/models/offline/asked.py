@@ -11,15 +11,15 @@ from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.models.offline.reading import PERSON, Name, is_chinese, with_short_forms
+from flowcabal_tui.models.offline.reading import PERSON, Line, Name, is_chinese, lines
 from flowcabal_tui.models.offline.words import Words, words_of
 
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
 _NOTE: Final = re.compile(r"- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?")
+_COMMA: Final = re.compile(" *[,，、] *")
 _FOUND: Final = "<findings "
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
-ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
 PARAGRAPH: Final = '<paragraph n="'
 
 
@@ -67,18 +67,12 @@ class Asked:
         numbers = tuple(map(int, _MAY_CHANGE.findall(order))) if PARAGRAPH in order else ()
         return cls(replace(request, messages=tuple(before[:-1])), before[-1].content, feedback, numbers)
 
-    @property
-    def is_retry(self) -> bool:
-        return bool(self.feedback)
-
     @cached_property
     def prompt(self) -> str:
-        return "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
-
-    @cached_property
-    def whole(self) -> str:
-        """All texts without their tags."""
-        return html.unescape(_TAG.sub("", self.prompt))
+        """What is said to the model, but for what rules found and the order before it: this model does not mend."""
+        said = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
+        before, tag, rest = said.partition(_FOUND)
+        return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else said
 
     @cached_property
     def parts(self) -> tuple[Labelled, ...]:
@@ -89,7 +83,7 @@ class Asked:
         return [part for part in self.parts if part.key == key]
 
     def part(self, key: str) -> str:
-        """The text of the part with this key; "" without one."""
+        """The text of the parts with this key; "" without one."""
         return "\n\n".join(part.text for part in self.all(key))
 
     @property
@@ -103,19 +97,16 @@ class Asked:
         purpose = self.request.purpose
         return self.part("task").strip() or (purpose if "." in purpose else "")
 
-    @cached_property
+    @property
     def seed(self) -> int:
-        """Changes with every word of the prompt but for what rules found, which this model does not mend."""
-        before, tag, rest = self.prompt.partition(_FOUND)
-        if tag:
-            before = before.rstrip("\n").rpartition("\n\n")[0]  # the order before the part
-        return int(digest(before + rest.partition("</findings>")[2] if tag else before)[:16], 16)
+        """Changes with every word of the prompt, and with the feedback."""
+        return int(digest(self.prompt + self.feedback)[:16], 16)
 
     @cached_property
     def chinese(self) -> bool:
         """True when the book is in Chinese."""
         language = self.part("language").strip()
-        return language.startswith("zh") if language else is_chinese(self.whole)
+        return language.startswith("zh") if language else is_chinese(self.prompt)
 
     @property
     def words(self) -> Words:
@@ -126,42 +117,35 @@ class Asked:
         """The tokens of a summary."""
         return int(self.part("limit").strip() or "50")
 
+    def sentences(self, text: str, title: str = "") -> list[Line]:
+        """The sentences of a text, with the names that the request lists."""
+        return lines(text, self.names, self.chinese, title)
+
     @cached_property
     def names(self) -> tuple[Name, ...]:
         """The names that are listed: `kind: name | alias`, or notes of the cast; and those of a plan and of beats."""
         found: dict[str, Name] = {}
-        for line in self.part("names").splitlines():
-            kind, _colon, forms = line.partition(":")
-            if names := tuple(form.strip() for form in forms.split("|") if form.strip()):
+        for kind, _colon, forms in (line.partition(":") for line in self.part("names").splitlines()):
+            if names := tuple(filter(None, map(str.strip, forms.split("|")))):
                 found[names[0]] = Name(kind.strip(), names)
         for line in f"{self.part('cast')}\n{self.part('besides')}".splitlines():
             if note := _NOTE.fullmatch(line):
-                found.setdefault(note[1].strip(), self._noted(note[1].strip(), note[2] or "", note[3] or ""))
-        cast = " , ".join(self.words.pattern("cast").findall(self.part("plan")))
-        told = self.words.pattern("unlisted").finditer(f"{self.part('beats')}\n{self.part('plan')}")
-        for name in (*re.split(" *[,，、] *", cast.strip()), *(match[0] for match in told)):
-            if name and name.split()[0].lower() not in self.words.lists["common"]:
-                found.setdefault(name, Name(PERSON, (name,)))
-        listed = tuple(found.values())
-        return listed if self.chinese else with_short_forms(listed)
+                names = (note[1].strip(), *filter(None, re.split("、|, ", note[2] or "")))
+                found.setdefault(names[0], Name(self._kind(names[0], line), tuple(dict.fromkeys(names))))
+        for match in self.words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
+            for name in _COMMA.split(match[0].removeprefix(self.words.said["cast"]).strip()):
+                if name and not self.words.holds("common", name.split()[0].lower()):
+                    found.setdefault(name, Name(PERSON, (name,)))
+        return tuple(found.values())
 
-    @property
-    def places(self) -> list[Name]:
-        return [name for name in self.names if name.kind == "location"]
-
-    def _noted(self, name: str, aliases: str, note: str) -> Name:
-        """A name from `- Tobias Crane (also Crane, Mr Crane): Master of the Heron.`"""
-        words = self.words
-        is_person = words.pattern("fullname").match(name) or words.pattern("human").search(note)
-        is_place = words.pattern("place", name).search(self.whole)
-        acts = words.pattern("acts", name).search(self.whole)  # weaker: a sound comes from a place, too
-        return Name(
-            PERSON if is_person else "location" if is_place else PERSON if acts else "",
-            tuple(dict.fromkeys([name, *filter(None, re.split("、|, ", aliases))])),
-        )
+    def _kind(self, name: str, note: str) -> str:
+        """The first kind of `- Tobias Crane (also Crane, Mr Crane): Master of the Heron.` that the texts speak for."""
+        text = f"{note}\n{self.prompt}"
+        forms = ((kind, form.replace("{name}", re.escape(name))) for kind, form in self.words.kinds)
+        return next((kind for kind, form in forms if re.search(form, text)), "")
 
     @cached_property
     def dead(self) -> frozenset[str]:
         """The people whose notes in the cast call them dead."""
         notes = (_NOTE.fullmatch(line) for line in self.part("cast").splitlines())
-        return frozenset(note[1].strip() for note in notes if note and self.words.pattern("dead").search(note[3] or ""))
+        return frozenset(n[1].strip() for n in notes if n and self.words.patterns["dead"].search(n[3] or ""))

@@ -17,7 +17,6 @@ from flowcabal_tui.domain.model_calls import (
     Endpoint,
     Finish,
     Finished,
-    Message,
     ModelEvent,
     ModelRequest,
     TextDelta,
@@ -27,13 +26,13 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline.answers import ANSWERS, COUNTER, inquiry
 from flowcabal_tui.models.offline.asked import Asked
-from flowcabal_tui.models.offline.reading import lines
 from flowcabal_tui.models.offline.talk import is_talk, talk
 from flowcabal_tui.models.offline.writing import WRITERS, alike, changed_paragraphs
 
 T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
+_MATERIAL: Final = re.compile(r"^[<#]")
 
 
 class OfflineModel:
@@ -49,22 +48,18 @@ class OfflineModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The answer in pieces of a few words or characters."""
-        _went_out(request)
-        whole, calls = talk(request) if is_talk(request) else (_rest(request), ())
-        text, finish = _limited(whole, request.max_tokens)
-        for piece in _PIECE.findall(text):
+        answer = _answered(request)
+        for piece in _PIECE.findall(answer.text):
             await asyncio.sleep(self._pace)
             yield TextDelta(piece)
-        yield Finished("tool" if calls else finish, _usage(request, text), MODEL_NAME, calls)
+        yield Finished(answer.finish, answer.usage, MODEL_NAME, answer.tool_calls)
 
     async def answer(self, request: ModelRequest) -> Answer:
         """The same at once; a conversation is heard while it is answered."""
         if is_talk(request):
             return await collect(self, request)
-        _went_out(request)
-        text, finish = _limited(_rest(request), request.max_tokens)
         await asyncio.sleep(0)
-        return Answer(text, finish, _usage(request, text), MODEL_NAME)
+        return _answered(request)
 
     async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
         """A validated `shape`: an empty one for an unknown question.
@@ -86,19 +81,25 @@ class OfflineModel:
             ) from error
 
 
-def _went_out(request: ModelRequest) -> None:
-    """Nothing leaves the program, but what is asked can be read as it can of other models."""
+def _answered(request: ModelRequest) -> Answer:
+    """The whole answer. Nothing leaves the program, but what is asked can be read as it can of other models."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     went_out({"model": MODEL_NAME, "messages": messages})
+    text, calls = talk(request) if is_talk(request) else (_rest(request), ())
+    short = text if request.max_tokens is None else COUNTER.truncate(text, request.max_tokens)
+    usage = Usage(sum(COUNTER.count(message.content) for message in request.messages), COUNTER.count(short), 0)
+    finish: Finish = "tool" if calls else "stop" if short == text else "length"
+    return Answer(short, finish, usage, MODEL_NAME, tool_calls=calls)
 
 
 def _rest(request: ModelRequest) -> str:
     """The whole answer, or what of it follows the text of a node that is to be continued."""
-    *before, said, _wish = (Message("user", ""), *request.messages)
-    if request.purpose.partition(":")[0] != "node" or said.role != "assistant" or Asked.of(request).is_retry:
+    *before, _wish = request.messages
+    if request.purpose.partition(":")[0] != "node" or not before or before[-1].role != "assistant":
         return compose(request)
-    whole = compose(replace(request, messages=tuple(before[1:])))
-    return whole[len(said.content) :] if whole.startswith(said.content) else whole
+    if Asked.of(request).feedback:
+        return compose(request)
+    return compose(replace(request, messages=tuple(before[:-1]))).removeprefix(before[-1].content)
 
 
 def compose(request: ModelRequest) -> str:
@@ -112,14 +113,11 @@ def compose(request: ModelRequest) -> str:
         return json.dumps(ANSWERS[asked.task](asked), ensure_ascii=False)
     if asked.task == "context.inquiry":
         return inquiry(asked)
-    return alike(asked) if asked.part("candidates") else _plainly(asked)
-
-
-def _plainly(asked: Asked) -> str:
-    """For a prompt of the writer's own: says what it is, and what it was asked."""
-    words = asked.request.messages[-1].content if asked.request.messages else ""
-    wish = [line.text for line in lines(words, (), asked.chinese) if not line.text.startswith(("<", "#"))]
-    return asked.words.said["offline"] + "\n" + "\n".join(wish[:3])
+    if asked.part("candidates"):
+        return alike(asked)
+    words = request.messages[-1].content.splitlines() if request.messages else []
+    wish = [line.strip() for line in words if line.strip() and not _MATERIAL.match(line)]
+    return "\n".join([asked.words.said["offline"], *wish[:3]])
 
 
 def _nothing(shape: type[BaseModel]) -> dict[str, Any]:
@@ -128,14 +126,3 @@ def _nothing(shape: type[BaseModel]) -> dict[str, Any]:
     empty = {"string": "", "array": [], "object": {}}
     fields = {key: schema.get("properties", {}).get(key, {}) for key in schema.get("required", ())}
     return {key: empty.get(each.get("type", "")) for key, each in fields.items()}
-
-
-def _limited(text: str, max_tokens: int | None) -> tuple[str, Finish]:
-    if max_tokens is None or COUNTER.count(text) <= max_tokens:
-        return text, "stop"
-    return COUNTER.truncate(text, max_tokens), "length"
-
-
-def _usage(request: ModelRequest, text: str) -> Usage:
-    asked = sum(COUNTER.count(message.content) for message in request.messages)
-    return Usage(input_tokens=asked, output_tokens=COUNTER.count(text), cached_tokens=0)

@@ -1,4 +1,4 @@
-"""Reading a text without a model: its sentences, the names in them, the words that it shares with another."""
+"""Reading a text without a model: its sentences, the names in them, and those that say most."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Name:
 class Line:
     """A sentence of a text, from `start` on, with its paragraph. In `masked` every name is hidden, its length kept.
 
-    A sentence of a note that names nobody begins with the title of the note: `added` characters are not its own.
+    A sentence of a note that names nobody has the name in the title of the note, at -1.
     """
 
     text: str
@@ -45,19 +45,15 @@ class Line:
     paragraph: str
     masked: str
     at: Mapping[int, Name]
-    added: int = 0
 
     @property
     def spoken(self) -> bool:
         return self.text[0] in _SPEECH
 
-    def within(self, start: int, end: int) -> list[str]:
-        """The names that begin in a part of the sentence, each once."""
-        return list(dict.fromkeys(name.chief for place, name in self.at.items() if start <= place < end))
-
-    @property
-    def named(self) -> list[str]:
-        return self.within(0, len(self.masked))
+    def named(self, start: int = 0, end: int | None = None) -> list[str]:
+        """The names that begin in the sentence, or in a part of it, each once."""
+        inside = range(start, len(self.masked) if end is None else end)
+        return list(dict.fromkeys(name.chief for place, name in self.at.items() if place in inside))
 
 
 def is_chinese(text: str) -> bool:
@@ -67,32 +63,20 @@ def is_chinese(text: str) -> bool:
 
 def lines(text: str, names: Sequence[Name], chinese: bool, title: str = "") -> list[Line]:
     """The sentences, verbatim without the space around them; none reaches over a line end."""
-    about = next((name for name in names if title and title in name.names), None)
+    of_note = next((name for name in names if title and title in name.names), None)
+    about = {-1: of_note} if of_note else {}
     found: list[Line] = []
-    offset = 0
-    for paragraph in text.split("\n"):
-        start = 0
-        for cut in [*(match.end() for match in _END[chinese].finditer(paragraph)), len(paragraph)]:
-            piece = paragraph[start:cut]
-            if bare := piece.strip():
-                at = offset + start + len(piece) - len(piece.lstrip())
-                found.append(_masked(bare, at, paragraph.strip(), names, about, chinese))
-            start = cut
-        offset += len(paragraph) + 1
+    for paragraph in re.finditer(r"[^\n]+", text):
+        start = paragraph.start()
+        for end in [*(each.end() for each in _END[chinese].finditer(text, *paragraph.span())), paragraph.end()]:
+            if bare := text[start:end].strip():
+                masked, named = bare, mentions(bare, names)
+                for at, until, _name in named:
+                    masked = masked[:at] + NAME[0] + NAME[1] * (until - at - 1) + masked[until:]
+                places = {at: name for at, _until, name in named} or about
+                found.append(Line(bare, text.index(bare, start), paragraph[0].strip(), masked, places))
+            start = end
     return found
-
-
-def _masked(text: str, start: int, paragraph: str, names: Sequence[Name], about: Name | None, chinese: bool) -> Line:
-    found, whole = mentions(text, names), text
-    if about and not found:
-        whole = about.chief + (text if chinese else f" {text[0].lower()}{text[1:]}")
-        found = [(0, len(about.chief), about)]
-    masked, cut = "", 0
-    for begin, end, _name in found:
-        masked += whole[cut:begin] + NAME[0] + NAME[1] * (end - begin - 1)
-        cut = end
-    at = {begin: name for begin, _end, name in found}
-    return Line(text, start, paragraph, masked + whole[cut:], at, len(whole) - len(text))
 
 
 def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
@@ -107,23 +91,19 @@ def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
     return sorted(taken, key=lambda mention: mention[:2])
 
 
+def chiefs(text: str, names: Iterable[Name], kind: str) -> list[str]:
+    """The names of that kind that a text holds, in order of appearance."""
+    found = mentions(text, [name for name in names if name.kind == kind])
+    return list(dict.fromkeys(name.chief for _start, _end, name in found))
+
+
 @lru_cache(maxsize=4_096)
 def terms(text: str, chinese: bool) -> frozenset[str]:
     """The content words of a text: words without the common ones; pairs of characters in Chinese."""
-    common = frozenset(words_of(chinese).lists["common"])
+    common = frozenset(words_of(chinese).lists["common"].split())
     found = {word.lower() for word in _WORD.findall(text)} - common
     runs = _HAN.findall("".join(" " if c in common else c for c in text)) if chinese else []
     return frozenset(found | {run[i : i + 2] for run in runs for i in range(len(run) - 1)})
-
-
-def with_short_forms(names: Iterable[Name]) -> tuple[Name, ...]:
-    """English persons are also called by the parts of their names that nobody else has."""
-    listed = list(names)
-    parts = Counter(part for name in listed if name.kind == PERSON for part in set(name.chief.split()))
-    return tuple(
-        Name(name.kind, tuple(dict.fromkeys([*name.names, *(p for p in name.chief.split() if parts[p] == 1)])))
-        for name in listed
-    )
 
 
 def weightiest(found: Sequence[Line], parts: int, chinese: bool) -> list[Line]:
@@ -133,7 +113,17 @@ def weightiest(found: Sequence[Line], parts: int, chinese: bool) -> list[Line]:
     def weight(line: Line) -> float:
         about = sum(min(counted[term], 4) for term in terms(line.text, chinese)) / 12
         length = len(line.text) / (40 if chinese else 110)
-        return 2.0 * min(len(line.named), 3) + min(about, 2.0) - 1.5 * line.spoken - abs(1 - length)
+        return 2.0 * min(len(line.named()), 3) + min(about, 2.0) - 1.5 * line.spoken - abs(1 - length)
 
     step = max(1, -(-len(found) // parts))
     return [max(found[at : at + step], key=weight) for at in range(0, len(found), step)]
+
+
+def nearest(found: Sequence[Line], question: str, chinese: bool) -> list[Line]:
+    """The sentences that share the rarest words with a question, two at most; the later one where they tie."""
+    words, wanted = [terms(line.text, chinese) for line in found], terms(question, chinese)
+    seen = Counter(term for each in words for term in each)
+    scores = [sum(1 / seen[term] for term in sorted(wanted & each)) for each in words]
+    best = max(scores, default=0.0)
+    order = sorted(range(len(found)), key=lambda at: (-scores[at], -at))[:2]
+    return [found[at] for at in sorted(order) if scores[at] and scores[at] * 2 > best]

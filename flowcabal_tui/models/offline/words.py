@@ -1,95 +1,89 @@
-"""The words of a language as data: lists, patterns of sentences, and frames of prose (`en.toml`, `zh.toml`).
+"""The words of a language as data (`en.toml`, `zh.toml`): lists, patterns, frames of prose, and rows of statements.
 
 In a pattern `{part}` matches a word of that list and is a group of that name; `{a}` and `{b}` are names that are
-groups, `{n}` is any name. Case does not matter.
+groups, `{n}` is any name, and `{name}` the name that is asked about. Case does not matter.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, ValidationInfo
 
 NAME: Final = "\x02\x03"
 """The first character of a name in a masked sentence, and all others."""
 _HOLE: Final = re.compile(r"\{([a-z]+)\}")
+
+
+def _filled(text: str, info: ValidationInfo) -> str:
+    """A pattern with the words of the lists and the marks of names in its holes."""
+    lists: dict[str, str] = info.context or {}
+
+    def filled(hole: re.Match[str]) -> str:
+        words = "|".join(lists[hole[1]].split()) if hole[1] in lists else f"{NAME[0]}{NAME[1]}*"
+        return hole[0] if hole[1] == "name" else f"(?:{words})" if hole[1] == "n" else f"(?P<{hole[1]}>{words})"
+
+    return "(?i)" + _HOLE.sub(filled, text)
+
+
+Filled = Annotated[str, BeforeValidator(_filled)]
+Pattern = Annotated[re.Pattern[str], BeforeValidator(_filled)]
 _ANY, _NONE = re.compile("^"), re.compile("(?!)")
 
 
-class State(BaseModel):
-    """A row of the table of states: a statement of a sentence that a later one may contradict.
+class Row(BaseModel):
+    """A kind of statement: the forms of its sentences, and what it adds to an answer.
 
-    `attribute` is filled from the groups of `form`; the value is the group of that name, unless the row has one. A
-    sentence counts with `needs` and without `unless`; with `around` no sentence of its paragraph may have that. Only
-    sources with `binds` contradict a draft. With `near` the name is in the same clause; with `person` it is that of a
-    person. A `lasting` state is a fact of the story.
+    A sentence counts with `needs` and without `unless`; with `around` no sentence of its paragraph may have that. It
+    is no dream, wish or denial, unless `reported`. The values of `gives` are filled from the groups of its form; a list
+    there is the names within the first of the groups that holds any (`line`: the sentence).
+
+    A row with an `attribute` is a state, which a later statement may contradict: the attribute is filled from the
+    groups, the value is the group of that name unless the row has one. Only sources with `binds` contradict a draft.
+    Without a group `a` it is about the nearest name before: with `near` in the same clause, with `person` that of a
+    person. A `lasting` state is a fact.
     """
 
-    attribute: str
-    angle: str
-    subtype: str
-    form: re.Pattern[str]
+    kind: str = "state"
+    form: list[Pattern]
+    gives: dict[str, str | bool | list[str]] = {}
+    needs: Pattern = _ANY
+    unless: Pattern = _NONE
+    around: Pattern = _NONE
+    reported: bool = False
+    attribute: str = ""
+    angle: str = ""
+    subtype: str = ""
     value: str = ""
-    needs: re.Pattern[str] = _ANY
-    unless: re.Pattern[str] = _NONE
-    around: re.Pattern[str] = _NONE
-    binds: re.Pattern[str] = _ANY
+    binds: Pattern = _ANY
     near: bool = False
     person: bool = False
     lasting: bool = False
 
 
-class Words:
+class Words(BaseModel):
     """The tables of one language."""
 
-    def __init__(self, language: str) -> None:
-        self._table = tomllib.loads((files(__package__) / f"{language}.toml").read_text("utf-8"))
-        self.lists: dict[str, list[str]] = {name: words.split() for name, words in self._table["lists"].items()}
-        self.frames: dict[str, list[str]] = self._table["frames"]
-        self.said: dict[str, str] = self._table["said"]
-        self.same: dict[str, str] = self._table["same"]
-        self.worn: list[list[str]] = self._table["worn"]
+    lists: dict[str, str]
+    said: dict[str, str]
+    same: dict[str, str]
+    frames: dict[str, list[str]]
+    worn: list[tuple[re.Pattern[str], str]]
+    kinds: list[tuple[str, Filled]]
+    patterns: dict[str, Pattern]
+    rows: list[Row]
 
-    def pattern(self, key: str, name: str = "") -> re.Pattern[str]:
-        """A pattern of the table; `name` takes the place of `{name}`."""
-        return re.compile(self._filled(self._table["patterns"][key].replace("{name}", re.escape(name))))
-
-    @cached_property
-    def rows(self) -> dict[str, list[re.Pattern[str]]]:
-        """The patterns of each kind of sentence."""
-        return {kind: [re.compile(self._filled(each)) for each in rows] for kind, rows in self._table["rows"].items()}
-
-    @cached_property
-    def states(self) -> list[State]:
-        """The table of states: a row for each form and, where it is about events, for each of them."""
-        return [State.model_validate(row) for row in self._states()]
-
-    def _states(self) -> Iterator[dict[str, Any]]:
-        for row in self._table["state"]:
-            filled = {key: self._filled(row[key]) for key in ("needs", "unless", "around", "binds") if key in row}
-            for form in row["form"]:
-                one = {**row, **filled, "form": self._filled(form)}
-                for event, needs in self._table["events"].items() if row.get("events") else ():
-                    yield {**one, "attribute": f"{row['attribute']} {event}", "needs": self._filled(needs)}
-                if not row.get("events"):
-                    yield one
-
-    def _filled(self, text: str) -> str:
-        """A pattern with the words of the lists and the marks of names in its holes."""
-
-        def filled(hole: re.Match[str]) -> str:
-            words = "|".join(self.lists[hole[1]]) if hole[1] in self.lists else f"{NAME[0]}{NAME[1]}*"
-            return f"(?:{words})" if hole[1] == "n" else f"(?P<{hole[1]}>{words})"
-
-        return "(?i)" + _HOLE.sub(filled, text).removeprefix("(?i)")
+    def holds(self, key: str, word: str) -> bool:
+        """True when the word is in the list of that name."""
+        return word in self.lists[key].split()
 
 
 @cache
 def words_of(chinese: bool) -> Words:
     """The tables of the language of a book."""
-    return Words("zh" if chinese else "en")
+    table = tomllib.loads((files(__package__) / f"{'zh' if chinese else 'en'}.toml").read_text("utf-8"))
+    return Words.model_validate(table, context=table["lists"])

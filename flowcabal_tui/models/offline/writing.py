@@ -1,4 +1,4 @@
-"""Plans, polishes and rewrites, put together from the parts of the request, with the corrections of a retry."""
+"""Plans, drafts, polishes and rewrites, put together from the parts of a request, with the corrections of a retry."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from flowcabal_tui.domain.text import digest
-from flowcabal_tui.models.offline.asked import ITEM, PARAGRAPH, Asked, labelled_parts
-from flowcabal_tui.models.offline.facts import clashes, corrected, facts_in
-from flowcabal_tui.models.offline.reading import lines, terms
-from flowcabal_tui.models.offline.scene import Scene, people
+from flowcabal_tui.models.offline.asked import PARAGRAPH, Asked, labelled_parts
+from flowcabal_tui.models.offline.reading import PERSON, chiefs, lines, terms
+from flowcabal_tui.models.offline.statements import clashes, corrected, facts
 
+_ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
+_SPOKEN: Final = re.compile("“([^“”\n]{3,59}[.?!。？！])”")
 _PARAGRAPHS: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
+_QUOTED: Final = re.compile("[^“]*?(?:[(（](.*)[)）])? ?[:：] ?“(.*)”")
 _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
@@ -22,7 +23,7 @@ _ALIKE: Final = 0.9
 def _beats(asked: Asked) -> list[str]:
     """Those of the chapter's outline; else what the writer wished for, and where the pages before end."""
     if beats := asked.part("beats"):
-        return ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
+        return _ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
     wished, before = (lines(asked.part(key), (), asked.chinese) for key in ("wish", "last-pages"))
     return list(dict.fromkeys(line.text for line in (*wished, *before[-3:])))
 
@@ -31,11 +32,10 @@ def plan(asked: Asked) -> str:
     """Cast, places and numbered beats. A note of the writer is a beat of its own."""
     beats = [*_beats(asked), *(line.strip("- ") for line in asked.feedback.splitlines() if line.strip("- "))]
     told, said = "\n".join(beats), asked.words.said
-    places = [name.chief for name in asked.places if any(form in told for form in name.names)]
-    heads = {"cast": said["comma"].join(people(asked, beats)), "places": said["comma"].join(places)}
-    numbered = [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
-    wish = [said["mind"] + asked.part("wish")] if asked.part("wish") else []
-    return "\n".join([*(said[head] + text for head, text in heads.items() if text), *numbered, *wish])
+    heads = {"cast": chiefs(told, asked.names, PERSON), "places": chiefs(told, asked.names, "location")}
+    rows = [said[head] + said["comma"].join(names) for head, names in heads.items() if names]
+    rows += [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
+    return "\n".join([*rows, *(said["mind"] + part.text for part in asked.all("wish") if part.text)])
 
 
 def draft(asked: Asked) -> str:
@@ -43,28 +43,50 @@ def draft(asked: Asked) -> str:
 
     A retry corrects the facts that its quotations contradict; without any it expresses the same beats in other words.
     """
-    if asked.is_retry and (text := mended(asked)) != asked.draft:
+    if asked.feedback and (text := mended(asked)) != asked.draft:
         return text
-    beats = ITEM.findall(asked.part("plan")) or _beats(asked)
-    return Scene(asked, beats, asked.seed ^ int(digest(asked.feedback)[:16], 16)).text()
+    beats, said = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said
+    people = [each for each in chiefs("\n".join(beats), asked.names, PERSON) if each not in asked.dead]
+    forms = {name.chief: name.names[1:] for name in asked.names}
+    calls = {person: next((form for form in forms[person] if form in person), person) for person in people}
+    pick, lead = _frames(asked), next(iter(calls.values()), said["they"])
+    spoken = _SPOKEN.findall(asked.part("last-pages"))
+    groups = [pick("opening", a=lead), pick("recall", a=lead, line="".join(spoken[-1:]))]
+    for beat in beats:
+        here = [call for person, call in calls.items() if person in beat or call in beat] or [lead]
+        values = {"a": here[0], "b": next((call for call in (*here, *calls.values()) if call != here[0]), "")}
+        place = "".join(chiefs(beat, asked.names, "location")[:1])
+        things = [each for each in asked.words.patterns["thing"].findall(beat) if each not in place]
+        thing = pick("thing", **values, thing="".join(things[-1:]))
+        seen = (pick("pause"), pick("place", place=place), pick("alone", a=here[0]))
+        groups += [f"{beat}{said['space']}{thing}", pick("pair", **values), said["space"].join(filter(None, seen))]
+    groups.append(pick("closing", a=lead))
+    return "\n\n".join(said["indent"] + group.strip() for group in groups if group.strip())
+
+
+def _frames(asked: Asked) -> Callable[..., str]:
+    """Gives a sentence of a kind with its holes filled, each once; "" where a value is missing or none is left."""
+    random = Random(asked.seed)
+    fresh = {kind: random.sample(frames, k=len(frames)) for kind, frames in asked.words.frames.items()}
+
+    def pick(kind: str, **values: str) -> str:
+        text = fresh[kind].pop().format_map(values) if fresh[kind] and all(values.values()) else ""
+        return text[:1].upper() + text[1:]
+
+    return pick
 
 
 def mended(asked: Asked) -> str:
-    """The attempt before, with every fact set right that the quotations of the feedback speak against."""
-    here = facts_in(asked.draft, asked.names, asked.chinese)
+    """The attempt before, with every fact set right that the quotations of the feedback speak against.
+
+    A note without quotation marks is read as it is.
+    """
+    here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
-    pieces = [_quoted(line) for line in asked.feedback.splitlines()]
-    told = [fact for words, title in pieces for fact in facts_in(words, asked.names, asked.chinese, title)]
+    pieces = [(line, _QUOTED.fullmatch(line.strip())) for line in asked.feedback.splitlines()]
+    read = [asked.sentences(quoted[2], quoted[1] or "") if quoted else asked.sentences(line) for line, quoted in pieces]
+    told = facts([line for each in read for line in each], asked.words)
     return corrected(asked.draft, clashes(here, [fact for fact in told if (fact.what, fact.value) not in held]))
-
-
-def _quoted(line: str) -> tuple[str, str]:
-    """A quotation and the title of its source; a note without quotation marks as it is."""
-    head, _mark, quoted = line.strip().partition("“")
-    if not quoted.endswith("”") or not head.rstrip().endswith((":", "：")):
-        return line, ""
-    title = head.replace("（", "(").replace("）", ")").partition("(")[2].rpartition(")")[0]
-    return quoted.removesuffix("”"), title
 
 
 def changed_paragraphs(asked: Asked) -> str:
@@ -78,18 +100,18 @@ def changed_paragraphs(asked: Asked) -> str:
 
 def _unworn(text: str, asked: Asked) -> str:
     for worn, better in asked.words.worn:
-        text = re.sub(worn, better, text)
+        text = worn.sub(better, text)
     return text
 
 
 def polish(asked: Asked) -> str:
     """The draft without worn words; of a retry the answer before, with its facts set right."""
-    return mended(asked) if asked.is_retry else _unworn(asked.part("draft"), asked)
+    return mended(asked) if asked.feedback else _unworn(asked.part("draft"), asked)
 
 
 def criticise(asked: Asked) -> str:
     """The verdict on a draft: its worn words, and done when it has none."""
-    worn = [word for pattern, _better in asked.words.worn for word in re.findall(pattern, asked.part("draft"))]
+    worn = [word for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
     points = [f"“{word.strip()}”" for word in dict.fromkeys(worn)]
     return json.dumps({"done": not points, "points": points}, ensure_ascii=False)
 
@@ -97,21 +119,20 @@ def criticise(asked: Asked) -> str:
 def rewrite(asked: Asked) -> str:
     """The selection, shorter, longer, or without worn words, by the instruction."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
-    found = [line.text for line in lines(selection, (), asked.chinese)]
-    if swap := words.pattern("swap").search(wish):
+    found, space = [line.text for line in lines(selection, (), asked.chinese)], words.said["space"]
+    if swap := words.patterns["swap"].search(wish):
         return re.sub(re.escape(swap[1]), lambda _: swap[2], selection, flags=re.IGNORECASE)
-    if words.pattern("shorter").search(wish):
+    if words.patterns["shorter"].search(wish):
         longest = sorted(found, key=len, reverse=True)[: max(1, (len(found) + 1) // 2)]
-        return words.said["space"].join(text for text in found if text in longest)
-    if words.pattern("longer").search(wish):
-        first, second = Random(asked.seed).sample(words.frames["pause"], k=2)
-        return words.said["space"].join([*found[:-1], first, *found[-1:], second])
+        return space.join(text for text in found if text in longest)
+    if words.patterns["longer"].search(wish):
+        return space.join([*found, *Random(asked.seed).sample(words.frames["pause"], k=2)])
     return _unworn(selection, asked)
 
 
 def outline(asked: Asked) -> str:
     """The headings and beats of the outline; without any the plan of a first chapter."""
-    found = [line for line in asked.part("outline").splitlines() if re.match(r"##+ ", line) or ITEM.match(line)]
+    found = [line for line in asked.part("outline").splitlines() if re.match(r"##+ ", line) or _ITEM.match(line)]
     return "\n".join(found) or f"## {asked.words.said['first']}\n{plan(asked)}"
 
 

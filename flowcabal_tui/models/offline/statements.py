@@ -1,0 +1,131 @@
+"""Statements of single sentences, found by the rows of a language: what a chapter adds, states, and contradictions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flowcabal_tui.models.offline.reading import PERSON, Line, Name
+from flowcabal_tui.models.offline.words import Row, Words
+
+Values = dict[str, Any]
+_CLAUSE: Final = re.compile("[,;:，；：—]")
+
+
+def stated(found: Sequence[Line], words: Words, kind: str) -> Iterator[Values]:
+    """What the rows of a kind give for each sentence, row by row, with the sentence as the quotation."""
+    for row in (row for row in words.rows if row.kind == kind):
+        for line in found:
+            for match in _matches(row, line, words)[:1]:
+                values = _values(row, line, match)
+                if [] not in values.values():
+                    yield {**values, "quote": line.text}
+
+
+def _matches(row: Row, line: Line, words: Words) -> list[re.Match[str]]:
+    """The places of the first form that fits, in a sentence that counts."""
+    text = line.masked
+    if row.unless.search(text) or row.around.search(line.paragraph) or not row.needs.search(text):
+        return []
+    found = next(filter(None, ([*form.finditer(text)] for form in row.form)), [])
+    return [match for match in found if row.reported or not words.patterns["untrue"].search(_clause(text, match))]
+
+
+def _clause(text: str, match: re.Match[str]) -> str:
+    """The clause in which a match begins."""
+    return _CLAUSE.split(text[: match.start()])[-1] + _CLAUSE.split(text[match.start() :])[0]
+
+
+def _values(row: Row, line: Line, match: re.Match[str]) -> Values:
+    spans = {"line": (0, len(line.text)), **{key: match.span(key) for key, said in match.groupdict().items() if said}}
+    groups = {key: line.text[start:end].strip("，,：: ") for key, (start, end) in spans.items()}
+    groups |= {key: line.at[spans[key][0]].chief for key in "ab" if key in spans}
+    values: Values = {}
+    for key, given in row.gives.items():
+        named = [line.named(*spans[group]) for group in given] if isinstance(given, list) else []
+        filled = given.format_map(groups) if isinstance(given, str) else given
+        values[key] = next(filter(None, named), []) if isinstance(given, list) else filled
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A state of a person or thing. `said` are its words, `start`/`end` the place of the value in `line`."""
+
+    subject: str
+    attribute: str
+    value: str
+    said: str
+    line: Line
+    start: int
+    end: int
+    row: Row
+
+    @property
+    def what(self) -> tuple[str, str]:
+        return self.subject, self.attribute
+
+
+def facts(found: Sequence[Line], words: Words) -> list[Fact]:
+    """The states of the sentences. Several values for one thing in a sentence are a change, not a state."""
+    kept: list[Fact] = []
+    for line in found:
+        here = [fact for row in words.rows if row.attribute for fact in _facts(line, row, words)]
+        values = [what for what, _value in {(fact.what, fact.value) for fact in here}]
+        kept += [fact for fact in here if values.count(fact.what) == 1]
+    return kept
+
+
+def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
+    """The states of a row; what is said in speech is none."""
+    text, needed = line.masked, row.needs.search(line.masked)
+    for match in _matches(row, line, words):
+        said = {**(needed.groupdict() if needed else {}), **match.groupdict()}
+        groups = {key: words.same.get(word.lower(), word.lower()) for key, word in said.items() if word}
+        start, end = match.span() if row.value else match.span("value")
+        subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, start)
+        if (
+            subject
+            and (subject.kind == PERSON or not row.person)
+            and text.count("“", 0, start) <= text.count("”", 0, start)
+        ):
+            attribute = row.attribute.format_map(groups)
+            yield Fact(subject.chief, attribute, row.value or groups["value"], match[0], line, start, end, row)
+
+
+def _nearest(line: Line, row: Row, at: int) -> Name | None:
+    """The name nearest before a place, else the first one after it."""
+    fitting = [place for place, name in line.at.items() if name.kind == PERSON or not row.person]
+    if row.near:
+        fitting = [place for place in fitting if not _CLAUSE.search(line.masked, *sorted((max(place, 0), at)))]
+    place = max((place for place in fitting if place < at), default=min(fitting, default=None))
+    return None if place is None else line.at[place]
+
+
+Clash = tuple[Fact, Fact]
+"""A fact of a draft, and the latest fact of a source that it disagrees with."""
+
+
+def clashes(draft: Sequence[Fact], sources: Sequence[Fact]) -> list[Clash]:
+    """Each fact of the draft that no source supports and a source contradicts; `sources` in story order."""
+    found: list[Clash] = []
+    for fact in draft:
+        said = [each for each in sources if each.what == fact.what and each.row.binds.search(each.line.masked)]
+        if said and fact.value not in {each.value for each in said}:
+            by_name = [each for each in said if -1 not in each.line.at]
+            found.append((fact, (by_name or said)[-1]))
+    return found
+
+
+def corrected(text: str, wrong: Sequence[Clash]) -> str:
+    """`text` with the source's words in place of each wrong value; where there is none, without the sentence."""
+    for fact, source in sorted(wrong, key=lambda clash: -(clash[0].line.start + clash[0].start)):
+        at = fact.line.start
+        if fact.row.value:
+            text = text[:at] + text[at + len(fact.line.text) :].lstrip(" ")
+        else:
+            told = source.line.masked[source.start : source.end]
+            text = text[: at + fact.start] + told + text[at + fact.end :]
+    return text
