@@ -19,9 +19,11 @@ from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.command_search import ranked, searched
 from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, synonyms
+from flowcabal_tui.tui.app.effects import acts_on_row
 from flowcabal_tui.tui.app.keyed import KEYED
 from flowcabal_tui.tui.app.palette import PaletteScreen
-from flowcabal_tui.tui.app.ways import PANE_OF
+from flowcabal_tui.tui.app.ways import PANE_OF, is_of_page
+from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.entities import EntitiesScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -35,6 +37,11 @@ SOUGHT = {
     "split": "browser.split", "拆分": "browser.split", "keys": "app.help", "快捷键": "app.help",
     "theme": "app.theme", "导出": "book.export", "undo": "book.changes", "校对": "book.proof",
     "setup": "home.wizard", "exprt": "book.export", "rename chapter": "chapters.rename",
+    "rename": "story.rename", "改名": "story.rename", "save": "manuscript.save", "保存": "manuscript.save",
+    "find a scene": "book.search", "why is this name in the prompt": "pane.context", "today": "book.words",
+    "今天": "book.words", "新建工作流": "workflows.build", "章节标题": "chapters.rename", "起点": "book.export",
+    "ask the book": "app.conversation", "对比版本": "manuscript.versions",
+    "how do I split my chapter": "manuscript.split",
 }  # fmt: skip
 
 
@@ -81,6 +88,30 @@ def test_synonyms_belong_to_commands_that_exist():
 def test_a_command_is_found_by_other_words(typed, wanted):
     rows = [searched(each) for each in all_commands()]
     assert wanted in [each.id for each in ranked(typed, rows)[:3]]
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_every_command_has_other_words_in_both_languages_and_each_finds_it(language):
+    use_language(language)
+    rows = [searched(each) for each in all_commands()]
+    for command in all_commands():
+        words = [each.strip() for each in synonyms().get(command.id, "").split("|")]
+        assert any(each.isascii() for each in words) and not all(each.isascii() for each in words), command.id
+        lost = [each for each in words if command.id not in [found.id for found in ranked(each, rows)[:5]]]
+        assert lost == [], command.id
+
+
+def test_the_nearest_of_equal_commands_comes_first():
+    everything = [searched(each) for each in all_commands()]
+    on_findings = [searched(each, is_near=each.id.startswith("findings.")) for each in all_commands()]
+    assert ranked("undo", everything)[0].id == "book.changes"
+    assert ranked("undo", on_findings)[0].id == "findings.undo"
+
+
+def test_commands_for_a_page_as_a_whole_decide_about_no_row():
+    whole = [each for each in all_commands() if is_of_page(each)]
+    assert "names.add" in [each.id for each in whole]
+    assert [each.id for each in whole if acts_on_row(each.id)] == []
 
 
 def app(bench: FakeWorkbench, tmp_path: Path) -> FlowCabalApp:
@@ -139,6 +170,29 @@ async def test_what_decides_about_a_row_goes_there_and_names_its_key(tmp_path):
             assert said(pilot)[-1].startswith(f"Look first, then press {key}:")
             await pilot.press("escape")
             await settled(pilot)
+
+
+async def test_what_needs_no_row_runs_on_the_page_that_was_opened_for_it(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await choose(pilot, "add a character")
+        assert isinstance(pilot.app.screen, FormScreen), "its form is open over the names"
+        assert not any(each.startswith("Look first") for each in said(pilot))
+
+
+async def test_what_concerns_a_row_waits_for_the_choice_of_the_row(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await choose(pilot, "names.edit")
+        assert isinstance(pilot.app.screen, EntitiesScreen)
+        assert said(pilot)[-1].startswith("Look first, then press e:")
+
+
+async def test_a_command_of_the_list_of_workflows_runs_there(tmp_path):
+    async with app(FakeWorkbench("en"), tmp_path).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await choose(pilot, "new workflow")
+        assert isinstance(pilot.app.screen, PromptLine)
 
 
 async def test_the_palette_of_a_page_goes_back_to_the_workspace(tmp_path):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import WorkerError
 
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -24,6 +27,7 @@ class CommandRunner:
     def __init__(self, app: FlowCabalApp, own_keys: Mapping[str, str]) -> None:
         self._app, self._own_keys = app, own_keys
         self._awaited: tuple[type[DOMNode], asyncio.Future[Screen[Any] | None]] | None = None
+        self._pressed = 0
 
     def screen_changed(self, screen: Screen[Any]) -> None:
         """A page that was waited for is there."""
@@ -31,7 +35,8 @@ class CommandRunner:
             self._awaited[1].set_result(screen)
 
     def give_up(self) -> None:
-        """Stops waiting for a command's place."""
+        """A key was pressed: stops waiting for a command's place."""
+        self._pressed += 1
         if self._awaited is not None:
             if not self._awaited[1].done():
                 self._awaited[1].set_result(None)
@@ -82,9 +87,10 @@ class CommandRunner:
     async def _reach(self, command: Command) -> DOMNode | None:
         """Goes to where the command works; None where that cannot be, or where the writer is to look first.
 
-        A page that was just opened names the key: what it shows must be seen before it is changed.
+        For a command about a row of a page that was just opened, its key is shown: the row must be chosen first.
         """
         from flowcabal_tui.tui.app.effects import acts_on_row
+        from flowcabal_tui.tui.app.ways import is_of_page
 
         workspace = self._app.departure.workspace
         if (obstacle := self._obstacle(command)) or workspace is None:
@@ -96,12 +102,22 @@ class CommandRunner:
         if command.owner is None:
             return workspace
         node = await self._show(workspace, command.owner)
-        is_page = self._app.screen is not workspace  # just opened: its rows are still being read
-        if node is not None and (is_page or acts_on_row(command.id)):
+        if isinstance(node, Screen) and is_of_page(command):
+            return await self._filled(node)
+        if node is not None and (isinstance(node, Screen) or acts_on_row(command.id)):
             key, words = command.shown_key(self._own_keys), _(command.words) or _(command.title)
             self._say(_("Look first, then press {key}: {words}").format(key=key, words=words))
             return None
         return node
+
+    async def _filled(self, page: Screen[Any]) -> Screen[Any] | None:
+        """Waits until a page that was just opened has read its rows; None when a key was pressed meanwhile."""
+        pressed = self._pressed
+        await _handled(self._app)
+        for each in [each for each in self._app.workers if each.node is page and each.is_running]:
+            with suppress(WorkerError):
+                await each.wait()
+        return page if pressed == self._pressed else None
 
     def _obstacle(self, command: Command) -> str:
         """Why the command cannot be reached from here; "" where it can."""
@@ -124,11 +140,23 @@ class CommandRunner:
             workspace.action_pane(pane)
             return workspace.query_one(f"#{pane}")
         way = opener(owner)
-        return await self._page(owner, way) if way is not None else None
+        if way is None:
+            return None
+        if issubclass(owner, Widget) and not issubclass(owner, Screen):
+            return await self._part(workspace, owner, way)
+        return await self._page(owner, way)
+
+    async def _part(self, workspace: WorkspaceScreen, owner: type[Widget], way: Command) -> DOMNode | None:
+        """Shows a part of the workspace that is not always there."""
+        if not any(each.is_on_screen for each in workspace.query(owner)):
+            if (place := self._here(way) or await self._reach(way)) is None:
+                return None
+            await self._app.run_action(way.action, place)
+            await _handled(self._app)
+        return next((each for each in workspace.query(owner) if each.display), None)
 
     async def _page(self, owner: type[DOMNode], way: Command) -> DOMNode | None:
         """Opens a page and waits until it is there."""
-        self.give_up()
         page: asyncio.Future[Screen[Any] | None] = asyncio.get_running_loop().create_future()
         place = self._here(way) or await self._reach(way)
         if place is None:

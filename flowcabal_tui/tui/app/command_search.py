@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from flowcabal_tui.locale import _
@@ -12,50 +13,100 @@ from flowcabal_tui.tui.app.commands import Command, synonyms
 _EXACT, _START, _WORD, _WITHIN, _LETTERS = 100, 80, 60, 40, 10
 _EXPLAINED, _PLACE = 0.4, 0.3
 """What the explanation and the place count beside the title and its synonyms."""
+_NEAR, _BOOK, _TEXT = 20, 15, 5
+"""Further points: keys of the pane or page with the focus; of the whole workspace; of the writer's own panes."""
+_WRITER: Final = frozenset(("Chapters", "Manuscript", "Output"))
 _FEW: Final = 3
 """Letters from which on some may be left out."""
+_SMALL: Final = frozenset(
+    (
+        "a",
+        "an",
+        "the",
+        "my",
+        "this",
+        "that",
+        "is",
+        "was",
+        "in",
+        "on",
+        "of",
+        "to",
+        "for",
+        "from",
+        "it",
+        "i",
+        "how",
+        "can",
+    )
+)
+"""Words that say nothing about a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The words of a command that are searched, in small letters."""
+    """The words of a command that are searched, in small letters; `worth` counts beside how well they fit."""
 
     command: Command
     titles: tuple[str, ...]
     others: tuple[str, ...]
     explained: str
     place: str
+    worth: int
 
 
-def searched(command: Command) -> Searched:
+def searched(command: Command, *, is_near: bool = False) -> Searched:
     """Its titles in English and in the language of the screen, its synonyms, its explanation and its place."""
     others = synonyms().get(command.id, "")
+    worth = _BOOK if command.owner is None else _NEAR if is_near else _TEXT * (command.place in _WRITER)
     return Searched(
         command,
         tuple(dict.fromkeys((_(command.title).casefold(), command.title.casefold(), command.id.casefold()))),
         tuple(each.strip().casefold() for each in others.split("|") if each.strip()),
         _(command.words).casefold(),
         _(command.place).casefold(),
+        worth,
     )
 
 
 def ranked(typed: str, rows: Sequence[Searched]) -> list[Command]:
-    """The matching commands, the best first; all of them, in their order, for an empty query."""
+    """The matching commands, the best first; all of them, in their order, for an empty query.
+
+    Where no command has every word, those with the most of them.
+    """
     query = " ".join(typed.casefold().split())
     if not query:
         return [row.command for row in rows]
-    scored = [(_score(query, row), -place, row.command) for place, row in enumerate(rows)]
-    return [command for score, _place, command in sorted(scored, key=lambda each: each[:2], reverse=True) if score]
+    words = [word for word in query.split(" ") if word not in _SMALL] or query.split(" ")
+    for score in (partial(_score, query, words), partial(_part, words)):
+        scored = [(fits + row.worth, -place, row.command) for place, row in enumerate(rows) if (fits := score(row))]
+        if scored:
+            return [command for _fits, _place, command in sorted(scored, key=lambda each: each[:2], reverse=True)]
+    return []
 
 
-def _score(query: str, row: Searched) -> float:
+def _score(query: str, words: Sequence[str], row: Searched) -> float:
     """How well a command fits: as a whole, or else every word of the query somewhere in it; 0: not."""
-    words = query.split(" ")
     each = [_best(word, row) for word in words]
     return max(_best(query, row), sum(each) / len(words) * 0.8 if all(each) else 0)
 
 
+def _part(words: Sequence[str], row: Searched) -> float:
+    """How well the words of the query fit that are in a name of the command; 0: less than half of them are."""
+    each = [fits for word in words if (fits := max(_fit(word, name) for name in row.titles + row.others)) >= _WITHIN]
+    return sum(each) / len(words) if 2 * len(each) >= len(words) else 0
+
+
 def _best(words: str, row: Searched) -> float:
+    """The best fit of these words; of words without blanks between them, such as Chinese ones, also of two parts."""
+    whole = _found(words, row)
+    if whole or words.isascii() or " " in words:
+        return whole
+    halves = ((_found(words[:at], row), _found(words[at:], row)) for at in range(1, len(words)))
+    return max((min(pair) and sum(pair) * 0.4 for pair in halves), default=0)
+
+
+def _found(words: str, row: Searched) -> float:
     named = max(_fit(words, name) for name in (*row.titles, *row.others))
     within = _EXPLAINED * _WITHIN if words in row.explained else 0
     return max(named, within, _PLACE * _WITHIN if words in row.place else 0)

@@ -54,7 +54,7 @@ class PaletteScreen(ModalScreen[Command | None]):
         super().__init__()
         rows = sorted(all_commands(), key=lambda each: here.get(each.id, len(here)))
         self._here, self._own_keys = here, own_keys
-        self._searched = [searched(each) for each in rows]
+        self._searched = [searched(each, is_near=each.id in here) for each in rows]
         self._shown: dict[str, Command] = {}
 
     def compose(self) -> ComposeResult:

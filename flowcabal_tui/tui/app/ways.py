@@ -11,6 +11,7 @@ from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.app.settings.page import SettingsScreen
 from flowcabal_tui.tui.book.browser import BrowserScreen
 from flowcabal_tui.tui.book.chapter_list import ChapterList
+from flowcabal_tui.tui.book.days import DaysScreen
 from flowcabal_tui.tui.book.kept import KeptScreen
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.proof import ProofScreen
@@ -61,9 +62,29 @@ _OPENED_BY: Final[dict[type[DOMNode], str]] = {
     EntitiesScreen: "story.names", EgoScreen: "names.graph", MentionsScreen: "names.mentions",
     RecordsScreen: "story.promises", ProposalsScreen: "story.proposals", FindingsScreen: "story.findings",
     ImpactScreen: "story.impact", WorkflowList: "workflow.template", WorkflowVersionsScreen: "workflows.versions",
-    BuildsScreen: "builds.open", BeatsPanel: "book.beats", SettingsScreen: "app.settings",
+    DaysScreen: "book.words", BuildsScreen: "builds.open", BeatsPanel: "book.beats", SettingsScreen: "app.settings",
 }  # fmt: skip
 """The id of the command that opens a page. What is not here opens by itself, such as a question."""
+
+_OF_PAGE: Final[dict[type[DOMNode], str]] = {
+    BrowserScreen: "add bring-back kept merge origin rename unfold versions volume", DaysScreen: "goals",
+    ProofScreen: "chapter repeats", KeptScreen: "book filter", QueueScreen: "done rebuild",
+    KnowledgeScreen: "find install", ConversationScreen: "level others", SettingsScreen: "add",
+    EntitiesScreen: "add filter kinds all character location plot-thread item organisation",
+    RecordsScreen: "add all filter order promises timeline facts",
+    ProposalsScreen: "chapter filter open waiting decided all",
+    FindingsScreen: "chapter check filter report sort waiting put-aside decided resolved all",
+    CommentsScreen: "add chapter filter kind open resolved lost all", PassesScreen: "add",
+    RevisionScreen: "passes rewrites", WorkflowList: "build example new", BuildsScreen: "build",
+    SearchScreen: "kind order", SentScreen: "template",
+}  # fmt: skip
+"""Ids, after the point, of commands for a page as a whole or for the open chapter: no row has to be chosen first."""
+
+
+def is_of_page(command: Command) -> bool:
+    """True for a command of a page that needs no row under the cursor."""
+    owner = command.owner
+    return owner is not None and command.id.partition(".")[2] in _OF_PAGE.get(owner, "").split()
 
 
 def opener(owner: type[DOMNode]) -> Command | None:

@@ -259,7 +259,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     # Changes
 
-    def _then(self, work: Awaitable[None], cursor: str | None = None) -> None:
+    def _then(self, work: Awaitable[object], cursor: str | None = None) -> None:
         """Does something with the book and shows what became of it, with the cursor on a row."""
 
         async def done() -> None:

@@ -15,6 +15,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import EditChapter, EditScene, MergeChapters, SplitChapter, WriteChapter
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.kept_controller import KeptController
+from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
@@ -125,13 +126,36 @@ class BrowserController:
         if volume is not None and volume != chapter.volume:
             await self._workbench.carry_out(EditChapter(chapter.id, volume=volume))
 
-    async def split(self, chapter: Chapter, at: int) -> None:
-        """Asks for the title of the new chapter."""
+    @on_key("manuscript.split", group="looking")
+    async def split_here(self) -> None:
+        """Splits the open chapter at the cursor of the editor, with its unsaved text, and opens the new chapter."""
+        self._view.show_pane("manuscript")
+        pane = self._screen.query_one(ManuscriptPane)
+        text, at, was_editing = pane.text, pane.place, pane.face == "edit"
+        pane.edit()
+        if not was_editing or not text[:at].strip() or not text[at:].strip():
+            if pane.face == "edit":
+                words = _("Put the cursor where the new chapter begins, then press Shift+F2.")
+                self._screen.notify(words, markup=False)
+            return
+        if self.book.chapter is not None and (unsaved := pane.take_unsaved()) is not None:
+            await self.book.save(self.book.chapter.id, *unsaved)
+        if (chapter := self.book.chapter) is None or pane.take_unsaved() is not None:
+            return
+        if (new := await self.split(chapter, at)) is not None:
+            await self._open_at(new, -1, -1)
+
+    async def split(self, chapter: Chapter, at: int) -> ChapterId | None:
+        """Asks for the title of the new chapter, and returns the chapter; None where it was not split."""
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
         asked = _("Split {title}?").format(title=one_line(chapter.title))
-        if title and await may_spend(self._screen, self._workbench, asked):
-            await self._workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
-            self._screen.notify(_("Split. `m` on the first part merges the two again."), markup=False)
+        if not title or not await may_spend(self._screen, self._workbench, asked):
+            return None
+        new = await self._workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
+        self._screen.notify(
+            _("Split. In the manuscript (`M`), `m` on the first part merges the two again."), markup=False
+        )
+        return ChapterId(str(new))
 
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
         """Asks first. Refuses while the second chapter has unsaved text, which nobody would see afterwards."""

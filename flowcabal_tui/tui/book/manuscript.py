@@ -217,8 +217,6 @@ class ManuscriptPane(Vertical):
         self.query_one(DiffView).set_texts(before, self._proposal.after)
         self._turn_to("proposal")
 
-    # Places in the text
-
     def _need_chapter(self) -> Chapter | None:
         """The chapter that is shown. Where there is none, a notice says how to add one."""
         if self._chapter is None:
@@ -261,8 +259,6 @@ class ManuscriptPane(Vertical):
         if (chapter := self._need_chapter()) is not None:
             origin = paragraph_with(self._text_in_view().text, self.place)
             self.post_message(OriginRequested(chapter.id, *origin))
-
-    # States
 
     def _close_chapter(self) -> None:
         self._report_typed()
@@ -331,8 +327,6 @@ class ManuscriptPane(Vertical):
             self.is_unsaved = self._known is not None and self.text != self._known.saved
             self._refresh_head()
 
-    # Keys
-
     def action_edit(self) -> None:
         """Open the editor."""
         self.edit()
@@ -348,13 +342,17 @@ class ManuscriptPane(Vertical):
         if self.is_unsaved:
             self.notify(_("Your text is not saved yet. It is kept as a draft; Ctrl+s saves it."), markup=False)
 
+    def take_unsaved(self) -> tuple[str, int | None] | None:
+        """The unsaved text, which is to be saved now, and the version it was typed over; None: there is none."""
+        self._report_typed()
+        return (self._known.post(), self._known.base) if self._known and self._known.is_unsaved else None
+
     def action_save(self) -> None:
         """Ask to keep the text."""
-        self._report_typed()
-        if self._known is None or not self._known.is_unsaved:
+        if self._chapter is None or (unsaved := self.take_unsaved()) is None:
             self.notify(_("There is nothing new to save."), markup=False)
             return
-        self.post_message(self.SaveRequested(self._known.chapter.id, self._known.post(), self._known.base))
+        self.post_message(self.SaveRequested(self._chapter.id, *unsaved))
 
     def action_discard(self) -> None:
         """Throw unsaved text away after a question, and show the saved text."""
