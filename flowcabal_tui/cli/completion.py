@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from flowcabal_tui.cli.parser import parser
+from flowcabal_tui.cli.terminal import say
 
 
 def _options() -> dict[str, list[str]]:
@@ -16,6 +17,12 @@ def _options() -> dict[str, list[str]]:
                 for name, sub in action.choices.items()
             }
     return {}
+
+
+def completion(arguments: argparse.Namespace) -> int:
+    """Prints the script of a shell."""
+    say(script(arguments.shell))
+    return 0
 
 
 def script(shell: str) -> str:

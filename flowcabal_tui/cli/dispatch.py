@@ -8,23 +8,24 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.argparse_words import Parser
 from flowcabal_tui.cli.commands import COMMANDS
-from flowcabal_tui.cli.old_names import with_new_names
 from flowcabal_tui.cli.screen_arguments import screen_parser
 from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, use_language
 
-Handler = Callable[[Namespace], Coroutine[Any, Any, int]]
 INTERRUPTED: Final = 128 + signal.SIGINT
 TERMINATED: Final = 128 + signal.SIGTERM
+OLD_FLAGS: Final[Mapping[tuple[str, str], str]] = {("import", "--last"): "--first"}
+"""The new name of a flag, by its command and its old name. A row stays for one release."""
 
 
 def dispatch(given: Sequence[str]) -> int:
@@ -73,6 +74,21 @@ def _parser(words: Sequence[str]) -> Parser:
     return parser()
 
 
+def with_new_names(words: Sequence[str], commands: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """Returns the words of a command line with new names, and the new name of each old one that it had.
+
+    Words after `--` are values and stay as they are.
+    """
+    command = next((word for word in words if word in commands), "")
+    end = words.index("--") if "--" in words else len(words)
+    new, replaced = list(words), {}
+    for place, word in enumerate(words[:end]):
+        old, equals, value = word.partition("=")
+        if flag := OLD_FLAGS.get((command, old)):
+            new[place], replaced[old] = f"{flag}{equals}{value}", flag
+    return new, replaced
+
+
 def _with_new_names(words: Sequence[str]) -> Sequence[str]:
     """The words with new names for old ones; each that was replaced gets a note on standard error."""
     words, replaced = with_new_names(words, COMMANDS)
@@ -108,16 +124,10 @@ def _output_error(error: OSError) -> FlowCabalError:
 
 
 def _run(arguments: Namespace) -> int:
-    if arguments.command in ("open", "demo"):
-        from flowcabal_tui.cli.screen import show
-
-        return show(arguments)
-    if arguments.command == "completion":
-        from flowcabal_tui.cli.completion import script
-
-        say(script(arguments.shell))
-        return 0
-    return asyncio.run(_until_terminated(_handler(arguments.command)(arguments)))
+    """Imports the module of the command and calls its function, on an event loop where it is a coroutine."""
+    module, _dot, function = COMMANDS[arguments.command].rpartition(".")
+    code: int | Coroutine[Any, Any, int] = getattr(import_module(f"flowcabal_tui.cli.{module}"), function)(arguments)
+    return code if isinstance(code, int) else asyncio.run(_until_terminated(code))
 
 
 async def _until_terminated(work: Coroutine[Any, Any, int]) -> int:
@@ -135,150 +145,3 @@ async def _until_terminated(work: Coroutine[Any, Any, int]) -> int:
         if terminated.is_set():
             return TERMINATED
         raise
-
-
-def _handler(command: str) -> Handler:
-    if command in ("run", "execute", "decide"):
-        from flowcabal_tui.cli import running
-
-        return {"run": running.run, "execute": running.execute, "decide": running.decide}[command]
-    if command in ("build", "update", "builds"):
-        from flowcabal_tui.cli import building
-
-        return {"build": building.build, "update": building.update, "builds": building.builds}[command]
-    if command == "ask":
-        from flowcabal_tui.cli.asking import ask
-
-        return ask
-    if command == "session":
-        from flowcabal_tui.cli.session.command import session
-
-        return session
-    if command == "bench":
-        from flowcabal_tui.cli import bench
-
-        return bench.measure
-    if command == "knowledge":
-        from flowcabal_tui.cli.knowledge_install import knowledge
-
-        return knowledge
-    if command == "trust":
-        from flowcabal_tui.cli.trusting import trust
-
-        return trust
-    if command in ("search", "blame", "actions"):
-        from flowcabal_tui.cli import searching
-
-        return {"search": searching.search, "blame": searching.blame, "actions": searching.actions}[command]
-    if command == "profile":
-        from flowcabal_tui.cli import profiles
-
-        return profiles.profile
-    if command == "outline":
-        from flowcabal_tui.cli.outlining import outline
-
-        return outline
-    if command in ("findings", "check"):
-        from flowcabal_tui.cli import findings
-
-        return {"findings": findings.findings, "check": findings.check}[command]
-    if command in ("proof", "scenes"):
-        from flowcabal_tui.cli import proofing
-
-        return {"proof": proofing.proof, "scenes": proofing.scenes}[command]
-    if command == "names":
-        from flowcabal_tui.cli.names import names
-
-        return names
-    if command == "words":
-        from flowcabal_tui.cli.counting import words
-
-        return words
-    if command == "impact":
-        from flowcabal_tui.cli.impact import impact
-
-        return impact
-    if command == "candidates":
-        from flowcabal_tui.cli.candidates import candidates
-
-        return candidates
-    if command == "comments":
-        from flowcabal_tui.cli.comments import comments
-
-        return comments
-    if command == "revise":
-        from flowcabal_tui.cli.revising import revise
-
-        return revise
-    if command in ("lock", "unlock", "passes"):
-        from flowcabal_tui.cli import revision
-
-        return {"lock": revision.lock, "unlock": revision.lock, "passes": revision.passes}[command]
-    if command == "proposals":
-        from flowcabal_tui.cli.proposals import proposals
-
-        return proposals
-    if command in ("runs", "replay"):
-        from flowcabal_tui.cli import history
-
-        return {"runs": history.runs, "replay": history.replay}[command]
-    if command == "simulate":
-        from flowcabal_tui.cli.simulating import simulate
-
-        return simulate
-    if command in ("doctor", "models", "config"):
-        from flowcabal_tui.cli import settings
-
-        return {"doctor": settings.doctor, "models": settings.models, "config": settings.config}[command]
-    if command in ("import", "bootstrap", "references"):
-        from flowcabal_tui.cli import importing
-
-        return {
-            "import": importing.import_,
-            "bootstrap": importing.bootstrap,
-            "references": importing.references,
-        }[command]
-    if command in ("new", "export", "keep"):
-        from flowcabal_tui.cli import writing
-
-        return {
-            "new": writing.new,
-            "export": writing.export,
-            "keep": writing.keep,
-        }[command]
-    if command in ("delete", "undelete", "rebuild", "purge", "backup", "restore"):
-        from flowcabal_tui.cli import upkeep
-
-        return {
-            "delete": upkeep.delete,
-            "undelete": upkeep.delete,
-            "rebuild": upkeep.rebuild,
-            "purge": upkeep.purge,
-            "backup": upkeep.backup,
-            "restore": upkeep.restore_command,
-        }[command]
-    if command in ("changes", "undo"):
-        from flowcabal_tui.cli import changing
-
-        return {"changes": changing.changes, "undo": changing.undo}[command]
-    if command == "rescue":
-        from flowcabal_tui.cli.rescuing import rescue
-
-        return rescue
-    if command in ("validate", "convert", "render", "schema"):
-        from flowcabal_tui.cli import checking, converting
-
-        return {
-            "validate": checking.validate_command,
-            "convert": converting.convert,
-            "render": converting.render,
-            "schema": converting.schema,
-        }[command]
-    from flowcabal_tui.cli import context, reading
-
-    return {
-        "status": reading.status,
-        "chapters": reading.chapters,
-        "workflows": reading.workflows,
-        "context": context.context,
-    }[command]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
 from flowcabal_tui.cli.argparse_words import Parser
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
-from flowcabal_tui.cli.asking_arguments import ask_arguments
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
-from flowcabal_tui.cli.candidate_arguments import candidate_arguments
 from flowcabal_tui.cli.commands import TRUSTING
 from flowcabal_tui.cli.context_arguments import bench_arguments, check_arguments, context_arguments
-from flowcabal_tui.cli.knowledge_arguments import knowledge_arguments
 from flowcabal_tui.cli.revision_arguments import comments_arguments, lock_arguments, passes_arguments, revise_arguments
 from flowcabal_tui.cli.run_arguments import inputs_arguments, run_arguments
 from flowcabal_tui.cli.screen_arguments import add_demo, add_open, top_parser
 from flowcabal_tui.cli.story_arguments import (
+    ask_arguments,
+    candidate_arguments,
     check_chapters_arguments,
     export_arguments,
     findings_arguments,
@@ -30,6 +30,7 @@ from flowcabal_tui.cli.story_arguments import (
 from flowcabal_tui.domain.search import SEARCH_KINDS
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.memory import RebuildPart
+from flowcabal_tui.viking.install_tools import ToolName
 
 
 def parser() -> Parser:
@@ -358,3 +359,22 @@ def _bench(commands: argparse._SubParsersAction[Parser]) -> None:
     chronicle.add_argument("--language", choices=("zh", "en"), default="zh", help=_("its language"))
     chronicle.add_argument("--fresh", action="store_true", help=_("rebuild its memory"))
     chronicle.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+
+
+def knowledge_arguments(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """Adds `knowledge` with what it can do."""
+    named = add("knowledge", _("the knowledge server for search by meaning: install it, remove it"))
+    commands = named.add_subparsers(dest="what", required=True, metavar=_("COMMAND"))
+
+    def one(name: str, words: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=words, description=words)
+
+    status = one("status", _("which knowledge server is used, and what was installed; 1: none"))
+    status.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+    install = one("install", _("install it into a folder of your own; shows size, licence and host, and asks"))
+    words = _("what fetches it (default: uv where it is installed and you have no settings of pip; else pip)")
+    install.add_argument("--with", dest="tool", choices=get_args(ToolName), help=words)
+    install.add_argument("--again", action="store_true", help=_("install it again"))
+    remove = one("remove", _("delete what was installed; books stay as they are"))
+    for command in (install, remove):
+        command.add_argument("--yes", action="store_true", help=_("ask nothing"))

@@ -1,4 +1,4 @@
-"""The arguments of `proposals`, `findings`, `check`, `impact`, `names` and `outline`."""
+"""The arguments of `proposals`, `findings`, `check`, `impact`, `names`, `outline`, `ask` and `candidates`."""
 
 from __future__ import annotations
 
@@ -196,3 +196,41 @@ def outline_arguments(outline: argparse.ArgumentParser) -> None:
     words = _("by rule: which names of the beats are in the text, of --chapter or counted for each chapter")
     outline.add_argument("--progress", action="store_true", help=words)
     outline.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+
+
+def ask_arguments(command: argparse.ArgumentParser) -> None:
+    """The question, the texts sent with it, and the conversation that it continues."""
+    command.add_argument("project", type=path, metavar=_("PROJECT"), help=_("the project's folder"))
+    command.add_argument("question", metavar=_("QUESTION"), help=_("about the book, in your words"))
+    chapter = _("send the text of this chapter with it; may be given again")
+    command.add_argument("--chapter", type=whole, action="append", default=[], metavar="N", help=chapter)
+    goes_on = _("continue this conversation; without it a new one begins")
+    command.add_argument("--conversation", default="", metavar="ID", help=goes_on)
+    command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
+
+
+def candidate_arguments(compared: argparse.ArgumentParser) -> None:
+    """The candidates to compare, and the writer's decision."""
+    words = _("a comparison or a waiting question; without one, what can be compared is listed")
+    compared.add_argument("comparison", nargs="?", metavar=_("COMPARISON"), help=words)
+    compared.add_argument("--workflow", metavar=_("WORKFLOW"), help=_("with --node: the outputs of a step"))
+    compared.add_argument("--node", metavar=_("NODE"), help=_("the step whose outputs are compared"))
+    compared.add_argument("--chapter", type=whole, metavar="N", help=_("with --node: for the chapter at this place"))
+    word = compared.add_mutually_exclusive_group()
+    word.add_argument("--choose", metavar="A", help=_("choose this candidate, by its letter"))
+    words = _("these are equally good; the first of them goes on")
+    word.add_argument("--tie", nargs="+", default=[], metavar="A", help=words)
+    word.add_argument("--none", action="store_true", help=_("none of them is good enough"))
+    words = _("put these paragraphs together: A1, B2 or whole candidates")
+    word.add_argument("--take", nargs="+", default=[], metavar="A1", help=words)
+    word.add_argument("--compose", type=path, metavar="FILE", help=_("the text of this file, made of the candidates"))
+    word.add_argument("--undo", action="store_true", help=_("take the choice back"))
+    word.add_argument("--more", type=whole, metavar="N", help=_("write N further candidates, for money"))
+    word.add_argument("--sift", action="store_true", help=_("check the facts of each candidate by rule"))
+    word.add_argument("--outcomes", action="store_true", help=_("how often each prompt and model won, tied and lost"))
+    compared.add_argument("--model", action="store_true", help=_("with --sift: also by the agents' model, for money"))
+    words = _("with --take or --compose: have the sentences at the seams changed, for money, and print the changes")
+    compared.add_argument("--seams", action="store_true", help=words)
+    compared.add_argument("--accept", nargs="+", type=whole, default=[], metavar="N", help=_("with --seams: use these"))
+    compared.add_argument("--yes", action="store_true", help=_("start without asking"))
+    compared.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
@@ -15,7 +15,7 @@ from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.prompt_text import block_paths, references
 from flowcabal_tui.domain.refusals import refusal
-from flowcabal_tui.domain.workflow import Node, Workflow
+from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.registry import kind_named, kinds
@@ -117,3 +117,29 @@ def last_nodes(graph: Dependencies) -> tuple[NodeId, ...]:
     """Nodes that nothing depends on, in the document's order."""
     used = {source for sources in graph.values() for source in sources}
     return tuple(node for node in graph if node not in used)
+
+
+def prompt_at(nodes: Sequence[Node], path: NodeId) -> tuple[Node, PromptParams] | None:
+    """The node and its parameters; None where the path leads through another workflow, or to no prompt.
+
+    If a node has bodies for the first and for later rounds, the first round selects the first body, later rounds the
+    last.
+    """
+    name, *inside = path.split("/", 2)
+    found = [node for node in nodes if node.id == name]
+    if not found:
+        return None
+    try:
+        kind, params = kind_and_params(found[0])
+    except WorkflowError:
+        return None
+    if not inside:
+        return (found[0], params) if isinstance(params, PromptParams) else None
+    if len(inside) < 2:
+        return None
+    part, rest = inside
+    bodies = [body for field, body in kind.bodies(params) if field == part] or [
+        body for _field, body in kind.bodies(params)
+    ]
+    ways = [way for body in bodies if (way := prompt_at(body.nodes, NodeId(rest))) is not None]
+    return None if not ways else ways[0] if part in ("0", "1") else ways[-1]

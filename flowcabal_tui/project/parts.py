@@ -9,13 +9,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.errors import ProjectDamaged
+from flowcabal_tui.locale import _
+from flowcabal_tui.manuscript.mirror import MIRROR_NAME
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.missing import require_database
 from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
 from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_STATE
 from flowcabal_tui.settings.project_file import ProjectSettings, load_project
 from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
+from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.system.files import Modes
 
 if TYPE_CHECKING:
@@ -227,3 +231,27 @@ class Parts:
         await base.store.close()
         if self.log is not None:
             close_log(self.log)
+
+
+def require_database(folder: Path) -> None:
+    """Raises ProjectDamaged where the database is missing or empty although chapters lie in the manuscript folder."""
+    file = folder / PROJECT_STATE / DATABASE
+    try:
+        there = file.stat().st_size > 0
+    except OSError:
+        there = False
+    if there:
+        return
+    try:
+        chapters = sum(MIRROR_NAME.fullmatch(path.name) is not None for path in (folder / MANUSCRIPT).iterdir())
+    except OSError:
+        chapters = 0
+    if not chapters:
+        return
+    title = _("The project's database is empty: {file}") if file.exists() else _("The project has no database: {file}")
+    advice = _("`flowcabal-tui rescue {project} --to FOLDER` extracts what is intact, and makes a new project from it.")
+    raise ProjectDamaged(
+        title.format(file=file),
+        _("Its manuscript folder contains {n} chapters. Nothing was opened or changed.").format(n=chapters),
+        advice.format(project=folder),
+    )

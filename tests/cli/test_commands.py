@@ -8,11 +8,13 @@ import subprocess
 import sys
 import unicodedata
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from flowcabal_tui import __version__
+from flowcabal_tui.cli.commands import COMMANDS
 from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.store.file.lock import ProjectLock
@@ -31,6 +33,12 @@ def test_words_that_are_no_command_end_with_2(call: Call, tmp_path: Path) -> Non
     assert call("run").code == 2
     assert call("export", tmp_path).code == 2
     assert call("chapters", tmp_path).code == 2
+
+
+def test_each_command_has_a_function() -> None:
+    for place in COMMANDS.values():
+        module, _dot, function = place.rpartition(".")
+        assert callable(getattr(import_module(f"flowcabal_tui.cli.{module}"), function)), place
 
 
 def test_the_screen_needs_a_terminal(demo: Path) -> None:

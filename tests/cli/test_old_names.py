@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.cli.commands import COMMANDS
-from flowcabal_tui.cli.old_names import OLD_FLAGS, with_new_names
+from flowcabal_tui.cli.dispatch import OLD_FLAGS, with_new_names
 from flowcabal_tui.cli.parser import parser
 from tests.cli.conftest import Call, Make
 from tests.project.desk import write_chapters

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.dialects.report import DialectError
-from flowcabal_tui.dialects.velvetflow.planner.coverage import missing_points, read_coverage
 from flowcabal_tui.dialects.velvetflow.planner.repair import MOST_INDEX, mended
 from flowcabal_tui.dialects.velvetflow.planner.schemas import fields_of, param_tools, structure_tools
-from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton, references
+from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton, missing_points, read_coverage, references
 from flowcabal_tui.dialects.velvetflow.planner.structure import StructureTools
 
 Json = dict[str, Any]

@@ -19,10 +19,9 @@ from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
 from flowcabal_tui.agents.tool_calls import MOST_ARGUMENTS, read_arguments
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
-from flowcabal_tui.dialects.velvetflow.planner.coverage import coverage_request, missing_points, read_coverage
 from flowcabal_tui.dialects.velvetflow.planner.repair import mended
 from flowcabal_tui.dialects.velvetflow.planner.schemas import param_tools, repair_tools, said, structure_tools
-from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton
+from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton, coverage_request, missing_points, read_coverage
 from flowcabal_tui.dialects.velvetflow.planner.structure import Search, StructureTools, error
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError
 from flowcabal_tui.domain.model_calls import Message, ModelRequest, Tool, ToolCall

@@ -17,6 +17,7 @@ from flowcabal_tui.agents.conversation.messages import PROMPT, messages_of, with
 from flowcabal_tui.agents.conversation.places import citations
 from flowcabal_tui.agents.conversation.talk import ANSWER_TOKENS, Asked, Talk
 from flowcabal_tui.agents.conversation.tools import TalkTools, tools_at
+from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.conversation import (
     AskQuote,
     Chip,
@@ -31,14 +32,14 @@ from flowcabal_tui.domain.conversation import (
 )
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
 from flowcabal_tui.domain.ids import ChapterId, RunId
-from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_calls import Answer, ModelRequest
 from flowcabal_tui.domain.proposals import Proposal, ProposalId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import bound_of_request
+from flowcabal_tui.models.collect import TEXT_ARRIVES
 from flowcabal_tui.project.conversation.changing import ProjectChanges
-from flowcabal_tui.project.conversation.model import HeardModel
 from flowcabal_tui.project.conversation.reading import ProjectBook
 from flowcabal_tui.project.words import money
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
@@ -274,3 +275,17 @@ class _Journal:
         if not turn.stop:
             await self._parts.store.conversations.put(turn)
             self._parts.base.emit(TurnChanged(self._identity, self._number, "in_progress"))
+
+
+class HeardModel:
+    """Implements the conversation's `TalkingModel`. `model` gives the agents' model; it raises ModelError."""
+
+    def __init__(self, model: Callable[[], PaidOnce]) -> None:
+        self._model = model
+
+    async def answer(self, request: ModelRequest, heard: Callable[[str], None]) -> Answer:
+        before = TEXT_ARRIVES.set(heard)
+        try:
+            return await self._model().answer(request)
+        finally:
+            TEXT_ARRIVES.reset(before)

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.versions import NodeVersion
 from flowcabal_tui.domain.workflow import PromptParams, VirtualBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
-from flowcabal_tui.nodes.prompts import prompt_at
+from flowcabal_tui.nodes.graph import prompt_at
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs.versions import OutputVersions, name_of
 from flowcabal_tui.project.workflows.overrides import overridden

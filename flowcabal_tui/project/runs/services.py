@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import cache
 from typing import get_args
 
@@ -11,11 +12,11 @@ from flowcabal_tui.agents.context.agent import ContextAgent
 from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.demo import BookLanguage, templates
 from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase
-from flowcabal_tui.project.book.references import PinnedReferences
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.parts import MemoryParts
 from flowcabal_tui.project.runs.doubts import Doubts
@@ -25,6 +26,7 @@ from flowcabal_tui.project.workflows.actions import ProjectActions
 from flowcabal_tui.runner.ports import ContextPort
 from flowcabal_tui.runner.scope import Services
 from flowcabal_tui.settings.seal import user_seal
+from flowcabal_tui.store.book.references import References
 
 
 @cache
@@ -90,3 +92,18 @@ class RunServices:
             endpoint=base.models.endpoint,
             asks_scene=base.settings.agents.scene,
         )
+
+
+class PinnedReferences:
+    """Implements the Context agent's `ReferenceBooks`, as of a generation."""
+
+    def __init__(self, references: References, generation: Generation, *, always: bool) -> None:
+        self._references, self._generation, self.always = references, generation, always
+
+    async def books(self) -> tuple[Reference, ...]:
+        return await self._references.all(self._generation)
+
+    async def search(
+        self, terms: Sequence[str], limit: int, book: ReferenceId | None = None
+    ) -> tuple[ReferenceHit, ...]:
+        return await self._references.search(terms, limit, book, self._generation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.domain.errors import Gone, VersionConflict
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion, ImportedChapter
-from flowcabal_tui.domain.memory import META_NAMES, Curated, MetaName
+from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Curated, MetaName
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.text import clean, clean_line, digest, says_same
 from flowcabal_tui.locale import _
@@ -28,7 +28,6 @@ from flowcabal_tui.store.rows.comments import add_comments
 from flowcabal_tui.store.rows.generations import NOW, next_generation
 from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.outline import LINKS, book_outline, links_text
-from flowcabal_tui.store.rows.same_text import follow_same_text
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
@@ -358,3 +357,17 @@ def _require_newest(connection: sqlite3.Connection, subject: str, expected: int 
         _("It has version {now}; the edit was made on version {then}.").format(now=now, then=expected),
         _("Compare the two and save again; nothing was overwritten."),
     )
+
+
+_BY_RULE: Final = frozenset(("mirror", "index", "knowledge"))
+
+
+def follow_same_text(
+    connection: sqlite3.Connection, chapter: str, before: Digest, now: Digest, tasks: Iterable[BackgroundTask]
+) -> list[BackgroundTask]:
+    """Links summaries, profiles and checks of the text `before` to the text `now`. Returns those of the tasks that call
+    no model."""
+    old, new = f'"{chapter}":"{before}"', f'"{chapter}":"{now}"'
+    connection.execute("UPDATE derived SET rests=replace(rests, ?, ?) WHERE instr(rests, ?)", (old, new, old))
+    connection.execute("UPDATE OR IGNORE checked SET digest=? WHERE chapter=? AND digest=?", (now, chapter, before))
+    return [task for task in tasks if task.kind in _BY_RULE]

@@ -6,6 +6,7 @@ chapter to another.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,6 @@ from flowcabal_tui.store.rows.changes import begin_change
 from flowcabal_tui.store.rows.comments import move_comments
 from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.outline import LINKS, links_text, read_links
-from flowcabal_tui.store.rows.partings import keep_parting, kept_parting
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks, no_tasks
 from flowcabal_tui.store.rows.texts import (
     NewVersion,
@@ -194,3 +194,20 @@ def _joined(one: str, two: str, between: str | None) -> str:
 def _text(connection: sqlite3.Connection, chapter: ChapterId) -> tuple[Chapter, str]:
     known, newest = chapter_now(connection, chapter), latest(connection, chapter)
     return known, get_text(connection, newest.digest) if newest else ""
+
+
+def keep_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId, between: str) -> None:
+    """Stores the text that a split removed between the two."""
+    value = json.dumps({"first": first, "between": between})
+    connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (_key(second), value))
+
+
+def kept_parting(connection: sqlite3.Connection, first: ChapterId, second: ChapterId) -> str | None:
+    """The text that a split removed between the two; None where they were never one."""
+    row = connection.execute("SELECT json FROM value WHERE key=?", (_key(second),)).fetchone()
+    kept = json.loads(row[0]) if row else {}
+    return str(kept["between"]) if kept.get("first") == first else None
+
+
+def _key(second: ChapterId) -> str:
+    return f"parting/{second}"

@@ -15,23 +15,25 @@ from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingRow, 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.finding_words import compared_words, report_words
+from flowcabal_tui.project.finding_words import check_title, compared_words, report_words
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.views import SourceText
+from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
+    CheckChapters,
     DecideFindings,
     StopChecking,
     SwitchRule,
 )
 from flowcabal_tui.protocol.story import UndoDecision
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.check_questions import agrees_to_switch, chosen_check
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, STYLE, TABS
 from flowcabal_tui.tui.story.finding_keys import STATES as STATES_SHOWN
@@ -40,6 +42,7 @@ from flowcabal_tui.tui.story.finding_list import FindingList
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
 from flowcabal_tui.tui.story.record_forms import fact_form
+from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 
@@ -311,3 +314,27 @@ class FindingsScreen(FilteredPage):
             await self.access.word_on_findings(command)
             self._checking = None
             await self.reload()
+
+
+async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
+    """The chapters to check, by rule or by a model after a quote. `position` is of the open chapter, 0: none is
+    open."""
+    choices = [("rules", _("all chapters by rule: costs nothing"))]
+    if position:
+        choices.append(("one", _("the open chapter, also by the agents' model")))
+    choices.append(("all", _("all chapters, also by the agents' model")))
+    chosen: str | None = await page.app.push_screen_wait(ChooseScreen(_("Check what?"), tuple(choices)))
+    if chosen is None or chosen == "rules":
+        return None if chosen is None else CheckChapters()
+    place = position if chosen == "one" else None
+    quote = await page.access.quote_check(place, place)
+    agreed = await page.confirm(_("Check by the agents' model?"), "\n".join(spend_lines(quote, asks=False)))
+    return CheckChapters(place, place, model=True) if agreed else None
+
+
+async def agrees_to_switch(page: StoryPage, command: SwitchRule) -> bool:
+    """The writer's answer."""
+    if command.on:
+        return await page.confirm(_("Switch this rule on again?"), check_title(command.rule))
+    told = check_title(command.rule) + "\n" + _("Its findings that you did not decide are withdrawn.")
+    return await page.confirm(_("Switch this rule off for this book?"), told)
