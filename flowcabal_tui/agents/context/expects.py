@@ -10,6 +10,7 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import HIDDEN
 from flowcabal_tui.agents.context.viewpoint import VeiledView, look_through
 from flowcabal_tui.agents.ports import MemoryView
+from flowcabal_tui.agents.words import word_groups
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import LONGEST_CHAPTER, usual_length
 
@@ -22,8 +23,9 @@ _LAST: Final = 3
 """Chapters before this one that tell voice and tense."""
 _SPOKEN: Final = re.compile(r"“[^“”]*”|「[^「」]*」|『[^『』]*』|\"[^\"\n]*\"")
 _FIRST_EN: Final = re.compile(r"\b(?:I|me|my|myself)\b")
-_PAST: Final = re.compile(r"\b(?:was|were|had|did|said|went|came|looked|took|stood|knew|thought|felt|made)\b")
-_PRESENT: Final = re.compile(r"\b(?:is|are|has|does|says|goes|comes|looks|takes|stands|knows|thinks|feels|makes)\b")
+_TENSES: Final = word_groups("tenses.en")
+_PAST: Final = re.compile(rf"\b(?:{'|'.join(_TENSES['past'])})\b")
+_PRESENT: Final = re.compile(rf"\b(?:{'|'.join(_TENSES['present'])})\b")
 _WORD: Final = re.compile(r"\b\w+\b")
 _SHARE_EN: Final = 0.015
 _SHARE_ZH: Final = 0.008

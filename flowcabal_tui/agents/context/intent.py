@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.agents.context.scene import SceneTexts, kind_of, merged, named_in, place_of, present, time_of
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import word_list, words_of
 from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 
 _HAN_RUN: Final = re.compile(r"[\u3007\u4e00-\u9fff]{2,}")
-EMPTY_HAN: Final = frozenset(
-    "的了着是不在这那我你他她它们么吗呢吧啊些个都没有又便就也将把被让给向对与和跟从之其而且若如虽或但以为于所"
-    "请写章回字节段第本一二三四五六七八九十要求根据下面以上内容"
-)
+EMPTY_HAN: Final = frozenset("".join(words_of("empty.zh")))
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]{3,}")
 _CAPITAL: Final = re.compile(r"(?<=[a-z,;’\n] )[A-Z\u00c0-\u00de][\w\u00df-\u00ff-]{2,}")
 _EMPTY_WORDS: Final = word_list("empty.en")

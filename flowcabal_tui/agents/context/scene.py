@@ -10,54 +10,26 @@ from typing import Any, Final, cast
 
 from flowcabal_tui.agents.context.candidates import Candidate
 from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.context import SCENE_FIELDS, Scene, SceneField, SceneKind, SceneOrigin
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.locale import _
 
-_CUES: Final[tuple[tuple[SceneKind, str], ...]] = (
-    (
-        "battle",
-        "战斗|大战|交战|厮杀|打斗|交锋|攻城|比武|决斗|追杀|伏击|出剑|拔刀|杀阵|battle|fight|duel|ambush|siege|attack|wars?(?![a-z])",
-    ),
-    ("turn", "转折|真相|揭露|揭穿|背叛|反转|决裂|诀别|遗言|之死|betray|reveal|twist|truth|confess|death|dies"),
-    ("journey", "旅途|启程|赶路|出发|途中|逃亡|抵达|上路|跋涉|远行|journey|travel|voyage|depart|arrive|road|sail"),
-    (
-        "dialogue",
-        "对话|交谈|谈话|谈判|争吵|商议|说服|质问|对质|密谈|dialogue|conversation|talk|argue|negotiat|persuade|quarrel",
-    ),
-    ("daily", "日常|闲聊|家宴|宴席|赏花|节日|起居|吃饭|daily|breakfast|dinner|supper|garden|holiday"),
-)
+_CUES: Final = {cast(SceneKind, kind): alternatives(words) for kind, words in word_table("scene", "cues").items()}
+_IN: Final = {name: alternatives(words) for name, words in word_table("scene", "when").items()}
 _COUNT_ZH: Final = r"(?<![\d一二两三四五六七八九十百几数半])[\d一二两三四五六七八九十百几数半]{1,8}"
-_COUNT_EN: Final = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|some|several|many)"
-_UNIT_EN: Final = r"(?:hour|day|night|week|month|year|morning|evening)s?"
 _WHEN: Final = re.compile(
-    rf"{_COUNT_ZH}(?:个)?(?:时辰|天|日|夜|月|年|更)(?:之后|以后|后|前)"
-    r"|(?:次日|翌日|第二天|隔天|当天|当日|当晚|今夜|今晚|那一?夜|那天)(?:的?(?:清晨|早上|早晨|上午|中午|正午|午后|下午|傍晚|黄昏|夜里|深夜|晚上))?"
-    r"|清晨|黎明|拂晓|早晨|早上|上午|正午|中午|午后|下午|傍晚|黄昏|入夜|夜里|深夜|半夜|三更"
-    r"|初春|初夏|初秋|初冬|深秋|隆冬|除夕|元宵|端午|中秋|重阳"
-    rf"|\b{_COUNT_EN}\s+{_UNIT_EN}\s+(?:later|earlier|after|before|ago)\b"
-    r"|\b(?:the\s+)?(?:next|following|same|that|this)\s+(?:morning|day|evening|night|afternoon|week|month|year|spring|summer|autumn|winter)\b"
-    r"|\b(?:at|before|after|by|towards?)\s+(?:dawn|dusk|noon|midnight|sunrise|sunset|nightfall|daybreak)\b"
-    r"|\b(?:in the|late in the|early in the)\s+(?:morning|evening|afternoon|night)\b"
-    r"|\bin\s+(?:spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    rf"{_COUNT_ZH}(?:个)?(?:{_IN['units_zh']})(?:{_IN['sides_zh']})"
+    rf"|(?:{_IN['days_zh']})(?:的?(?:{_IN['hours_zh']}))?"
+    rf"|{_IN['alone_zh']}"
+    rf"|\b(?:{_IN['counts_en']})\s+(?:{_IN['units_en']})s?\s+(?:{_IN['sides_en']})\b"
+    rf"|\b(?:the\s+)?(?:{_IN['named_en']})\s+(?:{_IN['spans_en']})\b"
+    rf"|\b(?:{_IN['beside_en']})\s+(?:{_IN['hours_en']})\b"
+    rf"|\b(?:in the|late in the|early in the)\s+(?:{_IN['parts_en']})\b"
+    rf"|\bin\s+(?:{_IN['seasons_en']})\b",
     re.IGNORECASE,
 )
-_FIELD_WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    "who": ("出场：{}", "in the scene: {}"),
-    "where": ("地点：{}", "place: {}"),
-    "when": ("时间：{}", "time: {}"),
-    "kind": ("场面：{}", "kind of scene: {}"),
-}
-_KIND_WORDS: Final[Mapping[SceneKind, tuple[str, str]]] = {
-    "dialogue": ("对话", "dialogue"),
-    "battle": ("交战", "battle"),
-    "turn": ("转折", "turning point"),
-    "journey": ("旅途", "journey"),
-    "daily": ("日常", "daily life"),
-    "unknown": ("", ""),
-}
-"""In Chinese and in English: what the prompt says stands in the language of the book, not of the screen."""
 _PERSONS: Final = ("character", "organisation")
 _MOST_BORROWED: Final = 4
 _MOST_CAST: Final = 12
@@ -159,7 +131,7 @@ def time_of(text: str) -> str:
 
 def kind_of(text: str) -> SceneKind:
     """The kind of scene that most words of a text speak of."""
-    counts = [(len(re.findall(f"(?<![a-z])(?:{cues})", text, re.IGNORECASE)), kind) for kind, cues in _CUES]
+    counts = [(len(re.findall(f"(?<![a-z])(?:{cues})", text, re.IGNORECASE)), kind) for kind, cues in _CUES.items()]
     most = max(count for count, _kind in counts)
     return next(kind for count, kind in counts if count == most) if most else "unknown"
 
@@ -175,18 +147,17 @@ def named_in(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
 
 def scene_lines(chapter: ChapterId | None, scene: Scene, language: str) -> list[Candidate]:
     """The scene that the writer set for the chapter, as a line; nothing when nothing was set."""
-    column = 0 if language.startswith("zh") else 1
-    joint, between = ("、", "；") if column == 0 else (", ", "; ")
+    words = word_table("scene", "zh" if language.startswith("zh") else "en")
     values = {
-        "who": joint.join(scene.who or ()),
+        "who": words["names"].join(scene.who or ()),
         "where": scene.where or "",
         "when": scene.when or "",
-        "kind": _KIND_WORDS[scene.kind][column] if scene.kind else "",
+        "kind": words[scene.kind] if scene.kind else "",
     }
-    said = between.join(_FIELD_WORDS[name][column].format(value) for name, value in values.items() if value)
+    said = words["fields"].join(words[name].format(value) for name, value in values.items() if value)
     if not said:
         return []
-    text = (f"作者为本章定下：{said}" if column == 0 else f"The writer set for this chapter: {said}").rstrip()
+    text = words["line"].format(said).rstrip()
     return [
         Candidate(f"scenes/{chapter}", "", _("set by you for this chapter"), "L2", "facts", text, line=True, label=said)
     ]

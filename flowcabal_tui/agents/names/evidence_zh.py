@@ -17,34 +17,32 @@ from typing import Final
 
 from flowcabal_tui.agents.names.names_context import ADDRESS
 from flowcabal_tui.agents.names.occurrences import occurrences
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import word_list, word_table
 
 _HAN: Final = re.compile("[\u3007\u4e00-\u9fff]")
 _FUNCTION: Final = word_list("function.zh")
 _ROLES: Final = word_list("roles.zh") | ADDRESS
 _PLACES: Final = word_list("places.zh")
-_COUNTED: Final = frozenset("个位众诸群些伙每各")
-_POINTED_AT: Final = frozenset("那这此该")
+_SETS: Final = word_table("characters", "evidence")
+_COUNTED: Final = frozenset(_SETS["counted"])
+_POINTED_AT: Final = frozenset(_SETS["pointed_at"])
 _PLURAL: Final = "们"
-_COMPANY: Final = frozenset("与和同向替被给对叫见请")
+_COMPANY: Final = frozenset(_SETS["company"])
 """Before a person: with, to, for, by, call, see, ask."""
-_ACTS: Final = frozenset("道说笑听忙便又就见也在不问因即将只正却已曾自")
+_ACTS: Final = frozenset(_SETS["acts"])
 """Behind a subject: verbs of speech and the adverbs that open a predicate."""
-_INSIDE: Final = frozenset("上下里内外中间旁侧边者罢毕讫")
+_INSIDE: Final = frozenset(_SETS["inside"])
 """No name of a person ends so: these make a place, a time or a kind of person of the word before."""
-_PLACED: Final = frozenset("上下里内外中前后边旁在到往至去来")
+_PLACED: Final = frozenset(_SETS["placed"])
 """Beside a place: on, in, to, come, go."""
-_CLOSED: Final = frozenset(
-    "为于与及和同从向对把被将让使令给替连就也又便还更再才却只若如虽但则即既因故所以而且或并况今昔昨每各某何谁孰这那此其"
-    "假好"
-)
-_NEGATES: Final = frozenset("未不勿毋弗没")
-_PLACE_ENDS: Final = frozenset("山国庄洞河宫寺庙观府州城岭关村镇岛峰湖江海")
-_TOWNS: Final = frozenset("州府国县城山江河湖寺庙岭岛海郡京关镇")
+_CLOSED: Final = frozenset(_SETS["closed"])
+_NEGATES: Final = frozenset(_SETS["negates"])
+_PLACE_ENDS: Final = frozenset(_SETS["place_ends"])
+_TOWNS: Final = frozenset(_SETS["towns"])
 """A place of two characters with another ending is a building like any other (花厅, 高楼)."""
 _TAKES_A_NOUN: Final = _COMPANY | frozenset("那这的是了着到问随教命把救")
-_SMALL: Final = frozenset("大小老男女好假真贼那一二两三四五六七八九十众群诸多")
-_HEADS: Final = frozenset("妖怪魔精僧人官奴仆童兵将神仙鬼贼盗翁妪婆猴丁汉尼道客妇卒吏")
+_SMALL: Final = frozenset(_SETS["small"])
+_HEADS: Final = frozenset(_SETS["heads"])
 """老僧, 女童, 二魔: a modifier and a noun for a kind of being."""
 _PART_OF: Final = 0.6
 _LEAST_TO_JUDGE: Final = 3
@@ -67,7 +65,7 @@ _LEAST_FREE: Final = 0.5
 _LEAST_SHORT_PLACE: Final = 10
 _LEAST_EPITHET: Final = 5
 _PREFIXED: Final = 20
-_KIN: Final = frozenset("哥姐弟妹爷娘奶妈叔伯婶嫂爹父母")
+_KIN: Final = frozenset(_SETS["kin"])
 _OFTEN: Final = 8
 _ENOUGH: Final = 5
 _BORNE: Final = 0.1
@@ -76,13 +74,10 @@ _RIVALS: Final = 0.4
 _HEAVIER: Final = 4
 _BOUND: Final = 3.0
 """Two characters that stand together so many times oftener than by chance are a word."""
-_AT: Final = frozenset("于得归往过到望离出入进回奔投走转见听有无是在至从向上下来去将把")
-_CLASSIFIERS: Final = frozenset("座个间所处道条一二三四五六七八九十百千万")
-_NUMERALS: Final = frozenset("一二两三四五六七八九十百千万几")
-_GENERAL: Final = frozenset(
-    "本此那这何某各众诸上下前后内外里中左右南北正偏旁侧边大小高深远近新旧老古荒野空寒石土木竹草花柳水宝仙贵尊敝"
-    "山江河湖海城乡村庄宫殿庙寺州府县国家宅王官客书厨卧半满满数"
-)
+_AT: Final = frozenset(_SETS["at"])
+_CLASSIFIERS: Final = frozenset(_SETS["classifiers"])
+_NUMERALS: Final = frozenset(_SETS["numerals"])
+_GENERAL: Final = frozenset(_SETS["general"])
 
 
 def is_part_of_a_word(text: str, spans: Sequence[tuple[int, int]]) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from flowcabal_tui.agents.names.evidence_zh import Evidence
 from flowcabal_tui.agents.names.names_context import ADDRESS, DOUBTFUL, addressed, names_like, titled
 from flowcabal_tui.agents.names.occurrences import occurrences
-from flowcabal_tui.agents.words import word_list, words_of
+from flowcabal_tui.agents.words import word_list, word_table, words_of
 from flowcabal_tui.domain.memory import EntityKind
 
 _HAN: Final = "\u3007\u4e00-\u9fff"
@@ -49,9 +49,10 @@ _PLACE: Final = re.compile(
     rf"(?=(?P<name>[{_HAN}]{{1,3}}[府园寺庵庙宫殿洞国州县城阁楼轩斋山岭河江湖岛谷寨镇观馆院村关坡冈岗峰崖坞浦津渡港滩潭泉溪沟堡堂厅台亭坛塔桥店庄]))"
 )
 _ENTERS: Final = re.compile("[往到在至出进入离回]$")
-_ONLY_PLACES: Final = frozenset("府寺庵庙宫殿洞国州县楼岭山峰崖坞渡潭泉谷寨院庄堡塔岛河")
+_SETS: Final = word_table("characters", "names")
+_ONLY_PLACES: Final = frozenset(_SETS["only_places"])
 """Endings of places that hardly end a verb."""
-_GONE_TO: Final = frozenset("往到在至出进入离回上下过坐座转盖赶名送请见看登")
+_GONE_TO: Final = frozenset(_SETS["gone_to"])
 _BOUND: Final = 10.0
 """Characters that stand together so much oftener than by chance, as a logarithm, are one word."""
 _MOST_AFTER_ONE: Final = 0.5
@@ -61,13 +62,11 @@ _NOT_INSIDE: Final = re.compile(
     "[的了着是不在这那我你他她它们么吗呢吧啊些个都没有什又便就忙听见笑哭问骂说话道想把被让给向对将与和跟从]"
 )
 _INSIDE: Final = _NOT_INSIDE.pattern.strip("[]")
-_NOT_LAST: Final = frozenset("等大怒惊声叫喝礼奏报拜问曰道说笑哭骂泪头手身来去掌下前叹答家")
-_SOMETIMES_FIRST: Final = frozenset("一二两三四五六七八九十如若可来")
-_NOT_FIRST: Final = frozenset(
-    "儿之一二两三四五六七八九十几众各每某此其该另再只也还却因而且若如虽或但即则故所以可能会要去来到等叫"
-)
-_NUMBERS: Final = frozenset("大小二三四五六七八九十")
-_KIN: Final = frozenset("姐妹哥弟爷娘叔婶嫂郎姑爹妈奶")
+_NOT_LAST: Final = frozenset(_SETS["not_last"])
+_SOMETIMES_FIRST: Final = frozenset(_SETS["sometimes_first"])
+_NOT_FIRST: Final = frozenset(_SETS["not_first"])
+_NUMBERS: Final = frozenset(_SETS["numbers"])
+_KIN: Final = frozenset(_SETS["kin"])
 """二姐: a number and a form of address mean somebody else in every family."""
 _TAKEN: Final = re.compile("[与和同把被替给向使]$")
 _SURNAMES: Final = word_list("surnames.zh")

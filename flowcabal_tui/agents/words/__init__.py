@@ -1,8 +1,11 @@
-"""Word lists for the rules that work without a model, one text file each."""
+"""Word lists for the rules that work without a model: a text file each, or a table of `rules.toml` or `scene.toml`."""
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
 from importlib.resources import files
+from typing import Any
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -20,3 +23,20 @@ def word_groups(name: str) -> dict[str, tuple[str, ...]]:
     lines = (files(__name__) / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     groups = (line.partition(":") for line in lines if line.strip())
     return {group.strip(): tuple(words.split()) for group, _colon, words in groups}
+
+
+@cache
+def word_table(name: str, part: str) -> dict[str, Any]:
+    """The table `part` of `<name>.toml`: words by key, separated by white space, and the settings that go with them."""
+    table: dict[str, Any] = _tables(name)[part]
+    return table
+
+
+@cache
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads((files(__name__) / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def alternatives(words: str) -> str:
+    """A pattern for one of the words, which it tries in their order."""
+    return "|".join(words.split())

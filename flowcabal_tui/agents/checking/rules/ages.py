@@ -10,6 +10,7 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -25,12 +26,10 @@ _AGES_ZH: Final = re.compile(
 _YEARS_ZH: Final = re.compile(
     rf"(?<!寿)(?<!年)(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
 )
-_ABOUT_EN: Final = (
-    r"(?:(?:about|some|nearly|almost|perhaps|apparently|under|over|past|above|little|more|less|not|than|upwards|of|"
-    r"scarcely|hardly|between) ){0,5}"
-)
+_WORDS: Final = word_table("rules", "ages")
+_ABOUT_EN: Final = rf"(?:(?:{alternatives(_WORDS['about'])}) ){{0,5}}"
 _AGES_EN: Final = re.compile(
-    r"\b(?P<head>(?:aged|age of|(?:man|woman|lad|boy|girl|lady|gentleman|person|fellow|child|maid|youth),? of) "
+    rf"\b(?P<head>(?:aged|age of|(?:{alternatives(_WORDS['people'])}),? of) "
     rf"{_ABOUT_EN})(?P<number>{NUMBER_EN})\b"
     r"(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:ago|before|since|later|after)))?)(?=[ ,.;:!?—\n]|$)",
     re.IGNORECASE,
@@ -44,7 +43,7 @@ _WAS_EN: Final = re.compile(
     rf"(?P<number>{NUMBER_EN})(?P<tail>)(?=[,.;:!?—\n]| (?:by|when|but|and|at|or)\b)",
     re.IGNORECASE,
 )
-_NO_AGE_EN: Final = re.compile(r" (?:thousand|hundred|francs|pounds|guineas|them|us|those|these|feet|miles)\b")
+_NO_AGE_EN: Final = re.compile(rf" (?:{alternatives(_WORDS['counted'])})\b")
 _OR_EN: Final = re.compile(r" or ([a-z]+(?:-[a-z]+)?)", re.IGNORECASE)
 
 

@@ -10,6 +10,7 @@ from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -17,50 +18,14 @@ NAME: Final[RuleName] = "amounts"
 _LEAST: Final = {"zh": 8.0, "en": 3.9}
 _LEAST_TIME_ZH: Final = 5.2
 """Years and months are told seldom, and with few words around them."""
-_BEFORE_YEARS: Final = frozenset("过了有约共已又住前近足整经凡不才倏觉只这那得是满，。；、\n")
+_BEFORE_YEARS: Final = frozenset(word_table("rules", "amounts")["reign"])
 """Stand before a number of years; other characters are the name of a reign."""
 _DATE: Final = re.compile(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
 _UNITS: Final[dict[str, tuple[str, float]]] = {
-    "日": ("time", 1.0),
-    "天": ("time", 1.0),
-    "昼夜": ("time", 1.0),
-    "个月": ("time", 30.0),
-    "月": ("time", 30.0),
-    "年": ("time", 365.0),
-    "载": ("time", 365.0),
-    "时辰": ("time", 1 / 12),
-    "里": ("way", 1.0),
-    "丈": ("length", 10.0),
-    "尺": ("length", 1.0),
-    "寸": ("length", 0.1),
-    "斤": ("weight", 1.0),
-    "两": ("silver", 1.0),
-    "贯": ("silver", 1.0),
-    "文": ("coins", 1.0),
-    "吊": ("silver", 1.0),
-    "元": ("yuan", 1.0),
-    "间": ("rooms", 1.0),
-    "公里": ("way", 2.0),
-    "day": ("time", 1.0),
-    "week": ("time", 7.0),
-    "month": ("time", 30.0),
-    "year": ("time", 365.0),
-    "hour": ("time", 1 / 24),
-    "franc": ("francs", 1.0),
-    "livre": ("francs", 1.0),
-    "pound": ("shillings", 20.0),
-    "guinea": ("shillings", 21.0),
-    "shilling": ("shillings", 1.0),
-    "crown": ("crowns", 1.0),
-    "dollar": ("dollars", 1.0),
-    "mile": ("way", 1.0),
-    "league": ("way", 3.0),
-    "yard": ("length", 3.0),
-    "foot": ("length", 1.0),
-    "feet": ("length", 1.0),
-    "inch": ("length", 1 / 12),
+    unit: (kind, of / sum(parts) if parts else float(of))
+    for unit, (kind, of, *parts) in word_table("rules", "units").items()
 }
 _SMALLEST: Final = {"zh": {"time": 20.0, "way": 40.0}, "en": {"time": 20.0, "way": 3.0}}
 """Smaller amounts are figures of speech, or go by in every chapter."""
@@ -71,11 +36,11 @@ _AROUND: Final = {"zh": 3, "en": 20}
 _INDEFINITE: Final = frozenset(("a", "one"))
 _ZH: Final = re.compile(
     rf"(?<!第)(?!一[日天年月])(?<![一二两三四五六七八九十])(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?)"
-    r"(?P<unit>昼夜|个月|公里|时辰|日|天|年|载|里|丈|尺|寸|斤|两|贯|文|吊|元|间)(?![上中内外方初头纪轻])"
+    rf"(?P<unit>{alternatives(word_table('rules', 'amounts')['zh'])})(?![上中内外方初头纪轻])"
 )
 _EN: Final = re.compile(
     rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: odd| or [a-z-]+)?)[- ]"
-    r"(?P<unit>day|week|month|year|hour|franc|livre|pound|guinea|shilling|crown|dollar|mile|league|yard|foot|feet|inch)"
+    rf"(?P<unit>{alternatives(word_table('rules', 'amounts')['en'])})"
     r"(?:e?s)?\b(?![- ](?:old|of age))",
     re.IGNORECASE,
 )

@@ -9,22 +9,22 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "bodily-marks"
 _LEAST: Final = 4.0
-_MARKS: Final = re.compile(
-    r"(?P<scar>刀疤|伤疤|疤痕|疤|\bscars?\b)|(?P<mole>朱砂痣|黑痣|痣|\bmoles?\b|\bbirthmarks?\b|胎记)|(?P<freckles>雀斑|雀瘢|麻子|\bfreckles?\b)",
-    re.IGNORECASE,
-)
-_PLACES: Final = re.compile(
-    r"(?P<brow>额头?|眉心?|\bforehead\b|\bbrow\b|\btemple\b)|(?P<mouth>嘴角|唇|嘴|\bmouth\b|\blips?\b)|(?P<cheek>腮|颊|脸|\bcheeks?\b)"
-    r"|(?P<chin>下巴|颏|\bchin\b)|(?P<neck>颈|脖|\bneck\b|\bthroat\b)|(?P<nose>鼻|\bnose\b)|(?P<eye>眼|\beyes?\b|\beyelid\b)"
-    r"|(?P<hand>手|腕|\bhands?\b|\bwrist\b)|(?P<arm>臂|\barm\b)|(?P<shoulder>肩|\bshoulder\b)|(?P<leg>腿|膝|\bleg\b|\bknee\b)"
-    r"|(?P<chest>胸|\bchest\b|\bbreast\b)|(?P<back>背|\bback\b)",
-    re.IGNORECASE,
-)
+
+
+def _named(table: str) -> re.Pattern[str]:
+    """A pattern whose groups are the keys of a table."""
+    groups = (f"(?P<{name}>{alternatives(words)})" for name, words in word_table("rules", table).items())
+    return re.compile("|".join(groups), re.IGNORECASE)
+
+
+_MARKS: Final = _named("marks")
+_PLACES: Final = _named("body")
 _REACH: Final = {"zh": 14, "en": 110}
 
 

@@ -9,35 +9,25 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "colours"
 _LEAST: Final = {"zh": 8.0, "en": 6.0}
-_GROUPS: Final = {
-    "white": "white snow-white 白 雪白",
-    "black": "black jet-black ebony 黑 乌",
-    "red": "red scarlet crimson 红 赤 朱",
-    "blue": "blue azure 蓝",
-    "green": "green emerald 绿 碧",
-    "yellow": "yellow 黄",
-    "brown": "brown chestnut 棕 褐",
-    "grey": "gray grey 灰",
-}
-_GROUP: Final = {word: group for group, words in _GROUPS.items() for word in words.split()}
+_COLOURED: Final = word_table("rules", "coloured")
+_GROUP: Final = {word: group for group, words in word_table("rules", "colours").items() for word in words.split()}
 _COLOURS_EN: Final = "|".join(sorted((word for word in _GROUP if word.isascii()), key=lambda word: -len(word)))
 _COLOURS_ZH: Final = "|".join(sorted((word for word in _GROUP if not word.isascii()), key=lambda word: -len(word)))
-_BODY: Final = frozenset(
-    ("hair", "eyes", "eye", "curls", "locks", "beard", "face", "cheeks", "lips", "eyebrows", "man", "men")
-)
+_BODY: Final = frozenset(_COLOURED["body"].split())
 _EN: Final = (
     re.compile(
-        rf"\b(?P<colour>{_COLOURS_EN}),? (?:(?:silk|silken|velvet|leather|wooden|painted|old|little|large|small) )?"
+        rf"\b(?P<colour>{_COLOURS_EN}),? (?:(?:{alternatives(_COLOURED['between'])}) )?"
         r"(?P<noun>[a-z]{3,16})\b",
     ),
     re.compile(
         r"\b(?P<noun>[a-z]{3,16}) (?:was|were) "
-        rf"(?:(?:painted|of|the|a|all|quite|brightest|deepest|bright|deep) ){{0,3}}(?P<colour>{_COLOURS_EN})\b"
+        rf"(?:(?:{alternatives(_COLOURED['before'])}) ){{0,3}}(?P<colour>{_COLOURS_EN})\b"
     ),
 )
 _ZH: Final = (

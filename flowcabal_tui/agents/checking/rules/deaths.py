@@ -9,14 +9,17 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.speech import BLANK
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.manuscript import Span
 
 _REACH: Final = 150
 """Characters before an act in which a word of memory, dream or ghosts excuses it."""
 _AFTER: Final = 40
 _DREAM: Final = 600
-_DREAMS: Final = re.compile(r"梦|魂|幻|惊醒|醒来|\b(?:dream|dreams|dreamt|dreamed|ghost|vision)\b", re.IGNORECASE)
+_WORD_LISTS: Final = word_table("rules", "deaths")
+_DREAMS: Final = re.compile(
+    rf"{alternatives(_WORD_LISTS['dreams_zh'])}|\b(?:{alternatives(_WORD_LISTS['dreams_en'])})\b", re.IGNORECASE
+)
 _BEFORE: Final = 60
 _ROLES: Final = word_list("roles.zh")
 """Found as names, and borne by many."""
@@ -55,10 +58,7 @@ _ZH: Final = _Words(
     ),
     kills=re.compile(r"(?:[杀打射刺砍毒勒害绞咬烧]死了?|杀了|斩了|斩)$"),
     killed=re.compile(r"[，。；！于]"),
-    unreal=re.compile(
-        "寻死|死去活来|要死|作死|打量|想来|欲|讹|误传|[，时]说|报说|报称|几乎|险些|差点|若是|如若|要是|恨不|倘|假如|昏|险|"
-        "谁知|只道|以为|装|假"
-    ),
+    unreal=re.compile(alternatives(_WORD_LISTS["unreal_zh"])),
     excuse=re.compile(_any("memory.zh")),
 )
 _EN: Final = _Words(
@@ -85,7 +85,7 @@ _EN: Final = _Words(
 )
 
 _DIES_ZH: Final = re.compile(_any("deaths.zh"))
-_CALLED_ZH: Final = re.compile(r"(?:名唤|名叫|唤作|唤做|叫做|叫作)(?P<name>[㐀-鿿]{2,3}?)(?:者|的|[，。])")
+_CALLED_ZH: Final = re.compile(rf"(?:{alternatives(_WORD_LISTS['called'])})(?P<name>[㐀-鿿]{{2,3}}?)(?:者|的|[，。])")
 
 
 def deaths(told: Told, book: EarlierBook) -> tuple[tuple[str, Span], ...]:

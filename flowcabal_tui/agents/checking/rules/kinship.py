@@ -9,23 +9,13 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
-from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "kinship"
-_KINDS: Final = {
-    "child": "儿子 之子 公子 女儿 千金 长子 次子 幼子 独子 长女 次女 幼女 独女 son daughter",
-    "sibling": "兄弟 弟弟 哥哥 兄长 胞弟 胞兄 妹妹 妹子 姐姐 姊姊 胞妹 胞姐 妹 姐 brother sister",
-    "spouse": "妻子 丈夫 娘子 浑家 老婆 之妻 正妻 夫君 wife husband",
-    "parent": "父亲 母亲 生父 生母 亲爹 亲娘 father mother",
-    "elder": "叔叔 叔父 伯父 舅舅 舅父 姑母 姨母 姑姑 uncle aunt",
-    "nephew": "侄儿 侄子 侄女 外甥 外甥女 nephew niece",
-    "grandchild": "孙子 孙女 外孙 grandson granddaughter",
-    "grandparent": "祖父 祖母 外祖父 外祖母 爷爷 奶奶 grandfather grandmother",
-    "cousin": "表兄 表弟 表姐 表妹 堂兄 堂弟 堂姐 堂妹 cousin",
-}
-_KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.split()}
+_WORDS: Final = word_table("rules", "kin")
+_KIND: Final = {word: kind for kind, words in word_table("rules", "kinship").items() for word in words.split()}
 _INVERSE: Final = {"child": "parent", "parent": "child", "elder": "nephew", "nephew": "elder"}
 _WORDS_ZH: Final = "|".join(sorted((word for word in _KIND if not word.isascii()), key=lambda word: -len(word)))
 _WORDS_EN: Final = "|".join(word for word in _KIND if word.isascii())
@@ -33,7 +23,7 @@ _CLAUSE: Final = re.compile(r"[^，。！？；：,.!?;\n“”\0]{0,4}$")
 _MOST: Final = 60
 _ADDRESS: Final = word_list("address.zh") | word_list("roles.zh")
 _HAN: Final = "[㐀-鿿]"
-_NAMED_ZH: Final = r"(?:名唤|名叫|唤作|唤做|叫做|叫作|小名|乳名|名)"
+_NAMED_ZH: Final = f"(?:{alternatives(_WORDS['called'])})"
 _PATTERNS_ZH: Final = (
     re.compile(
         rf"(?P<who>{_HAN}{{2,4}})(?:[本原也便就]?是|乃是?|系)(?P<of>{_HAN}{{2,6}})(?:的|之)(?P<kin>{_WORDS_ZH})(?!{_HAN})"
@@ -46,10 +36,10 @@ _PATTERNS_ZH: Final = (
     ),
 )
 _WHO: Final = (
-    r"(?:(?:M|Mr|Mrs|Dr)\. |(?:Madame|Mademoiselle|Miss|Sir|Lady|Lord|Count|Captain|Doctor) )?"
+    rf"(?:(?:M|Mr|Mrs|Dr)\. |(?:{alternatives(_WORDS['titles'])}) )?"
     r"(?:de )?[A-Z][\w’-]+(?: [A-Z][\w’-]+)?"
 )
-_ELDER: Final = r"(?:(?:only|elder|eldest|younger|youngest|own|little|dear|late|second|half|twin)[ -]){0,3}"
+_ELDER: Final = rf"(?:(?:{alternatives(_WORDS['elder'])})[ -]){{0,3}}"
 _PATTERNS_EN: Final = (
     re.compile(rf"\b(?P<who>{_WHO}),? (?:(?:is|was) )?(?:the|a) {_ELDER}(?P<kin>{_WORDS_EN}) (?:of|to) (?P<of>{_WHO})"),
     re.compile(rf"\b(?P<who>{_WHO}) (?:is|was) (?P<of>{_WHO})[’']s? {_ELDER}(?P<kin>{_WORDS_EN})\b"),

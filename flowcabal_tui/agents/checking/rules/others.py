@@ -9,42 +9,32 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "others"
 _LEAST: Final = {"zh": 9.0, "en": 6.0}
 _ONE_ZH: Final = r"[一这那两][把口杆条柄根对只个匹头尾枝支][^，。！？；、\n\0]{0,4}?"
-_ANIMALS_ZH: Final = (
-    "獐|鼠|狼|虎|豹|狐|鹿|兔|猴|猿|熊|蛇|龟|鱼|狮|象|牛|羊|马|驴|犬|狗|猫|鸡|鹤|鹰|蝎|蜘蛛|蜈蚣|鹦鹉|燕|雁|龙|猪"
-)
-_THINGS_ZH: Final = "簪|钗|镯|戒指|指环|印|牌|盒|匣|杯|碗|壶|箫|笛|箱|钟|门|桥|像"
+_WORDS: Final = {name: alternatives(words) for name, words in word_table("rules", "others").items()}
 _PATTERNS_ZH: Final = (
-    re.compile(rf"{_ONE_ZH}(?P<weapon>枪|刀|剑|斧|棒|杵|叉|锤|鞭|钯|戟|弓|杖|铲|矛|棍|匕首)(?![㐀-鿿]?[法手])"),
-    re.compile(rf"{_ONE_ZH}(?P<animal>{_ANIMALS_ZH})"),
-    re.compile(rf"(?P<material>[金银铜铁玉木石锡竹瓷])(?:制|质|打)?的?(?P<of>{_THINGS_ZH})"),
+    re.compile(rf"{_ONE_ZH}(?P<weapon>{_WORDS['weapons_zh']})(?![㐀-鿿]?[法手])"),
+    re.compile(rf"{_ONE_ZH}(?P<animal>{_WORDS['animals_zh']})"),
+    re.compile(rf"(?P<material>[{_WORDS['materials_zh']}])(?:制|质|打)?的?(?P<of>{_WORDS['things_zh']})"),
     re.compile(r"(?P<season>[春夏秋冬](?=[天日季])|(?<=[隆盛深初暮])[春夏秋冬])"),
-    re.compile(r"(?P<feast>元宵|清明|端午|端阳|七夕|中秋|重阳|除夕|腊八)"),
+    re.compile(rf"(?P<feast>{_WORDS['feasts_zh']})"),
 )
-_MATERIALS_EN: Final = (
-    "gold|golden|silver|iron|brass|bronze|copper|ivory|oak|oaken|ebony|mahogany|leather|silk|velvet|wooden|marble|pearl|"
-    "diamond|ruby"
-)
-_ANIMALS_EN: Final = (
-    "dog|cat|horse|mare|pony|donkey|parrot|monkey|raven|canary|blackbird|goat|cow|bear|wolf|falcon|mule|ox"
-)
-_WEAPONS_EN: Final = "pistol|sword|dagger|knife|gun|musket|rifle|carbine|spear|axe|rapier"
 _PATTERNS_EN: Final = (
-    re.compile(rf"\b(?P<material>{_MATERIALS_EN}) (?P<of>[a-z]{{3,14}})\b"),
+    re.compile(rf"\b(?P<material>{_WORDS['materials_en']}) (?P<of>[a-z]{{3,14}})\b"),
     re.compile(r"\b(?P<season>spring|summer|autumn|winter)\b"),
     re.compile(
-        r"\b(?P<month>January|February|March|April|June|July|August|September|October|November|December)\b"
-        r"|\b(?P<weekday>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b"
+        rf"\b(?P<month>{_WORDS['months_en']})\b"
+        rf"|\b(?P<weekday>(?:{_WORDS['weekdays_en']})day)\b"
     ),
-    re.compile(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<animal>{_ANIMALS_EN})\b"),
-    re.compile(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<weapon>{_WEAPONS_EN})\b"),
+    re.compile(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<animal>{_WORDS['animals_en']})\b"),
+    re.compile(rf"\b(?:a|an|his|her|the) (?:[a-z]+ )?(?P<weapon>{_WORDS['weapons_en']})\b"),
 )
-_SAME: Final = {"golden": "gold", "oaken": "oak", "mare": "horse", "pony": "horse", "端阳": "端午"}
+_SAME: Final = word_table("rules", "same")
 
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:

@@ -6,13 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.headings.numerals import chinese_number, english_number
 
 NUMBER_ZH: Final = r"[0-9０-９一二两三四五六七八九十百千万廿卅]{1,9}"
-_SMALL_EN: Final = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
-    "eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-)
+_SMALL_EN: Final = alternatives(word_table("rules", "numbers")["small_en"])
 NUMBER_EN: Final = (
     rf"(?:[0-9][0-9,]{{0,11}}|(?:a|half a|{_SMALL_EN})"
     rf"(?:[- ](?:and[- ])?(?:{_SMALL_EN}|hundred|thousand|million)\b){{0,6}}|"
@@ -20,10 +18,7 @@ NUMBER_EN: Final = (
 )
 _TWO_DIGITS: Final = re.compile(r"(?<=[一二三四五六七八九])[一二三四五六七八九]$")
 _SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
-_LESS: Final = ("未满", "不满", "不到", "不足", "未及", "under", "less than", "not yet", "below", "not quite")
-_NEAR: Final = ("近", "将", "nearly", "almost", "close upon", "hardly", "scarcely")
-_OVER: Final = ("过", "逾", "余", "多", "来", "几", "以上", "more than", "over", "upwards of", "above", "odd", "past")
-_ABOUT: Final = ("约", "上下", "左右", "光景", "about", "some", "perhaps", "or so", "thereabouts", "apparently")
+_BESIDE: Final = word_table("rules", "near")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +40,13 @@ def range_of(number: str, around: str, language: str) -> Range | None:
         return None
     least, most = values
     step = 10 if most >= 20 else 2
-    if any(word in around for word in _LESS):
+    if any(word in around for word in _BESIDE["less"]):
         return Range(max(0, least - step), most - 0.5)
-    if any(word in around for word in _OVER):
+    if any(word in around for word in _BESIDE["over"]):
         return Range(least, most + (step - 1 if most < 100 else most / 2))
-    if any(word in around for word in _NEAR):
+    if any(word in around for word in _BESIDE["near"]):
         return Range(least - max(2, least * 0.1), most)
-    if any(word in around for word in _ABOUT):
+    if any(word in around for word in _BESIDE["about"]):
         return Range(least - max(2, least * 0.15), most + max(2, most * 0.15))
     return Range(least, most)
 

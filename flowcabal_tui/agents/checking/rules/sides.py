@@ -9,6 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
+from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -19,7 +20,7 @@ _ZH: Final = re.compile(
 )
 _EN: Final = re.compile(
     r"\b(?P<compass>(?:north|south)(?:-?(?:east|west))?|east|west)(?:ern|erly|ward)?\b"
-    r"|\b(?P<side>left|right) (?P<part>arm|hand|leg|foot|eye|ear|cheek|shoulder|knee|temple|side|bank)\b",
+    rf"|\b(?P<side>left|right) (?P<part>{alternatives(word_table('rules', 'sides')['parts_en'])})\b",
     re.IGNORECASE,
 )
 _LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
