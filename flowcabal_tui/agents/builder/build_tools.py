@@ -45,36 +45,36 @@ class _Item(Arguments):
 
 
 class Checklist(Arguments):
-    """Says first what the wish asks for, point by point, and what you assume. Edits name the point that they serve."""
+    """Lists the points of the wish and your assumptions, before any edit. Each edit names the point that it serves."""
 
     items: list[_Item] = Field(min_length=1, max_length=MOST_ITEMS)
     assumptions: list[str] = Field(default_factory=list, max_length=8)
 
 
 class StartFrom(Arguments):
-    """Starts a new workflow from a template instead of from nothing."""
+    """Starts a new workflow from a template."""
 
     template: str
 
 
 class DescribeKind(Arguments):
-    """Tells all parameters of a kind of node."""
+    """Describes the parameters of a kind of node."""
 
     kind: str
 
 
 class AskWriter(Arguments):
-    """Asks the writer, only where the answer changes the graph, or where the wish names what is not registered."""
+    """Asks the writer. Use it only when the answer changes the graph, or when the wish names something unregistered."""
 
     questions: list[str] = Field(min_length=1)
 
 
 class Check(Arguments):
-    """Checks the copy: validation, a simulated run of every branch, unread outputs, points without a node."""
+    """Checks the copy: validation, a simulated run of each branch, unread outputs, points without a node."""
 
 
 class Finish(Arguments):
-    """Suggests the copy to the writer. Only after a check that passed, with no change since."""
+    """Suggests the copy to the writer. Requires a check that passed, and no change since."""
 
     explanation: str = Field(description="Two or three sentences in the language of the wish.")
 

@@ -18,26 +18,26 @@ class _Edit(BaseModel):
 
 
 class AddNode(_Edit):
-    """Adds a node. A text for a prompt stands for one text block."""
+    """Adds a node. A prompt that is given as text becomes one text block."""
 
     edit: Literal["add_node"] = "add_node"
-    id: str = Field(description="Its id, once in its graph: short, no spaces, no slashes.")
+    id: str = Field(description="Its id, unique in its graph: short, without spaces or slashes.")
     kind: str = Field("prompt", description="The kind of node.")
-    name: str = Field("", description="What the writer sees.")
+    name: str = Field("", description="The name that the writer sees.")
     params: dict[str, Any] = Field(default_factory=dict, description="The parameters of the kind.")
     inside: str = Field("", description=_IN)
-    after: str = Field("", description="The id of the node behind which it is listed; none: at the end.")
+    after: str = Field("", description="The id of the node after which it is listed; none: at the end.")
 
 
 class RemoveNode(_Edit):
-    """Removes a node and its edges. What reads its output must be changed before."""
+    """Removes a node and its edges. Change the nodes that read its output first."""
 
     edit: Literal["remove_node"] = "remove_node"
     node: str = Field(description=_PATH)
 
 
 class Connect(_Edit):
-    """Adds an edge, where no reference says the order, or for a branch of a condition."""
+    """Adds an edge: for an order that no reference implies, or for a branch of a condition."""
 
     edit: Literal["connect"] = "connect"
     source: str = Field(description="The id of the node that comes first.")
@@ -57,7 +57,7 @@ class Disconnect(_Edit):
 
 
 class SetParam(_Edit):
-    """Sets a parameter that is no prompt; null takes it away."""
+    """Sets a parameter other than a prompt; null removes it."""
 
     edit: Literal["set_param"] = "set_param"
     node: str = Field(description=_PATH)
@@ -66,19 +66,19 @@ class SetParam(_Edit):
 
 
 class SetPrompt(_Edit):
-    """Changes a prompt: other blocks, blocks put at its end, or some of its words. Gives exactly one of the three."""
+    """Changes a prompt by exactly one of `blocks`, `append` and `find`."""
 
     edit: Literal["set_prompt"] = "set_prompt"
     node: str = Field(description=_PATH)
     field: str = Field("prompt", description="Such as `prompt`, `system`, `criticise.prompt`, `question`.")
-    blocks: list[Any] | str | None = Field(None, description="The whole prompt anew.")
-    append: list[Any] | str | None = Field(None, description="Blocks behind those that are there.")
-    find: str | None = Field(None, description="Words, or the id of a virtual block, that stand there exactly once.")
-    replace: str = Field("", description="What stands there instead.")
+    blocks: list[Any] | str | None = Field(None, description="The new prompt, complete.")
+    append: list[Any] | str | None = Field(None, description="Blocks to add at the end.")
+    find: str | None = Field(None, description="Words, or the id of a virtual block, that occur exactly once.")
+    replace: str = Field("", description="The replacement for `find`.")
 
 
 class Rename(_Edit):
-    """Gives a node another name for the writer; its id stays, so that references hold."""
+    """Changes the name that the writer sees; the id stays, so references stay valid."""
 
     edit: Literal["rename"] = "rename"
     node: str = Field(description=_PATH)

@@ -37,7 +37,7 @@ _TASK: Final = {
 
 
 class SeamChange(StructuredAnswer):
-    """The two sentences at a seam, as they shall be."""
+    """The new wording of the two sentences at a seam."""
 
     seam: int
     before: str = Field(description="The last sentence before the seam.")

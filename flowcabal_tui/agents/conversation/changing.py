@@ -43,7 +43,7 @@ _REASON: Final = Field(min_length=1, max_length=400, description="Why, in one se
 
 
 class ProposeEdit(Arguments):
-    """Proposes other words for a passage. `quotation` are its exact words, as few as are unique in the chapter."""
+    """Proposes a replacement for a passage. `quotation` is its exact text, as short as is unique there."""
 
     chapter: int = Field(ge=1)
     quotation: str = Field(min_length=1, max_length=LONGEST_EDIT)
@@ -52,7 +52,7 @@ class ProposeEdit(Arguments):
 
 
 class ProposeFact(Arguments):
-    """Proposes a fact for the records, with the exact words of the chapter that say it."""
+    """Proposes a fact for the records, with the exact words of the chapter that state it."""
 
     text: str = Field(min_length=1, max_length=400)
     about: list[str] = Field(min_length=1, max_length=6, description="Names that the book knows.")
@@ -62,7 +62,7 @@ class ProposeFact(Arguments):
 
 
 class ProposeName(Arguments):
-    """Proposes a name for the list of names: a further name `of` somebody, or a new one of a kind."""
+    """Proposes a name for the list of names: an alias `of` a known name, or a new name of a kind."""
 
     name: str = Field(min_length=1, max_length=60)
     of: str = ""
@@ -71,7 +71,7 @@ class ProposeName(Arguments):
 
 
 class ProposeOutline(Arguments):
-    """Proposes what the outline says of a chapter, in full."""
+    """Proposes the complete text of the outline for a chapter."""
 
     chapter: int = Field(ge=1)
     text: str = Field(max_length=LONGEST_EDIT)
@@ -79,7 +79,7 @@ class ProposeOutline(Arguments):
 
 
 class ProposeWorkflow(Arguments):
-    """Has the builder change a workflow, or make a new one without `workflow`, from a wish in words."""
+    """Asks the builder to change a workflow according to a wish; without `workflow`, to make a new one."""
 
     wish: str = Field(min_length=1, max_length=2_000)
     workflow: str = ""

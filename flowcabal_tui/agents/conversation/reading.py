@@ -39,34 +39,34 @@ class Search(Arguments):
 
 
 class ReadReceipt(Arguments):
-    """Tells what a node of a run was given, and from where. Without a run: of the newest one."""
+    """Shows what a node of a run was given, and the source of each part. Without `run`: of the newest run."""
 
     node: str = Field(min_length=1, max_length=200)
     run: str = ""
 
 
 class ReadProfile(Arguments):
-    """Reads the note and the profiles of someone or something with a name."""
+    """Reads the note and the profiles of a named person, place or thing."""
 
     name: str = Field(min_length=1, max_length=100)
 
 
 class ReadPromises(Arguments):
-    """Lists what the story has promised: planted where, due when, paid or open."""
+    """Lists the promises of the story: where each is planted, when it is due, and whether it is paid."""
 
 
 class ReadTimeline(Arguments):
-    """Lists the events of the story in the order of its own time."""
+    """Lists the events of the story in chronological order."""
 
 
 class CheckChapter(Arguments):
-    """Checks a chapter by the rules that need no model, against what the book says before it."""
+    """Checks a chapter against the earlier chapters, by the rules that need no model."""
 
     chapter: int = Field(ge=1)
 
 
 class QuoteRun(Arguments):
-    """Tells what a run of a workflow would take, likely and at most. Nothing begins."""
+    """Returns the likely and the highest price of a run of a workflow. Starts nothing."""
 
     workflow: str
     chapter: int | None = None

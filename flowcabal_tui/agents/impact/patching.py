@@ -32,9 +32,9 @@ Verdict = Literal["patch", "same", "unusable"]
 
 
 class PlacePatch(StructuredAnswer):
-    """The words of the place as they must read."""
+    """The corrected words of the place."""
 
-    place: str = Field(description="The words in <place> as they must read; as they are where they fit already.")
+    place: str = Field(description="The corrected words of <place>; unchanged where they already fit.")
 
 
 def patch_request(prompts: PromptLibrary, asked: PatchQuestion, text: str, place: Span, language: str) -> ModelRequest:

@@ -30,11 +30,11 @@ Verdict = Annotated[
     Literal["contradiction", "changed", "somebody_else", "speech_or_belief", "compatible", "unsure"],
     BeforeValidator(_plain),
 ]
-"""How a statement of a draft and a passage of the book go together; all but the first and the last are innocent."""
+"""The relation of a statement of a draft to a passage of the book; only the first and the last raise a doubt."""
 
 
 class PairVerdict(BaseModel):
-    """How one statement and one passage go together."""
+    """The relation of one statement to one passage."""
 
     statement: str = _id()
     passage: str = _id(default="")
@@ -54,7 +54,7 @@ class Claim(BaseModel):
 
 
 class Claims(StructuredAnswer):
-    """The answer of a checker. A statement that stands in neither of the first two lists was not judged."""
+    """The answer of a checker. A statement in neither of the first two lists was not judged."""
 
     verdicts: list[PairVerdict] = _list(400)
     compatible: list[Annotated[str, _id()]] = _list(400)
@@ -62,7 +62,7 @@ class Claims(StructuredAnswer):
 
 
 class Reading(BaseModel):
-    """What became of one doubt: a reading in which both texts are true, with the words that show it, or none."""
+    """The verdict on one doubt: a reading in which both texts are true, with the words that support it, or none."""
 
     doubt: str = _id()
     verdict: Verdict

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.run import AngleCheck
 
 
 class QuotedSentence(BaseModel):
-    """A sentence and the words of the chapter that it rests on."""
+    """A sentence and the words of the chapter that support it."""
 
     sentence: str = short_text()
     quote: str = short_text()
@@ -32,7 +32,7 @@ class Line(BaseModel):
 
 
 class SourcedSentence(BaseModel):
-    """A sentence of a profile and the words of a source that it rests on."""
+    """A sentence of a profile and the words of a source that support it."""
 
     sentence: str = short_text()
     source_id: str = short_text(default="")
@@ -53,7 +53,7 @@ class ProfiledSentence(SourcedSentence):
 
 
 class ProfileSummary(BaseModel):
-    """One of several profiles in a sentence."""
+    """The summary of one of several profiles."""
 
     profile: str = short_text()
     summary: str = short_text(default="")

@@ -36,7 +36,7 @@ def _names() -> Any:
 
 
 class Said(BaseModel):
-    """A part of an answer. A null is as if the key were not there."""
+    """A part of an answer. A null counts as a missing key."""
 
     @model_validator(mode="before")
     @classmethod
@@ -45,7 +45,7 @@ class Said(BaseModel):
 
 
 class NamedThing(Said):
-    """A name that the chapter holds."""
+    """A name in the chapter."""
 
     kind: EntityKind = "character"
     name: str = _name()
@@ -54,7 +54,7 @@ class NamedThing(Said):
 
 
 class SaidRelation(Said):
-    """How one named thing stands to another."""
+    """The relation between two named things."""
 
     source: str = _name()
     kind: str = _name()
@@ -64,7 +64,7 @@ class SaidRelation(Said):
 
 
 class SaidFact(Said):
-    """Something that holds from the chapter on."""
+    """A fact that is true from the chapter on."""
 
     text: str = short_text()
     about: list[str] = _names()
@@ -75,7 +75,7 @@ class SaidFact(Said):
 
 
 class SaidPromise(Said):
-    """Something planted."""
+    """A promise that the chapter plants."""
 
     text: str = short_text()
     about: list[str] = _names()
@@ -92,7 +92,7 @@ class SaidMoment(Said):
 
 
 class SaidSequel(Said):
-    """What the chapter does to an open line of the question."""
+    """The continuation in the chapter of an open line of the question."""
 
     open: str = _name()
     learned_by: str = _name(default="")
@@ -108,9 +108,9 @@ class Use(Said):
 
 
 class StoryAnswer(Said, StructuredAnswer):
-    """The whole answer; `sentences` are the chapter's overview, `line` tells it in one, `keeping` is the 4-D test.
+    """The whole answer; `sentences` are the overview of the chapter, `line` its summary, `keeping` the 4-D test.
 
-    The last three have questions of their own where they are missing.
+    Each of the last three is asked for separately when it is missing.
     """
 
     entities: list[NamedThing] = _few()
