@@ -45,6 +45,59 @@ class TextSink(Protocol):
         ...
 
 
+class NodeModels(Protocol):
+    """The calls of models that one node makes."""
+
+    def identity(self, params: PromptParams) -> Any:
+        """The model and its settings that change its text, as JSON; None when the Context agent adds to the prompt."""
+        ...
+
+    async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
+        """The context for a prompt; None when it is switched off."""
+        ...
+
+    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
+        """The earlier output of an equal node, unless a new sample is requested."""
+        ...
+
+    async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
+        """Records this attempt as the output for the request."""
+        ...
+
+    def retry(
+        self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
+    ) -> Retry | None:
+        """The feedback to the model for another attempt; None when there is none.
+
+        With `mend` it asks for single paragraphs where that is enough.
+        """
+        ...
+
+    async def generate(
+        self,
+        request: ModelRequest,
+        params: PromptParams,
+        injection: Injection | None,
+        *,
+        number: int,
+        retry: Retry | None = None,
+    ) -> Attempt:
+        """Attempt `number` (from 1): from the store when it was paid for, else streamed.
+
+        If a retry asked for single paragraphs and the answer cannot be placed, the whole text is requested. An attempt
+        equal to an earlier one of this run is a new sample. Raises ModelError.
+        """
+        ...
+
+    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
+        """The verdict of the Monitor; None when there is nothing to check or it is switched off."""
+        ...
+
+    async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
+        """Why a person should look at the attempt, by rules of form and measure; "" for no reason."""
+        ...
+
+
 class NodeContext(Protocol):
     """The run, as one node sees it. Every step is journalled: entering the body again repeats nothing."""
 
@@ -139,57 +192,13 @@ class NodeContext(Protocol):
         """Calls an allow-listed function. Raises FlowCabalError naming the functions there are."""
         ...
 
-    def identity(self, params: PromptParams) -> Any:
-        """The model and its settings that change its text, as JSON; None when the Context agent adds to the prompt."""
-        ...
-
-    async def inject(self, params: PromptParams, prompt: str, inquiries: Sequence[str]) -> Injection | None:
-        """The context for a prompt; None when it is switched off."""
-        ...
-
-    async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
-        """The earlier output of an equal node, unless a new sample is requested."""
-        ...
-
-    async def settle(self, request: ModelRequest, params: PromptParams, attempt: Attempt) -> Attempt:
-        """Records this attempt as the output for the request."""
-        ...
-
-    def retry(
-        self, attempt: Attempt, evaluation: Evaluation | None, note: str = "", *, mend: bool = False
-    ) -> Retry | None:
-        """The feedback to the model for another attempt; None when there is none.
-
-        With `mend` it asks for single paragraphs where that is enough.
-        """
-        ...
-
-    async def generate(
-        self,
-        request: ModelRequest,
-        params: PromptParams,
-        injection: Injection | None,
-        *,
-        number: int,
-        retry: Retry | None = None,
-    ) -> Attempt:
-        """Attempt `number` (from 1): from the store when it was paid for, else streamed.
-
-        If a retry asked for single paragraphs and the answer cannot be placed, the whole text is requested. An attempt
-        equal to an earlier one of this run is a new sample. Raises ModelError.
-        """
-        ...
-
-    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
-        """The verdict of the Monitor; None when there is nothing to check or it is switched off."""
+    @property
+    def models(self) -> NodeModels:
+        """The models, for this node."""
         ...
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
         """Emits the beginning of round `number` of at most `total`."""
-        ...
-
-    async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
-        """Why a person should look at the attempt, by rules of form and measure; "" for no reason."""
         ...
 
     async def ask(

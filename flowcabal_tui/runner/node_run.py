@@ -29,7 +29,8 @@ from flowcabal_tui.runner.attempts import done_payload, stored_result
 from flowcabal_tui.runner.effects import again
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import node_key
-from flowcabal_tui.runner.model_steps import ModelSteps
+from flowcabal_tui.runner.node_models import JournalledModels
+from flowcabal_tui.runner.node_report import NodeReport
 from flowcabal_tui.runner.ports import ASK_AT_LIMIT, TELL_WAIT, ActionsPort
 from flowcabal_tui.runner.scope import Frame, Moment
 from flowcabal_tui.runner.streaming import StreamedText
@@ -61,12 +62,18 @@ class Host(Protocol):
         ...
 
 
-class NodeRun(ModelSteps):
-    """Implements `NodeContext`."""
+class NodeRun:
+    """Implements `NodeContext`. `past` is the fold of the node's log."""
 
-    def __init__(self, host: Host, frame: Frame, step: Step, past: NodeFold) -> None:
-        super().__init__(frame, step, past)
-        self._host = host
+    def __init__(
+        self, host: Host, frame: Frame, step: Step, past: NodeFold, models: JournalledModels | None = None
+    ) -> None:
+        self._host, self._frame, self._step, self._past = host, frame, step, past
+        self._scope, self._services = frame.scope, frame.scope.services
+        self._node, self._kind = step.node, step.kind
+        self.models = models or JournalledModels(frame, step, past, NodeReport(frame, step))
+        self.report = self.models.report
+        self._path = self.report.path
         self._holds = False
         self._content_key: Digest | None = None
         self._key_stands = False
@@ -75,7 +82,7 @@ class NodeRun(ModelSteps):
 
     def standing(self) -> StoredResult | None:
         """The output of an equal node in an earlier run, unless a new sample was requested."""
-        key = None if self._wanted_again else self.key()
+        key = None if self.report.wanted_again else self.key()
         return self._services.journal.standing(key) if key else None
 
     def key(self) -> Digest | None:
@@ -94,7 +101,7 @@ class NodeRun(ModelSteps):
 
     async def run_kind(self) -> Attempt | Produced:
         """Runs the node's kind, and lets its exceptions pass."""
-        around, outside = ASK_AT_LIMIT.set(self.ask_at_limit), TELL_WAIT.set(self.call_waits)
+        around, outside = ASK_AT_LIMIT.set(self.ask_at_limit), TELL_WAIT.set(self.report.call_waits)
         try:
             return await self._kind.run(self, self._step.params)
         finally:
@@ -121,7 +128,7 @@ class NodeRun(ModelSteps):
         result."""
         if moment not in self._past.seen:
             seen = self._past.seen[moment] = self._frame.state.view(prompt=True)
-            self._services.journal.post(self.event("state-seen", moment=moment, state=seen))
+            self._services.journal.post(self.report.event("state-seen", moment=moment, state=seen))
         return self._past.seen[moment]
 
     @property
@@ -179,7 +186,7 @@ class NodeRun(ModelSteps):
             state_of=around.state_of,
             outer=around,
             depth=around.depth,
-            rank=self._rank,
+            rank=self.report.rank,
         )
         await self._host.execute_inside(inside, self._path)
         return inside.outputs
@@ -200,18 +207,18 @@ class NodeRun(ModelSteps):
             path=path,
             state_of=path if own_state else around.state_of,
             depth=around.depth + 1,
-            rank=self._rank,
+            rank=self.report.rank,
         )
         await self._host.execute_inside(inside, self._path)
         return inside.outputs
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
         told: dict[str, Any] = {"iteration": number, "total": total, "kind": kind, "candidates": candidates}
-        self._services.journal.post(self.event("iteration", round=told))
+        self._services.journal.post(self.report.event("iteration", round=told))
         self._services.emit(NodeIteration(self._scope.id, self._path, **told))
 
     async def hold(self) -> None:
-        await self._services.limits.work.acquire(self._rank)
+        await self._services.limits.work.acquire(self.report.rank)
         self._holds = True
 
     def let_go(self) -> None:
@@ -231,7 +238,7 @@ class NodeRun(ModelSteps):
         return self._past.acted
 
     async def acts(self) -> None:
-        await self._services.journal.record(self.event("act-started"))
+        await self._services.journal.record(self.report.event("act-started"))
 
     async def act(self, action: str, params: Mapping[str, Any], *, approved: bool) -> Any:
         return await self._actions.act(action, params, approved=approved)
@@ -287,8 +294,8 @@ class NodeRun(ModelSteps):
                 asked: dict[str, Any] = {"question": to_plain(question)}
                 if self._asks_under:
                     asked["under"] = self._asks_under
-                await self._services.journal.ask(question, self.event("asked", **asked))
-            self.state("waiting", reason)
+                await self._services.journal.ask(question, self.report.event("asked", **asked))
+            self.report.state("waiting", reason)
             self._host.waits(self._path)
             last = self._past.attempts.get(attempts[-1].number) if attempts else None
             self._services.emit(NodeNeedsHuman(question, last.evaluated() if last else None))
@@ -298,7 +305,7 @@ class NodeRun(ModelSteps):
 
     async def ask_at_limit(self, reached: LimitReached) -> None:
         """Asks once for all nodes of the run. Raises BudgetExceeded when the person ends the spending here."""
-        self.state("waiting", reached.title)
+        self.report.state("waiting", reached.title)
         self._host.waits(self._path)
         async with self._scope.limit_turn:
             self._host.goes_on(self._path)
@@ -314,11 +321,11 @@ class NodeRun(ModelSteps):
                 if decision.kind != "approve":
                     self._scope.limit_refused = True
                     raise _ended(reached)
-        self.state("running")
+        self.report.state("running")
 
     async def asked_before(self, about: Any, ask: Callable[[], Awaitable[Decision]]) -> Decision:
         key = digest_of([self._step.digest, self._frame.workflow.join, "asked", about])
-        stored = None if self._wanted_again else await self._services.journal.outcome(key)
+        stored = None if self.report.wanted_again else await self._services.journal.outcome(key)
         if stored is not None:
             return from_json(Decision, stored.text)
         self._asks_under = key
@@ -347,8 +354,8 @@ class NodeRun(ModelSteps):
         self._scope.edited.add(self._path)
         await self._services.journal.keep_result(
             stored_result(key, attempt),
-            self.event("attempt-started", number, key=key),
-            self.event("attempt-done", number, **done_payload(attempt)),
+            self.report.event("attempt-started", number, key=key),
+            self.report.event("attempt-done", number, **done_payload(attempt)),
         )
         return attempt
 

@@ -249,8 +249,8 @@ class Run:
         except Rejected:
             self._failed = True
             past.state = "failed"
-            await self._note(run.event("node-failed", title="rejected", detail=""))
-            run.state("failed", "rejected")
+            await self._note(run.report.event("node-failed", title="rejected", detail=""))
+            run.report.state("failed", "rejected")
         except FlowCabalError as error:
             await self._was_failed(run, path, error)
         except Exception as error:  # a kind may come from a plug-in: its mistake must not end the other branches
@@ -283,15 +283,15 @@ class Run:
             if effect:
                 said |= {"effect": to_plain(effect), "state": frame.state_of}
             stands = (key, produced_result(key, output, seconds)) if key else None
-            kept = partial(journal.keep_output, output, run.event("node-done", **said), outcome=stands)
+            kept = partial(journal.keep_output, output, run.report.event("node-done", **said), outcome=stands)
             if effect is not None:
                 await with_effect(frame.state, effect, kept)
             else:
                 await (kept() if step.kind.reusable else whole(kept()))
             past.state, past.digest, past.form = "done", output.digest, output.form
             return output, None
-        keys = [each for each in (key, run.stands_under) if each]
-        done = run.event("node-done", result.number, digest=result.digest, keys=keys)
+        keys = [each for each in (key, run.models.stands_under) if each]
+        done = run.report.event("node-done", result.number, digest=result.digest, keys=keys)
         if key is None:
             await journal.record(done)
         else:
@@ -338,8 +338,8 @@ class Run:
         past = self._past.node(node)
         past.state, past.error = "failed", error.title
         fault = error.fault.value if isinstance(error, ModelError) else ""
-        await self._note(run.event("node-failed", title=error.title, detail=error.detail, fault=fault))
-        run.state("failed", error.title)
+        await self._note(run.report.event("node-failed", title=error.title, detail=error.detail, fault=fault))
+        run.report.state("failed", error.title)
         self.scope.services.emit(
             WorkflowFailed(self.scope.id, error.title, error.detail, error.advice, node, isinstance(error, ModelError))
         )

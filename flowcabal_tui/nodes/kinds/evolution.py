@@ -202,7 +202,7 @@ async def _round(
 async def _checked(context: NodeContext, params: EvolutionParams, made: Candidate, number: int) -> Candidate:
     """The candidate with what the Monitor says of it; nothing is written anew."""
     attempt = Attempt((number - 1) * params.candidates + made.number, made.text, digest=made.digest)
-    evaluation = await context.evaluate(params.write.params(angles=params.angles), attempt)
+    evaluation = await context.models.evaluate(params.write.params(angles=params.angles), attempt)
     return Candidate(made.number, made.text, made.digest, made.node, made.label, evaluation)
 
 

@@ -52,7 +52,7 @@ class LlmChat(ItemKind):
     params: ClassVar[type[LlmChatParams]] = LlmChatParams
 
     def fingerprint(self, context: NodeContext, params: LlmChatParams) -> Any:
-        return [context.identity(_prompt(params)), context.memory.view(prompt=True) if params.world else None]
+        return [context.models.identity(_prompt(params)), context.memory.view(prompt=True) if params.world else None]
 
     async def run(self, context: NodeContext, params: LlmChatParams) -> Produced:
         items = items_of(context.bind(params.source))
@@ -82,7 +82,7 @@ async def _answer(context: NodeContext, params: LlmChatParams, item: Item, numbe
         temperature=params.temperature,
         parameters=params.sampling,
     )
-    attempt = await context.generate(request, _prompt(params), None, number=number)
+    attempt = await context.models.generate(request, _prompt(params), None, number=number)
     return attempt.text, attempt.finish != "length"
 
 

@@ -36,13 +36,13 @@ class Prompt(NodeKind):
 
     def fingerprint(self, context: NodeContext, params: PromptParams) -> Any:
         """None when context is injected: then the key covers the whole prompt, and `run` looks for an outcome."""
-        return context.identity(params)
+        return context.models.identity(params)
 
     async def run(self, context: NodeContext, params: PromptParams) -> Attempt:
         room: int | None = None
         for tries in range(1, SHORTENINGS + 2):
             request, injection = await self._request(context, params, room)
-            if (settled := await context.outcome(request, params)) is not None:
+            if (settled := await context.models.outcome(request, params)) is not None:
                 return settled
             try:
                 return await self._until_settled(context, params, request, injection)
@@ -63,7 +63,7 @@ class Prompt(NodeKind):
         fitting = _filled(context, params)
         if room is not None:
             fitting = fitting.model_copy(update={"context_tokens": room})
-        injection = await context.inject(fitting, context.resolve(params.prompt, unanswered), inquiries)
+        injection = await context.models.inject(fitting, context.resolve(params.prompt, unanswered), inquiries)
         if injection and room is not None:
             words = _("The prompt was too long for the model: the context was shortened to {n} tokens.")
             notes = (*injection.receipt.notes, words.format(n=f"{room:,}"))
@@ -93,28 +93,28 @@ class Prompt(NodeKind):
         tries_left, mends = MODEL_ATTEMPTS, True
         while True:
             number = len(attempts) + 1
-            attempt = await context.generate(request, params, injection, number=number, retry=retry)
+            attempt = await context.models.generate(request, params, injection, number=number, retry=retry)
             attempts.append(attempt)
             mends = mends and not (retry and retry.paragraphs and not attempt.paragraphs)
-            evaluation = evaluations[number] = await context.evaluate(params, attempt)
+            evaluation = evaluations[number] = await context.models.evaluate(params, attempt)
             tries_left -= 1
             if evaluation and evaluation.verdict == "retry" and tries_left > 0:
-                retry = context.retry(attempt, evaluation, mend=mends)
+                retry = context.models.retry(attempt, evaluation, mend=mends)
                 continue
-            doubt = await context.doubt(_filled(context, params), injection, attempt)
+            doubt = await context.models.doubt(_filled(context, params), injection, attempt)
             if (reason := _why_ask(params, attempt, evaluation, doubt)) is None:
-                return await context.settle(request, params, attempt)
+                return await context.models.settle(request, params, attempt)
             decision = await context.ask("review", reason, attempts=attempts, required=params.review == "always")
             match decision.kind:
                 case "approve":
-                    return await context.settle(request, params, _chosen(attempts, decision))
+                    return await context.models.settle(request, params, _chosen(attempts, decision))
                 case "edit":
                     edited = await context.edited(decision.text, number + 1)
-                    return await context.settle(request, params, edited)
+                    return await context.models.settle(request, params, edited)
                 case "retry" | "mend":
                     shown = _chosen(attempts, decision)
                     judged = evaluations.get(shown.number)
-                    retry = context.retry(shown, judged, decision.note, mend=decision.kind == "mend")
+                    retry = context.models.retry(shown, judged, decision.note, mend=decision.kind == "mend")
                 case "reject":
                     raise Rejected
 

@@ -67,7 +67,7 @@ def prompt_node(node: str, params: PromptParams, name: str = "") -> Node:
 
 def identities(context: NodeContext, calls: tuple[PromptParams, ...]) -> Any:
     """The models of the calls, for a fingerprint; None when the Context agent adds to one of the prompts."""
-    known = [context.identity(params) for params in calls]
+    known = [context.models.identity(params) for params in calls]
     return None if None in known else known
 
 

@@ -25,6 +25,7 @@ from flowcabal_tui.project.models.lengths import longest_answer, usual_length
 from flowcabal_tui.project.models.roles import ModelRoles
 from flowcabal_tui.project.runs import quoting
 from flowcabal_tui.project.runs.basis import Basis, Length
+from flowcabal_tui.project.runs.node_costs import count_questions
 from flowcabal_tui.project.runs.tally import Tally
 from flowcabal_tui.runner.ports import MonitorPort
 from flowcabal_tui.runner.scope import RunScope
@@ -94,7 +95,7 @@ class Quotes:
         for text in texts:
             tokens = self._models.counter.count(text)
             length = Length(tokens, with_margin(self._models.counter, tokens))
-            quoting.count_checks(tally, monitor, endpoint, self._models.counter, len(GROUPS), length)
+            count_questions(tally, monitor, endpoint, self._models.counter, len(GROUPS), length)
         return tally.quote()
 
     async def preview(self, scope: RunScope, node: NodeId) -> Receipt:

@@ -19,7 +19,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
 from flowcabal_tui.project.runs.basis import Basis, NoCount
 from flowcabal_tui.project.runs.layers import layers_of
-from flowcabal_tui.project.runs.quoting import Quoter, QuoteRun, Stop, frame_of
+from flowcabal_tui.project.runs.quoting import QuoteModels, Quoter, QuoteRun, Stop, frame_of
 from flowcabal_tui.runner.fold import AttemptFold
 from flowcabal_tui.runner.keys import request_key, sample_key, with_feedback
 from flowcabal_tui.runner.node_run import NodeRun
@@ -50,16 +50,12 @@ class _Sought:
         return retried(request, Retry(self.attempts[told.of], told.feedback, told.paragraphs))
 
 
-class _TraceRun(QuoteRun):
+class _TraceModels(QuoteModels):
     """Gives the node its earlier attempts, until it asks for the one that is sought."""
 
     def __init__(self, quoter: Quoter, frame: Frame, step: Step, sought: _Sought) -> None:
-        super().__init__(quoter, frame, step)
+        super().__init__(frame, step, quoter.basis)
         self._sought = sought
-
-    def standing(self) -> StoredResult | None:
-        """Nothing is taken over: the node must say what it would send."""
-        return None
 
     async def outcome(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         return None
@@ -80,12 +76,20 @@ class _TraceRun(QuoteRun):
             raise Stop
         return self._sought.attempts[number]
 
+    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
+        return attempt.evaluation
+
+
+class _TraceRun(QuoteRun):
+    """Follows a node to the attempt that is sought, without stored or placeholder outputs."""
+
+    def standing(self) -> StoredResult | None:
+        """Nothing is taken over: the node must say what it would send."""
+        return None
+
     def _text(self, node: NodeId) -> str | None:
         """Nothing for an output that is not there."""
         return NodeRun._text(self, node) or ""
-
-    async def evaluate(self, params: PromptParams, attempt: Attempt) -> Evaluation | None:
-        return attempt.evaluation
 
 
 class _Tracer(Quoter):
@@ -95,7 +99,7 @@ class _Tracer(Quoter):
 
     def node(self, frame: Frame, step: Step) -> QuoteRun:
         if frame.path + step.node.id == self._sought.path:
-            return _TraceRun(self, frame, step, self._sought)
+            return _TraceRun(self, frame, step, _TraceModels(self, frame, step, self._sought))
         return super().node(frame, step)
 
     def inside(self) -> Quoter:

@@ -59,6 +59,20 @@ def _conditions(wish: RunWish) -> str:
     return " AND ".join(condition for condition, holds in wished.items() if holds) or "1"
 
 
+def _node_states(marks: list[Row], resumed: int) -> tuple[list[tuple[NodeId, NodeState]], str]:
+    """The states of the nodes, and the title of the last error; `resumed`: the event that resumed the run, 0 if none."""
+    states: list[tuple[NodeId, NodeState]] = []
+    error = ""
+    for node, mark, failure, seq, _first in marks:
+        state = _STATES[mark]
+        if seq < resumed and state not in ("done", "skipped", "waiting"):
+            state = "pending"
+        states.append((NodeId(node), state))
+        if state == "failed":
+            error = json.loads(unpack(failure))["title"]
+    return states, error
+
+
 class Runs(Journal):
     """The journal, and queries over many runs. `holder` returns the process that writes to the project now."""
 
@@ -115,15 +129,7 @@ class Runs(Journal):
     def _summary(self, row: Row, end: Row, marks: list[Row]) -> RunSummary:
         run, workflow, chapter, at, generation = row
         kind, ended, entered, resumed = end
-        states: list[tuple[NodeId, NodeState]] = []
-        error = ""
-        for node, mark, failure, seq, _first in marks:
-            state = _STATES[mark]
-            if kind == "run-resumed" and seq < resumed and state not in ("done", "skipped", "waiting"):
-                state = "pending"
-            states.append((NodeId(node), state))
-            if state == "failed":
-                error = json.loads(unpack(failure))["title"]
+        states, error = _node_states(marks, resumed if kind == "run-resumed" else 0)
         has_ended = kind == "run-ended"
         run_state: RunState = json.loads(unpack(ended))["state"] if has_ended else self._unended(run, entered, states)
         return RunSummary(

@@ -1,4 +1,4 @@
-"""The steps of a node that call a model: looked up in the journal before they are done."""
+"""The calls of models that a node makes: looked up in the journal before they are made."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Injection
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError, ModelFault
-from flowcabal_tui.domain.ids import Digest, NodeId
-from flowcabal_tui.domain.journal import EventKind, RunEvent, StoredResult
+from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import (
     Finished,
     ModelPort,
@@ -23,62 +23,35 @@ from flowcabal_tui.domain.model_calls import (
     ThinkingDelta,
     Usage,
 )
-from flowcabal_tui.domain.run import Attempt, Evaluation, NodeState, Retry
+from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.plan import Step
-from flowcabal_tui.protocol.runs import NodeEvaluated, NodeRetrying, NodeStarted, NodeStateChanged, NodeThinking
+from flowcabal_tui.protocol.runs import NodeEvaluated, NodeStarted, NodeThinking
 from flowcabal_tui.runner.attempts import done_payload, served_attempt, stored_result
 from flowcabal_tui.runner.calls import Call
 from flowcabal_tui.runner.continuing import Seam
 from flowcabal_tui.runner.fold import NodeFold
 from flowcabal_tui.runner.keys import outcome_key, request_key, sample_key
+from flowcabal_tui.runner.node_report import NodeReport
 from flowcabal_tui.runner.ports import ASK_AT_LIMIT
 from flowcabal_tui.runner.retries import mended_key, retry_of
 from flowcabal_tui.runner.scope import Frame
 from flowcabal_tui.runner.streaming import StreamedText
 
 
-class ModelSteps:
-    """The calls of models that a node makes. `past` is the fold of this node's log."""
+class JournalledModels:
+    """Implements `NodeModels`. `past` is the fold of the node's log."""
 
-    def __init__(self, frame: Frame, step: Step, past: NodeFold) -> None:
-        self._frame, self._step, self._past = frame, step, past
+    def __init__(self, frame: Frame, step: Step, past: NodeFold, report: NodeReport) -> None:
+        self._frame, self._past, self.report = frame, past, report
         self._scope, self._services = frame.scope, frame.scope.services
         self._node, self._kind = step.node, step.kind
-        self._path = NodeId(frame.path + step.node.id)
+        self._path = report.path
         self._purpose = f"node:{self._path}"
         self._requests: list[Digest] = []
         self.stands_under: Digest | None = None
         """The key under which the last outcome was looked for or remembered."""
-
-    @property
-    def _rank(self) -> float:
-        return self._frame.rank + self._frame.plan.ranks[self._node.id]
-
-    @property
-    def _wanted_again(self) -> bool:
-        """True when a new sample was requested of this node, or of one that contains it."""
-        again = self._scope.request.again
-        return bool(again) and any(self._path == node or self._path.startswith(f"{node}/") for node in again)
-
-    def state(self, state: NodeState, detail: str = "") -> None:
-        """Emits the state of the node."""
-        self._services.emit(NodeStateChanged(self._scope.id, self._path, state, detail))
-
-    def event(self, kind: EventKind, attempt: int = 0, **payload: object) -> RunEvent:
-        """A line of the log about this node."""
-        return RunEvent(self._scope.id, kind, self._path, attempt, payload, at=self._services.now())
-
-    def _paused(self, seconds: float) -> None:
-        self.call_waits(seconds, _("the provider fails repeatedly: no new calls for a while"), 0)
-
-    def call_waits(self, seconds: float, reason: str, attempt: int) -> None:
-        """Reports that a call of the node, or of an agent for it, waits before it is sent again; no reason: the wait is
-        over."""
-        if reason:
-            self._services.emit(NodeRetrying(self._scope.id, self._path, seconds, reason, attempt))
-        self.state("retrying" if reason else "running", reason)
 
     def identity(self, params: PromptParams) -> Any:
         if self._services.context is not None and params.context:
@@ -107,7 +80,7 @@ class ModelSteps:
     async def _standing(self, request: ModelRequest, params: PromptParams) -> Attempt | None:
         """The current result of the request, unless a new sample was requested or attempts of this run have begun."""
         begun = any(not attempt.done.get("stands") for attempt in self._past.attempts.values())
-        if begun or self._wanted_again:
+        if begun or self.report.wanted_again:
             return None
         self.stands_under = self._outcome_key(request, params)
         stored = await self._services.journal.outcome(self.stands_under)
@@ -117,8 +90,8 @@ class ModelSteps:
         attempt = await self._standing(request, params)
         if attempt is not None:
             await self._services.journal.record(
-                self.event("attempt-started", 1, key=attempt.key),
-                self.event("attempt-done", 1, stands=True, **done_payload(attempt)),
+                self.report.event("attempt-started", 1, key=attempt.key),
+                self.report.event("attempt-done", 1, stands=True, **done_payload(attempt)),
             )
         return attempt
 
@@ -211,8 +184,8 @@ class ModelSteps:
         past = self._past.attempts.get(call.number)
         if past is None or not past.done:
             await self._services.journal.record(
-                self.event("attempt-started", call.number, key=stored.key, **call.given),
-                self.event("attempt-done", call.number, **done_payload(attempt)),
+                self.report.event("attempt-started", call.number, key=stored.key, **call.given),
+                self.report.event("attempt-done", call.number, **done_payload(attempt)),
             )
         return attempt
 
@@ -227,7 +200,7 @@ class ModelSteps:
         sample = self._requests.count(request)
         self._requests.append(request)
         journal = self._services.journal
-        while self._wanted_again and (
+        while self.report.wanted_again and (
             await journal.result(key := sample_key(request, sample)) or await journal.result(mended_key(key))
         ):
             sample += 1
@@ -242,7 +215,7 @@ class ModelSteps:
         if partial:
             if not call.so_far:
                 kept = await self._services.journal.put_text(partial)
-                await self._services.journal.record(self.event("attempt-reset", call.number, partial=kept))
+                await self._services.journal.record(self.report.event("attempt-reset", call.number, partial=kept))
             past = self._past.attempts.get(call.number)
             if past is not None and not past.booked:
                 past.booked = True
@@ -250,18 +223,20 @@ class ModelSteps:
                 await self._services.spend.cut(role, self._purpose, endpoint, call.asked, partial)
 
     async def _call(self, call: Call) -> Attempt:
-        self.state("ready")
+        self.report.state("ready")
         model, number, request = call.model, call.number, call.sent
         async with (
-            self._services.limits.slot(model.endpoint, self._rank, self._paused),
+            self._services.limits.slot(model.endpoint, self.report.rank, self.report.paused),
             self._services.spend.reserved(
                 model.endpoint, request, call.params.role, self._purpose, attempt=number, before=call.so_far
             ) as reservation,
         ):
             await self._services.journal.record(
-                self.event("attempt-started", number, key=call.full_key, model=model.endpoint.model, **call.given)
+                self.report.event(
+                    "attempt-started", number, key=call.full_key, model=model.endpoint.model, **call.given
+                )
             )
-            self.state("running", _("single paragraphs are mended") if call.mends else "")
+            self.report.state("running", _("single paragraphs are mended") if call.mends else "")
             self._services.emit(NodeStarted(self._scope.id, self._path, self._node.title, number))
             begun = asyncio.get_running_loop().time()
             arrived: list[str] = []
@@ -269,7 +244,9 @@ class ModelSteps:
                 text, finished = await self._stream(call, request, arrived, reservation)
             except (ModelError, BudgetExceeded, asyncio.CancelledError) as error:
                 stopped = isinstance(error, LimitReached) and error.cut
-                self._services.journal.post(self.event("attempt-cut", number, **({"stopped": True} if stopped else {})))
+                self._services.journal.post(
+                    self.report.event("attempt-cut", number, **({"stopped": True} if stopped else {}))
+                )
                 await self._lost(call, request, getattr(error, "usage", None), arrived)
                 raise
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
@@ -279,11 +256,11 @@ class ModelSteps:
 
     async def _paid(self, call: Call, request: ModelRequest, attempt: Attempt) -> None:
         """Stores and books a paid answer; one that cannot be stored is booked too."""
-        events = [self.event("attempt-done", attempt.number, **done_payload(attempt))]
+        events = [self.report.event("attempt-done", attempt.number, **done_payload(attempt))]
         if call.mends and attempt.key == call.key:
             events = [
-                self.event("attempt-reset", attempt.number, partial=attempt.digest),
-                self.event("attempt-cut", attempt.number, unplaced=True),
+                self.report.event("attempt-reset", attempt.number, partial=attempt.digest),
+                self.report.event("attempt-cut", attempt.number, unplaced=True),
             ]
         try:
             await self._services.journal.keep_result(stored_result(attempt.key, attempt), *events)
@@ -312,7 +289,7 @@ class ModelSteps:
             async with aclosing(call.model.stream(request)) as events:
                 async for event in events:
                     if waited and not isinstance(event, RetryWait):
-                        self.state("running")
+                        self.report.state("running")
                     waited = isinstance(event, RetryWait)
                     match event:
                         case TextDelta(text=text):
@@ -326,9 +303,9 @@ class ModelSteps:
                         case RetryWait(seconds=seconds, reason=reason, attempt=attempt, spent=usage):
                             await self._lost(call, request, usage, arrived)
                             self._services.spend.require_again(reservation)
-                            self.call_waits(seconds, reason, attempt)
+                            self.report.call_waits(seconds, reason, attempt)
                         case Queued():
-                            self.state("running", _("queued by the provider"))
+                            self.report.state("running", _("queued by the provider"))
                         case Finished():
                             finished = event
         finally:
@@ -349,7 +326,7 @@ class ModelSteps:
             return None
         if (past := self._past.attempts.get(attempt.number)) and (known := past.evaluated()):
             return known
-        self.state("running", _("checking facts"))
+        self.report.state("running", _("checking facts"))
         evaluation = await self._services.monitor.evaluate(
             self._node,
             params,
@@ -358,7 +335,9 @@ class ModelSteps:
             self._scope.generation,
             attempt.number,
         )
-        await self._services.journal.record(self.event("evaluated", attempt.number, evaluation=to_plain(evaluation)))
+        await self._services.journal.record(
+            self.report.event("evaluated", attempt.number, evaluation=to_plain(evaluation))
+        )
         self._past.attempt(attempt.number).evaluation = to_plain(evaluation)
         self._services.emit(NodeEvaluated(self._scope.id, self._path, attempt.number, evaluation))
         return evaluation
