@@ -60,7 +60,7 @@ def _conditions(wish: RunWish) -> str:
 
 
 def _node_states(marks: list[Row], resumed: int) -> tuple[list[tuple[NodeId, NodeState]], str]:
-    """The states of the nodes, and the title of the last error; `resumed`: the event that resumed the run, 0 if none."""
+    """The states of the nodes, and the title of the last error. `resumed`: the event that resumed the run, or 0."""
     states: list[tuple[NodeId, NodeState]] = []
     error = ""
     for node, mark, failure, seq, _first in marks:
