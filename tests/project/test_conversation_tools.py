@@ -80,6 +80,13 @@ async def test_every_tool_that_reads_gives_what_the_book_holds(talk: Talking):
     assert all("tool_choice" not in body for body in talk.sent())  # no tool is forced on the model
 
 
+async def test_a_long_paragraph_is_shown_where_the_words_are(talk: Talking):
+    long = "Ines rowed. " + "The river went by. " * 80 + "Then Ines dropped the glove. " + "It rained. " * 40
+    await talk.desk.project.carry_out(WriteChapter(await talk.desk.chapter(1), long))
+    (used,) = (await talk.ask("?", calls(call("search", words="Ines glove")), says("Read."))).used
+    assert "Then Ines dropped the glove." in used.said and len(used.said) < 800
+
+
 async def test_a_paid_check_asks_with_its_price_and_shows_what_was_found(talk: Talking):
     project, chapter = talk.desk.project, await talk.desk.chapter(1)
     await project.carry_out(WriteChapter(chapter, LEFTOVER))

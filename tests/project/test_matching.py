@@ -84,3 +84,10 @@ def test_a_document_that_tells_of_a_place_opens_there() -> None:
     told = Document("story", "manuscript/one", "One", "lost her hand", cited=Span(7, 19))
     (hit,), _count = best([Page(told)], "hand", 5)
     assert (hit.start, hit.end) == (7, 19)
+
+
+def test_a_long_paragraph_is_shown_where_the_words_stand_together() -> None:
+    text = "黛玉来了。" + "众人都笑。" * 120 + "黛玉荷锄葬花，独自落泪。" + "夜已深了。" * 60
+    (hit,), _number = best([page(text)], "黛玉 葬花", 5)
+    assert "黛玉荷锄葬花" in hit.line and text[hit.start : hit.end] == "黛玉"
+    assert {hit.line[span.start : span.end] for span in hit.spans} == {"黛玉", "葬花"}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
+from flowcabal_tui.tui.conversation.question_line import Typed
+from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from tests.snapshots.test_graph import BOTH, EVERY_SIZE, on_top
 from tests.snapshots.test_shell import app
 from tests.tui import fake_books as books
-from tests.tui.fake_conversation import TALK, FakeAccess
+from tests.tui.fake_conversation import TALK, FakeAccess, pages
 
 
 @pytest.fixture(autouse=True)
@@ -23,5 +24,6 @@ def at_home(monkeypatch):
 @EVERY_SIZE
 @BOTH
 def test_an_answer_with_a_place_a_card_and_a_run_that_asks(snap_compare, size, language):
-    panel = ConversationScreen(FakeAccess(language), TALK, InView(books.chapter_id(2)), Typed())
+    access = FakeAccess(language)
+    panel = ConversationScreen(access, TALK, InView(books.chapter_id(2)), Typed(), pages(access))
     assert snap_compare(app(language), terminal_size=size, run_before=on_top(panel))

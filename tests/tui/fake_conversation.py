@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.conversation import (
     AskQuote,
     Chip,
@@ -30,6 +31,7 @@ from flowcabal_tui.domain.proposals import (
     TextEdit,
 )
 from flowcabal_tui.tui.conversation.access import ConversationAccess
+from flowcabal_tui.tui.conversation.controller import OtherPages
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE
 
@@ -49,6 +51,8 @@ class FakeAccess(ConversationAccess):
 
     def __init__(self, language: str = "en") -> None:
         self.language, self.sent = language, list[Any]()
+        self.receipt: Receipt | None = None
+        self.quoted_for = ""
         text = (books.EN if language == "en" else books.ZH).texts[1]
         self.quoted = text[:12].strip()
         answers = [each.format(quote=self.quoted) for each in SAID[language]]
@@ -90,7 +94,9 @@ class FakeAccess(ConversationAccess):
         return {self.card.id: self.card} if turns else {}
 
     async def quote(self, identity: ConversationId, text: str, chips: Sequence[Chip]) -> AskQuote:
-        return AskQuote(tuple(ChipCost(each, f"{each.kind} {HOSTILE}", 224) for each in chips), 7_263, "0.0021 USD")
+        self.quoted_for = text
+        costs = tuple(ChipCost(each, f"{each.kind} {HOSTILE}", 224) for each in chips)
+        return AskQuote(costs, 7_263, "0.0021 USD", self.receipt)
 
     async def chapters(self) -> tuple[Chapter, ...]:
         return books.chapters(books.EN if self.language == "en" else books.ZH)
@@ -121,9 +127,24 @@ class FakeAccess(ConversationAccess):
     async def correct(self, card: ProposalId, edit: Any) -> None:
         self.sent.append(("correct", card, edit))
 
+    async def note_build(self, card: Proposal, build: str) -> None:
+        self.sent.append(("note", build))
+
     async def undo(self, card: ProposalId) -> None:
         self.sent.append(("undo", card))
         self.card = replace(self.card, state="waiting")
 
     async def delete(self, identity: ConversationId) -> None:
         self.sent.append(("delete",))
+
+
+def pages(access: FakeAccess) -> OtherPages:
+    """Pages that note what they are to show."""
+
+    async def correct(card: Proposal) -> None:
+        access.sent.append(("form", card.id))
+
+    async def review(build: str) -> None:
+        access.sent.append(("review", build))
+
+    return OtherPages(lambda receipt, title: access.sent.append(("receipt", receipt, title)), correct, review)

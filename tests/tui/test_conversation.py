@@ -14,8 +14,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from flowcabal_tui.agents.conversation.tools import tools_at
-from flowcabal_tui.domain.conversation import AskQuote, Chip, Scope, Turn
-from flowcabal_tui.domain.proposals import TextEdit
+from flowcabal_tui.domain.conversation import AskQuote, Chip, Scope, Turn, UsedTool
+from flowcabal_tui.domain.proposals import Difference, TextEdit, WorkflowEdit
+from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
@@ -24,7 +25,8 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.conversation import rows
 from flowcabal_tui.tui.conversation.chips import ChipPicker
-from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
+from flowcabal_tui.tui.conversation.question_line import Typed
+from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.lists import PickList
@@ -33,7 +35,7 @@ from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.project.talking import book
 from tests.tui import fake_books as books
-from tests.tui.fake_conversation import TALK, FakeAccess
+from tests.tui.fake_conversation import TALK, FakeAccess, pages
 from tests.tui.hosts import HOSTILE, Host, shown
 from tests.tui.try_out import invented_access
 from tests.tui.waiting import settled, until
@@ -47,7 +49,8 @@ async def opened(access: FakeAccess, size: tuple[int, int] = (100, 30)) -> Async
     app = Host()
     async with app.run_test(size=size) as pilot:
         app.answers = []  # type: ignore[attr-defined]
-        app.push_screen(ConversationScreen(access, TALK, VIEW, Typed()), app.answers.append)  # type: ignore[attr-defined]
+        page = ConversationScreen(access, TALK, VIEW, Typed(), pages(access))
+        app.push_screen(page, app.answers.append)  # type: ignore[attr-defined]
         await settled(pilot)
         yield pilot
 
@@ -81,7 +84,7 @@ async def test_a_statement_with_a_place_shows_its_chapter_and_enter_opens_it_one
     async with opened(access) as pilot:
         assert "She counts them. [2]" in text(pilot) and "[[" not in text(pilot)
         rows = {row.id: row for row in panel(pilot).rows.listed}
-        assert rows["t1.s0"].place is not None and rows["t1.s1"].place is None
+        assert rows["t1.s0"].places and not rows["t1.s1"].places
         assert rows["t1.s1"].drawn._dim == "It is a lonely habit."
         await pick(pilot, "t1.s1")
         await press(pilot, "enter")
@@ -90,6 +93,80 @@ async def test_a_statement_with_a_place_shows_its_chapter_and_enter_opens_it_one
         await press(pilot, "enter")
         (place,) = pilot.app.answers
         assert (place.chapter, place.quotation) == (books.chapter_id(2), access.quoted)
+
+
+async def test_of_several_places_one_is_chosen():
+    access = FakeAccess()
+    (first,) = access.known[0].citations
+    end = access.known[0].answer.index("]]") + 2
+    second = replace(first, start=end, end=end + 10, chapter=books.chapter_id(3), quotation="it rained")
+    answer = access.known[0].answer[:end] + "[[3|rain]]" + access.known[0].answer[end:]
+    access.known[0] = replace(access.known[0], answer=answer, citations=(first, second))
+    async with opened(access) as pilot:
+        assert "She counts them. [2, 3]" in text(pilot)
+        await pick(pilot, "t1.s0")
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, ChooseScreen) and "it rained" in text(pilot)
+        await press(pilot, "down", "enter")
+        assert [place.chapter for place in pilot.app.answers] == [books.chapter_id(3)]
+
+
+async def test_the_receipt_of_a_question_is_shown_before_and_after_it_is_sent():
+    access = FakeAccess()
+    sent = replace(books.receipt(books.EN), notes=("sent by you: Mara, 12 tokens",))
+    used = UsedTool("1.1", "search", "search", "completed", '{"words": "lamps"}')
+    access.known[0] = replace(access.known[0], receipt=books.receipt(books.EN), used=(used,))
+    access.receipt = sent
+    async with opened(access) as pilot:
+        await press(pilot, *"Who?")
+        await until(pilot, lambda: "7,263" in text(pilot))
+        await press(pilot, "f4")
+        assert access.sent == [("receipt", sent, "Who?")]
+        await pick(pilot, "t1.q")
+        await press(pilot, "f4")
+        (_receipt, shown_receipt, _title) = access.sent[-1]
+        assert shown_receipt.notes[-1] == "read while answering: searches “lamps”"
+        await pick(pilot, "t2.q")
+        await press(pilot, "f4")
+        assert len(access.sent) == 2
+
+
+async def test_the_price_follows_the_words():
+    access = FakeAccess()
+    async with opened(access) as pilot:
+        await press(pilot, *"Who")
+        await until(pilot, lambda: access.quoted_for == "Who")
+        await press(pilot, *" is it?")
+        await until(pilot, lambda: access.quoted_for == "Who is it?")
+
+
+async def test_a_card_of_a_record_is_edited_in_its_form_and_a_build_in_its_review():
+    access = FakeAccess()
+    access.card = replace(access.card, kind="fact", difference=Difference(Fact(RecordId("f1"), "She counts.")))
+    async with opened(access) as pilot:
+        await pick(pilot, "t2.cp1")
+        await press(pilot, "e")
+        assert access.sent == [("form", "p1")]
+        await press(pilot, "enter")
+        (place,) = pilot.app.answers
+        assert (place.chapter, place.quotation) == (books.chapter_id(2), access.quoted)
+    access.card = replace(access.card, kind="workflow", place=None,
+                          difference=Difference(WorkflowEdit("b1", "chapter", "A step.", 2)))  # fmt: skip
+    async with opened(access) as pilot:
+        await pick(pilot, "t2.cp1")
+        await press(pilot, "enter")
+        assert access.sent[1:] == [("review", "b1"), ("note", "b1")]
+
+
+async def test_a_question_behind_an_answer_waits_for_its_turn_and_one_after_a_stop_for_a_key():
+    access = FakeAccess()
+    access.known += [Turn(TALK, 3, "And?", books.NOW, state="in_progress"), Turn(TALK, 4, "Then?", books.NOW)]
+    async with opened(access) as pilot:
+        assert "Then?  waits for its turn" in text(pilot)
+        access.known[2] = replace(access.known[2], state="completed", stop="cancelled")
+        panel(pilot).changed(TurnChanged(TALK, 3))
+        await settled(pilot)
+        assert "Then?  not sent: r sends it" in text(pilot)
 
 
 async def test_a_card_is_accepted_taken_back_refused_and_its_difference_shown():
@@ -164,15 +241,15 @@ async def test_an_at_opens_the_picker_and_tokens_and_price_are_told_before_sendi
         assert isinstance(pilot.app.screen, ChipPicker)
         await press(pilot, *"mara", "enter")
         assert panel(pilot).line.value == "Who @Mara "
-        await until(pilot, lambda: "7,263" in text(pilot))
-        assert "0.0021" in text(pilot) and "224" in text(pilot)
+        await until(pilot, lambda: "224" in text(pilot))
+        assert "0.0021" in text(pilot) and "7,263" in text(pilot)
         assert "\x1b" not in text(pilot) and HOSTILE not in text(pilot)
         await press(pilot, "at")
         await press(pilot, "f2")
-        (_mara, first) = panel(pilot)._typed.chips
+        (_mara, first) = panel(pilot).question.typed.chips
         assert first.chip.kind == "selection"
         await press(pilot, "at", "down", "f2")
-        whole = panel(pilot)._typed.chips[-1]
+        whole = panel(pilot).question.typed.chips[-1]
         assert whole.chip.whole and whole.name.endswith("!")
         await press(pilot, "enter")
         (_ask, said, chips) = access.sent[-1]
@@ -190,7 +267,7 @@ async def test_a_price_that_comes_after_the_question_was_sent_is_not_shown():
     access.quote = late  # type: ignore[method-assign]
     async with opened(access) as pilot:
         panel(pilot).line.value = "Who?"
-        panel(pilot)._quote_again()
+        panel(pilot).question.quote_now()
         await pilot.pause()
         await pilot.press("enter")
         waits.set()
@@ -251,10 +328,10 @@ async def test_what_was_typed_is_there_when_the_panel_is_opened_again():
     access, typed = FakeAccess(), Typed()
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.push_screen(ConversationScreen(access, TALK, VIEW, typed))
+        app.push_screen(ConversationScreen(access, TALK, VIEW, typed, pages(access)))
         await settled(pilot)
         await press(pilot, *"Who", "escape")
-        app.push_screen(ConversationScreen(access, TALK, VIEW, typed))
+        app.push_screen(ConversationScreen(access, TALK, VIEW, typed, pages(access)))
         await settled(pilot)
         assert app.screen.query_one(Input).value == "Who"
 
@@ -278,16 +355,16 @@ async def test_a_question_beside_the_workspace_is_answered_and_its_place_opens_t
             await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and not app.screen.is_opening)
             await settled(pilot)
             await pilot.press("ctrl+backslash")
-            await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen._offers)
+            await until(pilot, lambda: isinstance(app.screen, ConversationScreen) and app.screen.question.offers)
             await until(pilot, lambda: "Chapters" in "\n".join(shown(app)))  # beside, not instead
             for key in "ledger":
                 await pilot.press(key)
             await pilot.press("enter")
             talk = app.screen
             assert isinstance(talk, ConversationScreen)
-            await until(pilot, lambda: any(row.place for row in talk.rows.listed))
+            await until(pilot, lambda: any(row.places for row in talk.rows.listed))
             await pilot.press("tab")
-            talk.rows.pick(next(row.id for row in talk.rows.listed if row.place))
+            talk.rows.pick(next(row.id for row in talk.rows.listed if row.places))
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen) and app.screen.view.position == 2)
             assert "ledger" in app.screen.query_one(ManuscriptPane).text

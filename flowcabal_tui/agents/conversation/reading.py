@@ -22,6 +22,7 @@ READ_AT_ONCE: Final = 6_000
 _MOST_HITS: Final = 12
 _MOST_LINES: Final = 60
 _LINE: Final = 300
+_HIT: Final = 400
 
 
 class ReadChapter(Arguments):
@@ -34,7 +35,11 @@ class ReadChapter(Arguments):
 class Search(Arguments):
     """Searches the book: its text, its names, its records (facts, relations, promises, moments), or by meaning."""
 
-    words: str = Field(min_length=1, max_length=200)
+    words: str = Field(
+        min_length=1,
+        max_length=200,
+        description="One to three words that the passage itself may hold, with spaces between; no whole question.",
+    )
     where: Literal["text", "names", "records", "meaning"] = "text"
 
 
@@ -174,7 +179,7 @@ def names_of(ids: Iterable[EntityId], entities: Sequence[Entity]) -> str:
 
 def _hit(hit: SearchHit) -> str:
     where = f'chapter="{hit.position}" ' if hit.position else ""
-    return f'<found {where}title="{in_attribute(hit.title)}">{escaped(hit.line[:_LINE])}</found>'
+    return f'<found {where}title="{in_attribute(hit.title)}">{escaped(hit.line[:_HIT])}</found>'
 
 
 def _fenced(tag: str, text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +16,7 @@ from flowcabal_tui.models.offline.words import words_of
 _TASK: Final = "<task>conversation</task>"
 _QUOTED: Final = re.compile(r"[“「『]([^“”「」『』\n]{1,200})[”」』]")
 _LONGEST: Final = 200
-_MOST_SEARCHES: Final = 3
+_MOST_SEARCHES: Final = 6
 
 
 def is_talk(request: ModelRequest) -> bool:
@@ -24,7 +25,7 @@ def is_talk(request: ModelRequest) -> bool:
 
 
 def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
-    """A few searches, then the sentence that shares most with the question.
+    """A few searches, then the sentences, two at most, that share the rarest words with the question.
 
     Two quoted texts in the question are an edit: the second takes the place of the first.
     """
@@ -40,16 +41,29 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
             return said["unsaid" if refused else "proposed"], ()
         words = {"quotation": quoted[0], "replacement": quoted[1], "reason": question[:_LONGEST]}
         return "", (_call("propose_edit", len(calls), chapter=int(found[0][0]), **words),)
-    named = [form for name in asked.names for form in name.names if form in question]
-    longest = sorted(terms(question, chinese), key=lambda term: (-len(term), term))
-    wanted = quoted[:1] or list(dict.fromkeys((*named, *longest)))
-    if not found and len(calls) < min(len(wanted), _MOST_SEARCHES):
-        return "", (_call("search", len(calls), words=wanted[len(calls)]),)
+    wanted = quoted[:1] or _sought(question, [form for name in asked.names for form in name.names])
+    if not calls and wanted:
+        return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
     sentences = {line: number for number, text in found for line in lines(text, (), chinese)}
-    for line in nearest([*sentences], question, chinese)[:1]:
-        bare = line.text.replace("[", "").replace("]", "")
-        return f"{bare} [[{sentences[line]}|{bare[:_LONGEST]}]]", ()
-    return said["unsaid"], ()
+    near = nearest([*sentences], question, chinese)
+    return " ".join(_cited(line.text, sentences[line]) for line in near) or said["unsaid"], ()
+
+
+def _cited(sentence: str, chapter: str) -> str:
+    """The sentence with its place."""
+    bare = sentence.replace("[", "").replace("]", "")
+    return f"{bare} [[{chapter}|{bare[:_LONGEST]}]]"
+
+
+def _sought(question: str, names: Sequence[str]) -> list[str]:
+    """A name of the question with each of its other words, the longest first; then these words, and the names."""
+    named = sorted((name for name in set(names) if name in question), key=lambda name: (-len(name), name))
+    rest = question
+    for name in named:
+        rest = rest.replace(name, " ")
+    words = sorted(terms(rest, is_chinese(question)), key=lambda term: (-len(term), term))[: _MOST_SEARCHES // 2]
+    pairs = [f"{name} {word}" for name in named[:1] for word in words]
+    return list(dict.fromkeys((*pairs, *words, *named)))[:_MOST_SEARCHES]
 
 
 def _call(tool: str, number: int, **arguments: object) -> ToolCall:

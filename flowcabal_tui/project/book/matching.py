@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
+from itertools import islice, takewhile
 from typing import Final
 
 from flowcabal_tui.domain.manuscript import Span
@@ -30,6 +31,8 @@ _FIRST_HAN: Final = "\u2e80"
 _GRAMS: Final = re.compile(r"[^\W\u2e80-\U0010ffff]+|(?=([\u2e80-\U0010ffff]{2}))")
 _BEFORE, _LINE = 80, 320
 """Characters of a long paragraph that are given before the first place, and in all."""
+_MOST_PLACES: Final = 200
+"""So many places of a paragraph are looked at for the one with the most words around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +169,27 @@ def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:
     return text[begin : min(end, begin + _LINE)], begin
 
 
+def _closest(folded: str, spans: Sequence[Span]) -> Span:
+    """The span from which on the most different words are in view; of equal ones the first."""
+
+    def words_behind(number: int) -> int:
+        end = spans[number].start + _LINE - _BEFORE
+        near = takewhile(lambda span: span.end <= end, islice(spans, number, None))
+        return len({folded[span.start : span.end] for span in near})
+
+    return spans[max(range(min(len(spans), _MOST_PLACES)), key=words_behind)]
+
+
 def _hit(page: Page, paragraph: int, spans: Sequence[Span], score: float) -> SearchHit:
     known, (start, end) = page.document, page.paragraph(paragraph)
-    line, begin = around(known.text, start, end, spans[0].start)
-    shown = tuple(Span(span.start - begin, span.end - begin) for span in spans if span.end <= begin + len(line))
-    opened = known.cited or spans[0]
+    first = _closest(page.folded, spans)
+    line, begin = around(known.text, start, end, first.start)
+    shown = tuple(
+        Span(span.start - begin, span.end - begin)
+        for span in spans
+        if begin <= span.start and span.end <= begin + len(line)
+    )
+    opened = known.cited or first
     return SearchHit(
         kind=known.kind,
         uri=known.uri,

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.conversation import (
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.proposals import OutlineEdit, Proposal, ProposalId, TextEdit
+from flowcabal_tui.domain.proposals import OPEN_STATES, OutlineEdit, Proposal, ProposalId, TextEdit
 from flowcabal_tui.protocol.conversations import (
     AnswerPermission,
     AskBook,
@@ -119,6 +119,12 @@ class ConversationAccess:
     async def correct(self, card: ProposalId, edit: TextEdit | OutlineEdit) -> None:
         """Accepts a card with the writer's words."""
         await self._workbench.carry_out(CorrectProposal(card, edit))
+
+    async def note_build(self, card: Proposal, build: str) -> None:
+        """Brings the card of a build up to the decision that was made in its review, if one was."""
+        record = await self._workbench.builds.build(build)
+        if record.decided and card.state in OPEN_STATES:
+            await self.decide(card.id, accept=bool(record.saved))
 
     async def undo(self, card: ProposalId) -> None:
         """Takes the decision on a card back."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.conversation import Chip, Citation, ConversationId
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.subscriptions import on_event
@@ -17,9 +20,19 @@ from flowcabal_tui.tui.shared.view import View
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.tui.conversation.screen import ConversationScreen, Typed
+    from flowcabal_tui.tui.conversation.question_line import Typed
+    from flowcabal_tui.tui.conversation.screen import ConversationScreen
 
 OpenAt = Callable[[ChapterId, int, int], Coroutine[Any, Any, None]]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPages:
+    """Pages of other subjects: a receipt with its title, the form of a name or record, the review of a build."""
+
+    receipt: Callable[[Receipt, str], None]
+    correct: Callable[[Proposal], Coroutine[Any, Any, None]]
+    review: Callable[[str], Coroutine[Any, Any, None]]
 
 
 class ConversationController:
@@ -33,10 +46,11 @@ class ConversationController:
         open_at: OpenAt,
         selection: Callable[[], Chip | None],
         workflow: Callable[[], str],
+        pages: OtherPages,
     ) -> None:
         """`open_at` opens a chapter at characters of its text; `selection` and `workflow` are those in view."""
         self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
-        self._selection, self._workflow = selection, workflow
+        self._selection, self._workflow, self._pages = selection, workflow, pages
         self._identity: ConversationId | None = None
         self._typed: Typed | None = None
 
@@ -50,13 +64,14 @@ class ConversationController:
 
     async def _open(self) -> None:
         from flowcabal_tui.tui.conversation.access import ConversationAccess
-        from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView, Typed
+        from flowcabal_tui.tui.conversation.question_line import Typed
+        from flowcabal_tui.tui.conversation.screen import ConversationScreen, InView
 
         access = ConversationAccess(self._workbench)
         identity = await access.known(self._identity)
         typed = self._typed = self._typed or Typed()
         in_view = InView(self._view.chapter, self._selection(), self._workflow())
-        panel = ConversationScreen(access, identity, in_view, typed)
+        panel = ConversationScreen(access, identity, in_view, typed, self._pages)
 
         def closed(place: Citation | None) -> None:
             self._identity = panel.identity

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from textual.visual import Visual
 
 from flowcabal_tui.agents.conversation.places import shown_while_it_arrives, statements
+from flowcabal_tui.agents.tool_calls import read_arguments
+from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.conversation import (
     Citation,
     ConversationLevel,
@@ -60,7 +62,7 @@ class TalkRow:
     id: str
     drawn: Visual
     turn: Turn
-    place: Citation | None = None
+    places: tuple[Citation, ...] = ()
     card: Proposal | None = None
     call: UsedTool | None = None
 
@@ -100,14 +102,40 @@ def level_words(level: ConversationLevel, scope: Scope | None, title_of: Callabl
 
 def rows_of(turns: Sequence[Turn], cards: Mapping[ProposalId, Proposal], names: Names) -> list[TalkRow]:
     """All rows of a conversation."""
-    return [row for turn in turns for row in _turn_rows(turn, cards, names)]
+    is_answering = any(turn.state == "in_progress" for turn in turns)
+    return [row for turn in turns for row in _turn_rows(turn, cards, names, is_answering=is_answering)]
 
 
-def _turn_rows(turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names) -> Iterator[TalkRow]:
+def receipt_of(turn: Turn) -> Receipt | None:
+    """The receipt of a turn, with a note of what the model has read besides."""
+    read = [" ".join((_tool(each), _arguments(each))) for each in turn.used if each.kind in ("read", "search", "think")]
+    if turn.receipt is None or not read:
+        return turn.receipt
+    note = _("read while answering: {what}").format(what=one_line(" · ".join(read), _SHOWN))
+    return replace(turn.receipt, notes=(*turn.receipt.notes, note))
+
+
+def _tool(used: UsedTool) -> str:
+    return _(_TOOLS[used.name]) if used.name in _TOOLS else used.name
+
+
+def _arguments(used: UsedTool) -> str:
+    """The values of its arguments."""
+    try:
+        given = read_arguments(used.arguments)
+    except (ValueError, RecursionError):  # shortened, or never an object
+        return ""
+    return " ".join(f"“{each}”" if isinstance(each, str) else str(each) for each in given.values())
+
+
+def _turn_rows(
+    turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names, *, is_answering: bool
+) -> Iterator[TalkRow]:
     start = f"t{turn.number}"
-    waits = "  " + _("not sent: r sends it") if turn.state == "pending" else ""
+    words = _("waits for its turn") if is_answering else _("not sent: r sends it")
+    waits = f"  {words}" if turn.state == "pending" else ""
     yield TalkRow(f"{start}.q", HangingRow("> ", one_line(turn.asked, 2_000), waits), turn)
-    tools = list(dict.fromkeys(_(_TOOLS[each.name]) if each.name in _TOOLS else each.name for each in turn.used))
+    tools = list(dict.fromkeys(map(_tool, turn.used)))
     if tools:
         yield TalkRow(f"{start}.tools", HangingRow("  ", "", f"· {', '.join(tools)}"), turn)
     if turn.state == "in_progress":
@@ -142,7 +170,7 @@ def _statement(identity: str, turn: Turn, statement: Statement, names: Names) ->
     if not statement.places:
         return TalkRow(identity, HangingRow("  ", "", words), turn)
     numbers = dict.fromkeys(names.chapter(each.chapter) for each in statement.places)
-    return TalkRow(identity, HangingRow("  ", f"{words} ", f"[{', '.join(numbers)}]"), turn, place=statement.places[0])
+    return TalkRow(identity, HangingRow("  ", f"{words} ", f"[{', '.join(numbers)}]"), turn, places=statement.places)
 
 
 def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Names) -> TalkRow:
@@ -153,7 +181,15 @@ def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Name
     sign = "± " if card.state in OPEN_STATES else "= "
     applied = _("applied") + " · " if used.applied else ""
     state = f"  [{applied}{_(STATES[card.state])}]"
-    return TalkRow(identity, HangingRow(sign, words, state), turn, card=card, call=used)
+    return TalkRow(identity, HangingRow(sign, words, state), turn, places=_places(card), card=card, call=used)
+
+
+def _places(card: Proposal) -> tuple[Citation, ...]:
+    """The place of its quotation."""
+    place = card.place
+    if place is None or not place.end:
+        return ()
+    return (Citation(0, 0, place.chapter, card.quotation, place.start, place.end, found=True),)
 
 
 def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow:
@@ -163,8 +199,7 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow
     why = after.explanation if isinstance(after, Finding) else ""
     parts = (f"{_(KINDS[card.kind])}{at}: {said(card, names.name)}", f"“{one_line(card.quotation, _SHOWN)}”", why)
     words = " · ".join(filter(None, (one_line(each, _SHOWN) for each in parts)))
-    opens = Citation(0, 0, place.chapter, card.quotation, place.start, place.end, found=True) if place else None
-    return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, place=opens)
+    return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, places=_places(card))
 
 
 def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: Names) -> TalkRow:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -25,14 +25,14 @@ from flowcabal_tui.domain.conversation import (
     Turn,
 )
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.proposals import DECIDED, OutlineEdit, TextEdit
-from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.proposals import DECIDED, OutlineEdit, TextEdit, WorkflowEdit
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.proposal_words import KINDS
 from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.tui.conversation.access import ConversationAccess
-from flowcabal_tui.tui.conversation.chips import SIGN, ChipPicker, NamedChip, offered, still_named
-from flowcabal_tui.tui.conversation.rows import Names, TalkRow, level_words, live_row, rows_of
+from flowcabal_tui.tui.conversation.chips import offered
+from flowcabal_tui.tui.conversation.question_line import QuestionLine, Typed
+from flowcabal_tui.tui.conversation.rows import Names, TalkRow, level_words, live_row, receipt_of, rows_of
 from flowcabal_tui.tui.conversation.turn_list import TurnList
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -43,6 +43,9 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.conversation.controller import OtherPages
 
 NEW, FIND = "new", "find"
 
@@ -56,14 +59,6 @@ class InView:
     workflow: str = ""
 
 
-@dataclass
-class Typed:
-    """The unsent question, kept while the panel is closed."""
-
-    text: str = ""
-    chips: tuple[NamedChip, ...] = ()
-
-
 class ConversationScreen(ModalScreen[Citation | None]):
     """Returns a place to open, or None."""
 
@@ -73,8 +68,8 @@ class ConversationScreen(ModalScreen[Citation | None]):
              "price stand below. Statements with a place end with the number of the chapter: Enter on one opens "
              "it; statements without a place are dim. A card (±) is a proposal: `a` accepts it, `x` refuses it, "
              "`e` edits it, `u` takes your decision back, Enter shows the difference. F7 sets what the "
-             "conversation may do. F9 stops the answer and keeps the text so far; questions sent meanwhile wait. "
-             "F3 opens other conversations."),
+             "conversation may do. F4 shows what of the book goes out with the question. F9 stops the answer and "
+             "keeps the text so far; questions sent meanwhile wait. F3 opens other conversations."),
     )  # fmt: skip
     DEFAULT_CSS = """
     ConversationScreen { background: transparent; align: right top; }
@@ -85,10 +80,6 @@ class ConversationScreen(ModalScreen[Citation | None]):
     ConversationScreen .head { height: 1; padding: 0 1; text-style: bold reverse; text-wrap: nowrap;
         text-overflow: ellipsis; }
     ConversationScreen TurnList { height: 1fr; padding: 0 1; }
-    ConversationScreen Input, ConversationScreen Input:focus {
-        height: 1; border: none; padding: 0 1; background: $boost;
-    }
-    ConversationScreen .cost { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", mark("Close"), priority=True, id="talk.close"),
@@ -98,6 +89,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
                 id="talk.stop"),
         Binding("f3", "others", mark("Others"), priority=True, tooltip=mark("Other conversations, or a new one."),
                 id="talk.others"),
+        Binding("f4", "receipt", mark("Receipt"), priority=True, id="talk.receipt",
+                tooltip=mark("What of the book goes out with the question, or went out with the one under the "
+                             "cursor.")),
         Binding("tab", "switch", mark("List / line"), show=False, priority=True, id="talk.switch"),
         Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow what is asked for."),
                 id="talk.accept"),
@@ -112,13 +106,19 @@ class ConversationScreen(ModalScreen[Citation | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, access: ConversationAccess, identity: ConversationId, in_view: InView, typed: Typed) -> None:
+    def __init__(
+        self,
+        access: ConversationAccess,
+        identity: ConversationId,
+        in_view: InView,
+        typed: Typed,
+        pages: OtherPages,
+    ) -> None:
         super().__init__()
         self.access, self.identity = access, identity
-        self._in_view, self._typed = in_view, typed
+        self._in_view, self._typed, self._pages = in_view, typed, pages
         self._talk: Conversation | None = None
         self._turns: tuple[Turn, ...] = ()
-        self._offers: tuple[NamedChip, ...] = ()
         self._words = Names({}, {})
 
     @property
@@ -127,17 +127,21 @@ class ConversationScreen(ModalScreen[Citation | None]):
         return self.query_one(TurnList)
 
     @property
+    def question(self) -> QuestionLine:
+        """The question that is typed."""
+        return self.query_one(QuestionLine)
+
+    @property
     def line(self) -> Input:
         """The line to type in."""
-        return self.query_one(Input)
+        return self.question.line
 
     def compose(self) -> ComposeResult:
         """The head with the level, the turns, the input, the price of the question."""
         with Vertical():
             yield Static(markup=False, classes="head")
             yield TurnList()
-            yield Input(self._typed.text, placeholder=_("Ask about the book. @ adds a chapter or a name"))
-            yield Static(markup=False, classes="cost")
+            yield QuestionLine(self._typed, self._quote)
             yield HintLine()
 
     def on_mount(self) -> None:
@@ -153,9 +157,14 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """Reads the conversation, its cards, and the names."""
         chapters, entities = await self.access.chapters(), await self.access.entities()
         self._words = Names({each.id: each.position for each in chapters}, {each.id: each.name for each in entities})
-        self._offers = offered(chapters, entities, self._in_view.selection)
+        if self.is_attached:
+            self.question.offers = offered(chapters, entities, self._in_view.selection)
         await self._read_turns(to_end=to_end)
-        self._show_quote(None)
+        if self.is_attached:
+            self.question.quote_soon()  # another conversation, or another level: another price
+
+    async def _quote(self, text: str, chips: Sequence[Chip]) -> AskQuote:
+        return await self.access.quote(self.identity, text, chips)
 
     async def _read_turns(self, *, to_end: bool = False) -> None:
         self._talk = await self.access.conversation(self.identity)
@@ -196,62 +205,12 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     # The line
 
-    @on(Input.Changed)
-    def typed(self, event: Input.Changed) -> None:
-        """`@` opens the list of texts to send; the price follows the words."""
-        event.stop()
-        text = event.value
-        if len(text) > len(self._typed.text) and text[: self.line.cursor_position].endswith(SIGN) and self._offers:
-            self.app.push_screen(ChipPicker(self._offers), self._named)
-        chips = still_named(self._typed.chips, text)
-        if chips != self._typed.chips or bool(text) != bool(self._typed.text):
-            self.set_timer(0.3, self._quote_again)
-        self._typed.text, self._typed.chips = text, chips
-
-    def _named(self, chosen: NamedChip | None) -> None:
-        if chosen is None:
-            return
-        line, at = self.line, self.line.cursor_position
-        before = line.value[:at].removesuffix(SIGN)
-        self._typed.chips = (*self._typed.chips, chosen)
-        line.value = f"{before}{chosen.name} {line.value[at:]}"
-        line.cursor_position = len(before) + len(chosen.name) + 1
-        self._quote_again()
-
-    def _quote_again(self) -> None:
-        if self.is_attached:
-            self.work(self._quote(), exclusive=True, group="talk-quote")
-
-    async def _quote(self) -> None:
-        if not self._typed.text.strip():
-            self._show_quote(None)
-            return
-        text, chips = self._typed.text, [each.chip for each in self._typed.chips]
-        quote = await self.access.quote(self.identity, text, chips)
-        self._show_quote(quote if self._typed.text.strip() else None)  # it may have been sent meanwhile
-
-    def _show_quote(self, quote: AskQuote | None) -> None:
-        if not self.is_attached:
-            return
-        words = ""
-        if quote is not None:
-            parts = [f"{one_line(each.title, 30)} {each.tokens:,}" for each in quote.chips]
-            price = _("at most {price}").format(price=quote.price) if quote.price else _("price not known")
-            total = _("{n} tokens, {price} for the first call").format(n=f"{quote.tokens:,}", price=price)
-            words = " · ".join((*parts, total))
-        self.query_one(".cost", Static).update(words)
-
-    @on(Input.Submitted)
-    def ask(self, event: Input.Submitted) -> None:
+    @on(QuestionLine.Asked)
+    def ask(self, message: QuestionLine.Asked) -> None:
         """Enter sends; while an answer arrives the question waits for its turn."""
-        event.stop()
-        text, chips = clean(event.value).strip(), [each.chip for each in self._typed.chips]
-        if text:
-            self._typed.text, self._typed.chips = "", ()
-            self.line.value = ""
-            self._show_quote(None)
-            self.rows.follow()
-            self.work(self.access.ask(self.identity, text, chips), group="talk-ask")
+        message.stop()
+        self.rows.follow()
+        self.work(self.access.ask(self.identity, message.text, message.chips), group="talk-ask")
 
     # The list
 
@@ -260,12 +219,22 @@ class ConversationScreen(ModalScreen[Citation | None]):
         """A place in its chapter, or the difference of a card."""
         event.stop()
         row = self.rows.row
-        if row is not None and row.place is not None:
-            self.dismiss(row.place)
-        elif row is not None and row.card is not None:
-            after = row.card.difference.after
-            if isinstance(after, TextEdit | OutlineEdit):
-                self.app.push_screen(DiffScreen(_(KINDS[row.card.kind]), after.before, after.after))
+        after = row.card.difference.after if row is not None and row.card is not None else None
+        if row is None:
+            return
+        if isinstance(after, TextEdit | OutlineEdit) and row.card is not None:
+            self.app.push_screen(DiffScreen(_(KINDS[row.card.kind]), after.before, after.after))
+        elif isinstance(after, WorkflowEdit):
+            self.work(self._edit(row))
+        elif row.places:
+            self.work(self._open_place(row.places))
+
+    async def _open_place(self, places: Sequence[Citation]) -> None:
+        """The place; where there are several, the one that is chosen."""
+        rows = tuple((str(at), (self._words.chapter(each.chapter), each.quotation)) for at, each in enumerate(places))
+        chosen = "0" if len(places) == 1 else await self.app.push_screen_wait(ChooseScreen(_("Which place?"), rows))
+        if chosen is not None:
+            self.dismiss(places[int(chosen)])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys of the list are letters of the line; those of a card are off where they would do nothing."""
@@ -323,12 +292,15 @@ class ConversationScreen(ModalScreen[Citation | None]):
     async def _edit(self, row: TalkRow) -> None:
         assert row.card is not None
         edit = row.card.difference.after
-        if not isinstance(edit, TextEdit | OutlineEdit):
-            self.notify(_("Edit it in the list of proposals."), markup=False)
-            return
-        text: str | None = await self.app.push_screen_wait(ProseScreen(_(KINDS[row.card.kind]), edit.after))
-        if text is not None:
-            await self._then_read(self.access.correct(row.card.id, replace(edit, after=text)))
+        if isinstance(edit, WorkflowEdit):
+            await self._pages.review(edit.id)
+            await self._then_read(self.access.note_build(row.card, edit.id))
+        elif isinstance(edit, TextEdit | OutlineEdit):
+            text: str | None = await self.app.push_screen_wait(ProseScreen(_(KINDS[row.card.kind]), edit.after))
+            if text is not None:
+                await self._then_read(self.access.correct(row.card.id, replace(edit, after=text)))
+        else:
+            await self._then_read(self._pages.correct(row.card))
 
     def action_undo(self) -> None:
         """Take the decision on the card back."""
@@ -343,6 +315,20 @@ class ConversationScreen(ModalScreen[Citation | None]):
             self.work(self.access.send_waiting(self.identity, row.turn.number), group="talk-ask")
 
     # The conversation
+
+    def action_receipt(self) -> None:
+        """What goes out with the question that is typed, or went out with the one under the cursor."""
+        row, quoted = self.rows.row, self.question.quoted
+        if self.line.has_focus and quoted is not None:
+            receipt, words = quoted.receipt, self.line.value
+        elif row is not None:
+            receipt, words = receipt_of(row.turn), row.turn.asked
+        else:
+            receipt, words = None, ""
+        if receipt is None:
+            self.notify(_("Nothing was chosen from the book for this question."), markup=False)
+        else:
+            self._pages.receipt(receipt, one_line(words, 200))
 
     def action_stop(self) -> None:
         """Stop the answer; the text so far is kept."""

@@ -81,6 +81,12 @@ class ReceiptController:
 
     # Receipts
 
+    def show(self, receipt: Receipt, title: str) -> None:
+        """Shows a receipt over any screen."""
+        from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
+
+        self._screen.app.push_screen(ReceiptScreen(receipt, title, self.source))
+
     @on_key("run.sent", group="sent", exclusive=True)
     async def show_sent(self) -> None:
         """Shows the request of the attempt in view."""

@@ -11,11 +11,14 @@ from textual.screen import Screen
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, Rename
-from flowcabal_tui.domain.proposals import ProposalWish
+from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.proposals import Proposal, ProposalWish
+from flowcabal_tui.domain.story import StoryRecord
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import BookChanged, OutputDeleted, OutputPersisted, OutsideEdit
 from flowcabal_tui.protocol.findings import CheckProgress, FindingsChanged
 from flowcabal_tui.protocol.memory import BackgroundChanged
+from flowcabal_tui.protocol.story import CorrectProposal
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -68,6 +71,17 @@ class StoryController:
         from flowcabal_tui.tui.story.proposals import ProposalsScreen
 
         self._screen.app.push_screen(ProposalsScreen(self._access, self._view.chapter), self._go)
+
+    async def correct(self, proposal: Proposal) -> None:
+        """Opens the form of the name or record of a proposal, and writes it as edited there."""
+        from flowcabal_tui.tui.story.proposals import form_of
+
+        form = form_of(proposal, await self._access.cast())
+        change: Entity | StoryRecord | None = None
+        if form is not None:
+            change = await self._screen.app.push_screen_wait(form)
+        if change is not None:
+            await self._access.decide(CorrectProposal(proposal.id, change))
 
     @on_key("story.findings")
     def findings(self) -> None:

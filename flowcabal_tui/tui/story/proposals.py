@@ -240,7 +240,7 @@ class ProposalsScreen(FilteredPage):
         if isinstance(after, TextEdit | OutlineEdit):
             text: str | None = await self.ask(ProseScreen(_(KINDS[proposal.kind]), after.after))
             return None if text is None else replace(after, after=text)
-        form = _form(proposal, await self.access.cast())
+        form = form_of(proposal, await self.access.cast())
         change: Entity | StoryRecord | None = None if form is None else await self.ask(form)
         return change
 
@@ -262,7 +262,7 @@ def _lines(proposal: Proposal, cast: Cast, marked: int) -> Iterator[str]:
         yield f"“{one_line(proposal.quotation, 1_000)}”"
 
 
-def _form(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
+def form_of(proposal: Proposal, cast: Cast) -> FormScreen[Any] | None:
     """The form of the record or entity as it would be written; None when it is no more."""
     match proposal.difference.after:
         case Entity() as entity:

@@ -14,7 +14,7 @@ from flowcabal_tui.tui.book.proof_controller import ProofController
 from flowcabal_tui.tui.book.search_controller import SearchController
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.book.writing import WritingController
-from flowcabal_tui.tui.conversation.controller import ConversationController
+from flowcabal_tui.tui.conversation.controller import ConversationController, OtherPages
 from flowcabal_tui.tui.decisions.controller import DecisionController
 from flowcabal_tui.tui.memory.controller import MemoryController
 from flowcabal_tui.tui.memory.knowledge_controller import KnowledgeController
@@ -83,7 +83,13 @@ def add_controllers(
     )
     screen.comment_marks = CommentMarks(screen, workbench, view)
     screen.talk = ConversationController(
-        screen, workbench, view, screen.navigation.open_at, partial(_selection, screen), partial(_workflow_id, screen)
+        screen,
+        workbench,
+        view,
+        screen.navigation.open_at,
+        partial(_selection, screen),
+        partial(_workflow_id, screen),
+        OtherPages(screen.receipts.show, screen.story.correct, lambda build: screen.builds.review(build)),
     )
     screen.graph = GraphController(
         screen, workbench, view, screen.document, screen.nodes.show_node, screen.nodes.choose_node

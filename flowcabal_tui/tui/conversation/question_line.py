@@ -1,0 +1,131 @@
+"""The line of a question: the texts that go with it, and what it would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from flowcabal_tui.domain.conversation import AskQuote, Chip
+from flowcabal_tui.domain.text import clean
+from flowcabal_tui.locale import _
+from flowcabal_tui.tui.conversation.chips import SIGN, ChipPicker, NamedChip, still_named
+from flowcabal_tui.tui.shared.trouble import attempt
+from flowcabal_tui.tui.shared.words import one_line
+
+_PAUSE: Final = 0.4
+"""Seconds without a key after which the price is asked for."""
+QuoteOf = Callable[[str, Sequence[Chip]], Awaitable[AskQuote]]
+
+
+@dataclass
+class Typed:
+    """The unsent question, kept while the panel is closed."""
+
+    text: str = ""
+    chips: tuple[NamedChip, ...] = ()
+
+
+class QuestionLine(Vertical):
+    """`@` opens the list of texts to send; tokens and price of the question stand below it."""
+
+    DEFAULT_CSS = """
+    QuestionLine { height: auto; }
+    QuestionLine Input, QuestionLine Input:focus { height: 1; border: none; padding: 0 1; background: $boost; }
+    QuestionLine .cost { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    """
+
+    @dataclass
+    class Asked(Message):
+        """A question was sent, with its texts."""
+
+        text: str
+        chips: tuple[Chip, ...]
+
+    def __init__(self, typed: Typed, quote: QuoteOf) -> None:
+        super().__init__()
+        self.typed, self._quote_of = typed, quote
+        self.offers: tuple[NamedChip, ...] = ()
+        self.quoted: AskQuote | None = None
+        """The quote of what is typed; None until it is there."""
+        self._wait: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The line, and its price."""
+        yield Input(self.typed.text, placeholder=_("Ask about the book. @ adds a chapter or a name"))
+        yield Static(markup=False, classes="cost")
+
+    def on_mount(self) -> None:
+        """What was typed before has its price."""
+        self.quote_soon()
+
+    @property
+    def line(self) -> Input:
+        """The line to type in."""
+        return self.query_one(Input)
+
+    @on(Input.Changed)
+    def note_typed(self, event: Input.Changed) -> None:
+        """The price follows the words."""
+        event.stop()
+        text, before = event.value, self.typed.text
+        if len(text) > len(before) and text[: self.line.cursor_position].endswith(SIGN) and self.offers:
+            self.app.push_screen(ChipPicker(self.offers), self._add)
+        self.typed.text, self.typed.chips = text, still_named(self.typed.chips, text)
+        if text != before:
+            self.quote_soon()
+
+    def _add(self, chosen: NamedChip | None) -> None:
+        if chosen is None:
+            return
+        line, at = self.line, self.line.cursor_position
+        before = line.value[:at].removesuffix(SIGN)
+        self.typed.chips = (*self.typed.chips, chosen)
+        line.value = f"{before}{chosen.name} {line.value[at:]}"
+        line.cursor_position = len(before) + len(chosen.name) + 1
+
+    def quote_soon(self) -> None:
+        """Asks for the price when no key has come for a moment."""
+        if self._wait is not None:
+            self._wait.stop()
+        if self.typed.text.strip():
+            self._wait = self.set_timer(_PAUSE, self.quote_now)
+        else:
+            self._show(None)
+
+    def quote_now(self) -> None:
+        """Asks for the price."""
+        attempt(self.screen, self._quote(), group="talk-quote", exclusive=True)
+
+    async def _quote(self) -> None:
+        text = self.typed.text
+        quote = await self._quote_of(text, [each.chip for each in self.typed.chips]) if text.strip() else None
+        if self.is_attached and self.typed.text == text:  # it may have been changed or sent meanwhile
+            self._show(quote)
+
+    def _show(self, quote: AskQuote | None) -> None:
+        self.quoted, words = quote, ""
+        if quote is not None:
+            parts = [f"{one_line(each.title, 30)} {each.tokens:,}" for each in quote.chips]
+            price = _("at most {price}").format(price=quote.price) if quote.price else _("price not known")
+            total = _("{n} tokens, {price} for the first call").format(n=f"{quote.tokens:,}", price=price)
+            words = " · ".join((*parts, total))
+        self.query_one(".cost", Static).update(words)
+
+    @on(Input.Submitted)
+    def ask(self, event: Input.Submitted) -> None:
+        """Enter sends."""
+        event.stop()
+        text, chips = clean(event.value).strip(), tuple(each.chip for each in self.typed.chips)
+        if text:
+            self.typed.text, self.typed.chips = "", ()
+            self.line.value = ""
+            self._show(None)
+            self.post_message(self.Asked(text, chips))
