@@ -13,12 +13,14 @@ import pytest
 from flowcabal_tui.agents.checking.checker import material_of, sources_at_most
 from flowcabal_tui.agents.checking.evidence.ranking import largest
 from flowcabal_tui.agents.checking.evidence.reading import Reader, stem
-from flowcabal_tui.agents.checking.evidence.search import evidence_for, read_statements
+from flowcabal_tui.agents.checking.evidence.search import evidence_for
+from flowcabal_tui.agents.checking.evidence.statements import statements_of
 from flowcabal_tui.agents.checking.judged import Draft
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.pairs import Pairs
 from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import read_book
+from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import HelperFailed
@@ -69,7 +71,7 @@ def texts(found: Sequence[SourceText]) -> str:
 def test_a_statement_has_its_names_those_before_it_and_its_kinds() -> None:
     face = "林远的脸上有一道长长的刀疤，人人都看得见，可是没有人敢去问一问。"
     draft = f"{face}他今年已经四十岁了，还没有娶妻，家里只有一个老母亲。\n门开着。"
-    first, second, last = read_statements(draft, (LIN, SU), "zh")
+    first, second, last = statements_of(draft, NameIndex((LIN, SU)).find(draft), Reader("zh"))
     assert (first.subjects, first.kinds & {"appearance", "age", "kin"}) == ({LIN.id: 1.0}, {"appearance"})
     assert {"age", "kin"} <= second.kinds
     assert 0 < second.subjects[LIN.id] < 1

@@ -237,16 +237,17 @@ class Snapshot:
 
     async def postings(self, terms: Iterable[str]) -> dict[str, array[int]]:
         """For each term the passages that contain it, by their indexes in story order, ascending."""
-        wanted = {text: query for text in dict.fromkeys(terms) if (query := match(text)) is not None}
-        missing = [text for text in wanted if text not in self._terms]
+        wanted = dict.fromkeys(terms)
+        new = ((text, match(text)) for text in wanted if text not in self._terms)
+        missing = [(text, query) for text, query in new if query is not None]
         numbers = (await self.passages()).numbers
         for start in range(0, len(missing), _AT_ONCE):
             part = missing[start : start + _AT_ONCE]
-            rows = await self._database.rows(_HAVING, (json.dumps([wanted[text] for text in part]),))
-            self._terms.update({part[at]: _numbered(having, numbers) for at, having in rows})
-        for text in wanted:
+            rows = await self._database.rows(_HAVING, (json.dumps([query for _text, query in part]),))
+            self._terms.update({part[at][0]: _numbered(having, numbers) for at, having in rows})
+        answer = {text: self._terms[text] for text in wanted if text in self._terms}
+        for text in answer:
             self._terms.move_to_end(text)
-        answer = {text: self._terms[text] for text in wanted}
         while len(self._terms) > _TERMS_KEPT:
             self._terms.popitem(last=False)
         return answer

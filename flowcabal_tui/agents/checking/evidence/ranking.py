@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from flowcabal_tui.agents.checking.evidence.reading import Comparison, Reader, Said
 from flowcabal_tui.agents.checking.evidence.statements import Statement, around
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.manuscript import PassagePlace, Span
+from flowcabal_tui.domain.manuscript import Span
 
 _EVERYWHERE: Final = 0.03
 """Of the passages: a word or name that more of them hold leads to none by itself."""
@@ -54,10 +54,7 @@ _LENGTH: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The passages, of the `total` of the book, that hold the draft's subjects, words and kinds, by number.
-
-    Arrays, because they are sent to the helper process: sets of so many numbers take long to pack.
-    """
+    """The passages, of the `total` of the book, that hold the draft's subjects, words and kinds, by number."""
 
     total: int
     subjects: Mapping[EntityId, array[int]]
@@ -86,17 +83,17 @@ class Shortlist:
     weights: Weights
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPassage:
-    """A passage with the offsets in its chapter at which subjects are named."""
+class NamedPassage(NamedTuple):
+    """A passage with the offsets in its chapter at which subjects are named. `position` is the chapter's."""
 
-    place: PassagePlace
+    chapter: ChapterId
+    position: int
+    start: int
     text: str
     named: tuple[tuple[int, EntityId], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence or clause of the book, by offsets in its chapter, that fits the statement which begins at `draft`.
 
     `kinds` are the kinds of things that both speak of; `about` are subjects that only its passage names.
@@ -120,7 +117,7 @@ class Sentence:
 class _Unit:
     """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` who the passage names."""
 
-    place: PassagePlace
+    passage: NamedPassage
     start: int
     end: int
     words: frozenset[str]
@@ -257,8 +254,8 @@ def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) ->
     compared, strength = statement.said.compared(unit.said), score / rarest
     apart = compared == "none" and strength < _NEAR_BY_WORDS
     return Sentence(
-        unit.place.chapter,
-        unit.place.position,
+        unit.passage.chapter,
+        unit.passage.position,
         unit.start,
         unit.end,
         statement.start,
@@ -298,9 +295,9 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) ->
     words = [reader.words_among(passage.text[span.start : span.end], vocabulary) for span, _said in spans]
     near = frozenset(subject for _at, subject in passage.named)
     for number, (span, said) in enumerate(spans):
-        start, end = passage.place.start + span.start, passage.place.start + span.end
+        start, end = passage.start + span.start, passage.start + span.end
         yield _Unit(
-            passage.place,
+            passage,
             start,
             end,
             words[number],

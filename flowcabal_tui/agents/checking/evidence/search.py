@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Protocol, TypeVar, TypeVarTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import Final, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 from flowcabal_tui.agents.checking.evidence.ranking import (
     Index,
@@ -27,6 +29,8 @@ from flowcabal_tui.domain.memory import Entity
 
 Arguments = TypeVarTuple("Arguments")
 T = TypeVar("T")
+_DRAFTS_KEPT: Final = 4
+"""Drafts whose checks take turns."""
 
 
 class Helper(Protocol):
@@ -40,50 +44,104 @@ async def in_thread(work: Callable[[*Arguments], T], *arguments: *Arguments) -> 
     return await asyncio.to_thread(work, *arguments)
 
 
+class Draft(NamedTuple):
+    """A draft with the entities whose names occur in it."""
+
+    text: str
+    named: tuple[Entity, ...]
+    language: str
+
+
+class Wanted(NamedTuple):
+    """What the indexes of the book are asked for, on a draft."""
+
+    terms: Sequence[str]
+    subjects: Sequence[EntityId]
+
+
+class Found(NamedTuple):
+    """The numbers of the passages that hold the terms, then of those that name the subjects, one after another.
+
+    `ends` says where each one's passages end. Two arrays, because they are sent to the helper process: thousands of
+    them take long to pack. `total` counts the passages of the book.
+    """
+
+    total: int
+    passages: array[int]
+    ends: array[int]
+
+    @property
+    def each(self) -> Iterator[array[int]]:
+        """The passages of one after another."""
+        return (self.passages[start:end] for start, end in pairwise((0, *self.ends)))
+
+
 async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> list[Sentence]:
     """Sentences of the chapters that the view sees, those that fit best first; one may come for two statements."""
-    language = book.view.language
     here = tuple(entity for entity in book.entities if any(name in draft for name in entity.names))
-    statements = await helper(read_statements, draft, here, language)
-    index, places = await _index(book, draft, statements, Reader(language))
-    shortlist = await helper(shortlisted, statements, index)
-    passages = await _read(book, places, shortlist, index.subjects.keys())
-    return await helper(sentences_of, statements, shortlist, passages, language)
+    own = Draft(draft, here, book.view.language)
+    wanted = await helper(wanted_for, own)
+    found, places = await _found(book, wanted)
+    shortlist = await helper(shortlist_for, own, found)
+    passages = await _read(book, places, shortlist, wanted.subjects)
+    return await helper(sentences_for, own, shortlist, passages)
 
 
-def read_statements(draft: str, entities: Iterable[Entity], language: str) -> tuple[Statement, ...]:
-    """The statements of a draft in which only these entities are named."""
-    return statements_of(draft, NameIndex(entities).find(draft), Reader(language))
+def wanted_for(draft: Draft) -> Wanted:
+    """The subjects, words and kinds of the statements of a draft, as the indexes have them."""
+    return _reading(draft).wanted
 
 
-def sentences_of(
-    statements: Sequence[Statement], shortlist: Shortlist, passages: Mapping[int, NamedPassage], language: str
-) -> list[Sentence]:
-    """The result of `ranked`, for a language."""
-    return ranked(statements, shortlist, passages, Reader(language))
+def shortlist_for(draft: Draft, found: Found) -> Shortlist:
+    """The result of `shortlisted`, for what the indexes hold of the draft."""
+    reading, each = _reading(draft), found.each
+    terms = dict(zip(reading.wanted.terms, each, strict=False))
+    index = Index(
+        found.total,
+        dict(zip(reading.wanted.subjects, each, strict=True)),
+        {word: [terms[form] for form in sorted(forms)] for word, forms in reading.forms.items()},
+        {kind: [terms[word] for word in words] for kind, words in reading.of_kind.items()},
+    )
+    return shortlisted(reading.statements, index)
 
 
-async def _index(
-    book: Book, draft: str, statements: Sequence[Statement], reader: Reader
-) -> tuple[Index, Sequence[PassagePlace]]:
-    """Where the subjects, words and kinds of the statements are, and the passages in story order."""
-    forms = reader.forms(draft)
+def sentences_for(draft: Draft, shortlist: Shortlist, passages: Mapping[int, NamedPassage]) -> list[Sentence]:
+    """The result of `ranked`, for a draft."""
+    return ranked(_reading(draft).statements, shortlist, passages, Reader(draft.language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A draft as it is searched for: `forms` of its words, and all words `of_kind`."""
+
+    statements: Sequence[Statement]
+    forms: Mapping[str, frozenset[str]]
+    of_kind: Mapping[str, Sequence[str]]
+    wanted: Wanted
+
+
+@lru_cache(_DRAFTS_KEPT)
+def _reading(draft: Draft) -> _Reading:
+    """Kept from step to step where the steps are carried out, so that it crosses no pipe."""
+    reader = Reader(draft.language)
+    statements = statements_of(draft.text, NameIndex(draft.named).find(draft.text), reader)
+    forms = reader.forms(draft.text)
     kinds = {kind for each in statements for kind in each.kinds}
     of_kind = {kind: reader.groups[kind] for kind in sorted(kinds) if kind in reader.groups}
-    terms = sorted({*chain(*forms.values()), *chain(*of_kind.values())})
-    postings = await book.view.postings(terms)
-    places = {term: _array(at) for term, at in zip(terms, postings.found, strict=True)}
-    named = await book.view.passages_naming({subject for each in statements for subject in each.subjects})
-    return Index(
-        len(postings.passages),
-        {subject: _array(at) for subject, at in named.items()},
-        {word: [places[form] for form in sorted(each)] for word, each in forms.items()},
-        {kind: [places[word] for word in words] for kind, words in of_kind.items()},
-    ), postings.passages
+    subjects = {subject for each in statements for subject in each.subjects}
+    terms = {*chain(*forms.values()), *chain(*of_kind.values())}
+    return _Reading(statements, forms, of_kind, Wanted(sorted(terms), sorted(subjects)))
 
 
-def _array(numbers: Sequence[int]) -> array[int]:
-    return numbers if isinstance(numbers, array) else array("I", numbers)
+async def _found(book: Book, wanted: Wanted) -> tuple[Found, Sequence[PassagePlace]]:
+    """What the indexes hold, and the passages in story order."""
+    postings = await book.view.postings(wanted.terms)
+    named = await book.view.passages_naming(wanted.subjects)
+    passages, ends = array("I"), array("I")
+    for numbers in (*postings.found, *(named[subject] for subject in wanted.subjects)):
+        passages.extend(numbers)
+        ends.append(len(passages))
+    return Found(len(postings.passages), passages, ends), postings.passages
 
 
 async def _read(
@@ -95,7 +153,13 @@ async def _read(
     texts = await book.view.chapter_texts(chapters)
     named = await book.view.offsets_of(subjects, chapters)
     return {
-        at: NamedPassage(place, texts[place.chapter][place.start : place.end], _within(place, named[place.chapter]))
+        at: NamedPassage(
+            place.chapter,
+            place.position,
+            place.start,
+            texts[place.chapter][place.start : place.end],
+            _within(place, named[place.chapter]),
+        )
         for at, place in wanted.items()
     }
 
