@@ -19,6 +19,8 @@ _LEAST: Final = 4.4
 _YOUNGER, _OLDER = 3, 9
 """Years of difference that are a mistake: a little is rounding, and stories last."""
 _OLDEST: Final = 130
+_REMEMBERED: Final = 80
+"""Characters before an age in which an earlier time may be named."""
 _AGES_ZH: Final = re.compile(
     r"(?P<head>年纪[^，。！？；：\n\0一二三四五六七八九十]{0,5}|年[方已近过逾约才])"
     rf"(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?岁?(?:上下|左右|光景|以上)?)"
@@ -46,6 +48,14 @@ _WAS_EN: Final = re.compile(
 _NO_AGE_EN: Final = re.compile(rf" (?:{alternatives(_WORDS['counted'])})\b")
 _OR_EN: Final = re.compile(r" or ([a-z]+(?:-[a-z]+)?)", re.IGNORECASE)
 
+_PAST_ZH: Final = re.compile(r"(?:那一?年|当年|小时候|儿时|幼时|早年)[^。！？；\n]{0,20}\Z")
+_PAST_EN: Final = re.compile(
+    r"\b(?:(?:when|since|while|before|until) (?:he|she|they|i) (?:was|were|had been)|had been|in those days"
+    r"|(?:that|the) year|years (?:ago|before|earlier))\b[^.!?;\n]{0,60}\Z",
+    re.IGNORECASE,
+)
+"""An age of an earlier time, which somebody had before."""
+
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding an age."""
@@ -66,12 +76,15 @@ def _disagree(now: Range, before: Range) -> bool:
 
 
 def ages(told: Told) -> Sequence[Value]:
-    """The ages that the narration gives."""
+    """The ages that the narration gives, except those of an earlier time."""
     chinese = told.language.startswith("zh")
+    past = _PAST_ZH if chinese else _PAST_EN
     found: dict[int, Value] = {}
     for pattern in (_AGES_ZH, _YEARS_ZH) if chinese else (_AGES_EN, _YEARS_EN, _WAS_EN):
         for match in pattern.finditer(told.narration):
             if not chinese and _NO_AGE_EN.match(told.narration, match.end()):
+                continue
+            if past.search(told.narration, max(0, match.start() - _REMEMBERED), match.start("number")):
                 continue
             before = told.narration[max(0, match.start("number") - (5 if chinese else 24)) : match.start("number")]
             age = range_of(match["number"], f"{before} {match['tail']}", told.language)
