@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Final
 
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import example
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import Project, create_demo
+from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.screen import ScreenSettings
@@ -43,6 +45,8 @@ from flowcabal_tui.tui.runs.origin import BlameScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.ego import EgoScreen
+from flowcabal_tui.tui.story.findings import FindingsScreen
+from flowcabal_tui.tui.story.impact import ImpactScreen
 from flowcabal_tui.tui.story.records import RecordsScreen
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -109,6 +113,14 @@ class Studio:
         app.looks.load()
         app.looks.use(name)
         await settled(self.pilot)
+
+    async def answer(self, words: str) -> None:
+        """Puts the words into the line that asks for some, as soon as there is one."""
+        await self.until(lambda: self.shows(PromptLine))
+        line = self.pilot.app.screen
+        line.query_one(Input).value = words
+        await self.press("enter")
+        await self.until(lambda: self.pilot.app.screen is not line)
 
     # The demo's way
 
@@ -302,6 +314,7 @@ async def take(folder: Path, books: Path) -> None:
         await at.settle()
         at.save("narrow")
     await take_candidates(folder, books)
+    await take_judgement(folder, books)
 
 
 async def six_openings(books: Path, language: str) -> Path:
@@ -339,6 +352,51 @@ async def take_candidates(folder: Path, books: Path) -> None:
                 await at.press(key)
                 await at.settle()
             at.save(name)
+    use_language("en")
+
+
+DOUBTED: Final = {
+    "en": "The scar on the back of Tobias Crane's right hand was the first thing that Nora saw when the strongbox came "
+    "up out of the mud.\n\n“Open it,” she said, and he felt in his coat for the small brass key.\n\nThe lid came up "
+    "**slowly**, and there was nothing in it but a ledger.\n\nInes Marlow looked at it with her grey eyes and squared "
+    "it against the edge of the table.\n",
+    "zh": "　　铁箱从泥里起上来的时候，素秋先看见的是魏长河的右手，只剩三根指头，正按在箱盖上。\n\n"
+    "　　沈素秋今年四十五岁，还是没有学会等。她站在岸上，把领子竖起来；魏长河一句话也不说。\n\n"
+    "　　箱盖**慢慢**开了，里面只有一本账。\n\n　　顾婉清把那本 ledger 对着桌沿摆正，又看了一眼窗外。\n",
+}
+"""The chapter that is to be written, with mistakes that rules find."""
+RENAMED: Final = {"en": ("Tobias Crane", "Abel Rook"), "zh": ("魏长河", "陆长河")}
+
+
+async def take_judgement(folder: Path, books: Path) -> None:
+    """Takes the pictures of the findings and of the review of a renamed person, wide and narrow."""
+    for language in ("en", "zh"):
+        use_language(language)
+        book = await create_demo(books / f"judged-{language}", language)
+        project = await Project.open(book, knowledge=False, pace=0.0)
+        try:
+            await project.carry_out(WriteChapter((await project.book.chapters())[-1].id, DOUBTED[language]))
+            await project.memory.settled()
+        finally:
+            await project.close()
+        ending = "" if language == "en" else "-zh"
+        for size, width in ((WIDE, ""), (NARROW, "-narrow")):
+            async with studio(folder, language, size, book) as at:
+                await at.open()
+                await at.press("L")
+                await at.until(lambda at=at: at.shows(FindingsScreen) and at.pilot.app.screen.rows.row is not None)
+                await settled(at.pilot)
+                at.save(f"findings{width}{ending}")
+                await at.press("escape")
+                await settled(at.pilot)
+                await at.press("ctrl+k")
+                for words in RENAMED[language]:
+                    await at.answer(words)
+                await at.until(lambda at=at: at.shows(ImpactScreen) and at.pilot.app.screen.rows.option_count > 0)
+                await settled(at.pilot)
+                await at.press("j", "j", "j")
+                await settled(at.pilot)
+                at.save(f"impact{width}{ending}")
     use_language("en")
 
 

@@ -69,7 +69,7 @@ class ImpactList(ProposalList):
             Column(least=3),
             Column(is_number=True, role="secondary"),
             Column(fill=True, least=16),
-            Column(rank=1, least=6, role="secondary"),
+            Column(rank=1, least=10, role="secondary"),
         )
 
     def _row(self, proposal: Proposal) -> ColumnRow:
