@@ -65,7 +65,7 @@ async def _judged(arguments: Namespace, by_novel: Mapping[str, Sequence[CheckRow
             about_tokens(rows, chapter_texts(arguments.novels / name), inside=arguments.inside)
             for name, rows in by_novel.items()
         )
-        say_price(sum(map(len, by_novel.values())), tokens, model.endpoint.model)
+        say_price(sum(map(len, by_novel.values())), tokens, model.endpoint)
         return 0
     found: list[Judged] = []
     for name, rows in by_novel.items():

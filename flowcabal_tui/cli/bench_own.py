@@ -9,12 +9,14 @@ from typing import Any
 from flowcabal_tui.cli.bench_context import write_lines
 from flowcabal_tui.cli.terminal import json_text, say, say_json
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.check_bench import check_answers
 from flowcabal_tui.project.bench.judge_bench import Judged, about_tokens, figures, judged_rows
 from flowcabal_tui.project.bench.own_plants import OwnBook, clean_rows, own_book
 from flowcabal_tui.project.bench.own_report import by_kind, judged_by_kind
 from flowcabal_tui.project.trust.own_models import own_endpoint, own_model
+from flowcabal_tui.project.words import money
 
 
 async def own_check(arguments: Namespace) -> int:
@@ -34,7 +36,7 @@ async def own_check(arguments: Namespace) -> int:
     else:
         model = own_model(own_endpoint(arguments.model))
         if not arguments.yes:
-            say_price(len(rows), about_tokens(rows, book.texts, inside=True), model.endpoint.model)
+            say_price(len(rows), about_tokens(rows, book.texts, inside=True), model.endpoint)
             return 0
         gold = {each.row.id: each.gold for each in book.planted}
         asked = judged_rows(book.folder, book.texts, rows, gold, inside=True, model=model)
@@ -65,10 +67,13 @@ def _lines(book: OwnBook, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> l
     ]
 
 
-def say_price(rows: int, tokens: int, model: str) -> None:
-    """Prints the tokens that asking the model would send; nothing was asked yet."""
+def say_price(rows: int, tokens: int, endpoint: Endpoint) -> None:
+    """Prints the tokens that asking the model would send, and their price where it is known; nothing was asked yet."""
     words = _("{n} rows would send about {tokens} tokens to {model}. Add --yes to ask it.")
-    say(words.format(n=rows, tokens=tokens, model=model))
+    say(words.format(n=rows, tokens=tokens, model=endpoint.model))
+    if endpoint.price_in is not None:
+        costs = money(endpoint.price_in * tokens / 1_000_000, endpoint.currency)
+        say(_("Sending costs about {money}; answers, and questions about doubts, are charged too.").format(money=costs))
 
 
 def say_table(table: Mapping[str, object], *, as_json: bool) -> None:

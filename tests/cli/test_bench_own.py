@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.settings.paths import user_file
+from flowcabal_tui.settings.paths import cache_folder, user_file
 from tests.cli.conftest import Call
+from tests.faultserver import FaultServer
 
+SEEN = json.dumps({"verdicts": [], "compatible": [f"c{n}" for n in range(1, 200)], "findings": []})
+"""All statements go with the book."""
 TEXTS = {
     "zh": (
         "老周道：“走罢。”老周道：“且慢。”老周点头，左颊上一道刀疤。\n\n老周走了六十里山路才到渡口，乌黑的头发都湿了。",
@@ -64,6 +67,30 @@ def test_a_model_is_asked_only_when_the_price_was_seen(call: Call, own: Path, tm
     done = call("bench", "check", "--own", own, "--model", "agent", "--out", tmp_path / "run.jsonl")
     assert done.code == 0 and "would send about" in done.out and "--yes" in done.out
     assert not (tmp_path / "run.jsonl").exists()
+
+
+@pytest.mark.parametrize("own", ["zh", "en"], indirect=True)
+def test_a_model_is_quoted_first_then_asked_and_paid_once(
+    call: Call, own: Path, tmp_path: Path, server: FaultServer
+) -> None:
+    file, out = user_file(), tmp_path / "run.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    priced = f'model = "judge"\nbase_url = "{server.url}/v1"\nprice_in = 2\nprice_out = 8\ncurrency = "USD"\n'
+    file.write_text(f"[models.user]\n{priced}", "utf-8")
+    words = ("bench", "check", "--own", own, "--model", "agent", "--out", out, "--most", "1", "--json")
+    quoted = call(*words[:-1])
+    assert "would send about" in quoted.out and "Sending costs about $" in quoted.out and not server.log
+    server.push({"content": SEEN, "times": -1})
+    done = call(*words, "--yes")
+    assert done.code == 0, done.err
+    table, asked = json.loads(done.out), len(server.log)
+    assert asked and table["all"]["planted"] >= 1 and out.exists()
+    again = call(*words, "--yes")
+    assert json.loads(again.out) == table and len(server.log) == asked, "nothing is paid for twice"
+    answers = cache_folder() / "bench" / "answers.jsonl"
+    assert answers.stat().st_mode & 0o077 == 0
+    answers.write_text(f"{answers.read_text('utf-8')}[half a li", "utf-8")
+    assert json.loads(call(*words, "--yes").out) == table and len(server.log) == asked
 
 
 def test_a_book_without_chapters_is_refused(call: Call, tmp_path: Path) -> None:

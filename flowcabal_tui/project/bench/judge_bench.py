@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -12,14 +16,15 @@ from flowcabal_tui.agents.checking.checker import GROUPS, sources_at_most
 from flowcabal_tui.agents.checking.defence import SURE
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.voices import statements_in
-from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.agents.paid import AnswerStore, PaidOnce
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import ModelPort, ModelRequest, Usage
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
 from flowcabal_tui.project.bench.scripted_judge import Gold, ScriptedJudge, T, is_same
+from flowcabal_tui.settings.paths import cache_folder
 from flowcabal_tui.store import Store
 
 _DRAFT: Final = "draft"
@@ -52,7 +57,7 @@ class Judged:
 
 
 class _Answers:
-    """Paid answers for as long as a measurement takes."""
+    """Answers of the scripted judge, for as long as a measurement takes."""
 
     def __init__(self) -> None:
         self._kept: dict[Digest, str] = {}
@@ -64,26 +69,45 @@ class _Answers:
         self._kept[key] = text
 
 
-@dataclass
-class _Recorder:
-    """A model, with all that it is asked."""
+class KeptAnswers(_Answers):
+    """Paid answers in a file of the user's cache, `[key, answer]` a line: a measurement that was cut off, or is made
+    again, pays for none twice. A line that cannot be read counts as absent."""
 
-    model: ModelPort
-    requests: list[ModelRequest] = field(default_factory=list)
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        for line in file.read_text("utf-8", errors="replace").splitlines() if file.exists() else ():
+            with suppress(ValueError, TypeError):
+                key, text = json.loads(line)
+                self._kept[Digest(str(key))] = str(text)
 
-    @property
-    def endpoint(self) -> Endpoint:
-        return self.model.endpoint
+    async def put(self, key: Digest, text: str, model: str, usage: Usage) -> None:
+        """The answer is on disk before it is used."""
+        await super().put(key, text, model, usage)
+        await asyncio.to_thread(self._append, f"\n{json.dumps([key, text])}\n")  # ends a line that a kill cut off
 
-    def stream(self, request: ModelRequest) -> Any:
-        return self.model.stream(request)
+    def _append(self, line: str) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with open(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+            file.write(line)
 
-    async def answer(self, request: ModelRequest) -> Answer:
-        return await self.model.answer(request)
 
-    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
+def kept_answers() -> KeptAnswers:
+    """The paid answers of all measurements of this user."""
+    return KeptAnswers(cache_folder() / "bench" / "answers.jsonl")
+
+
+class _Recorder(PaidOnce):
+    """A model whose answers are kept, with all that it is asked."""
+
+    def __init__(self, model: ModelPort, answers: AnswerStore) -> None:
+        super().__init__(model, answers)
+        self.requests: list[ModelRequest] = []
+
+    async def structured(self, request: ModelRequest, shape: type[T], sample: int = 0) -> T:
+        """Remembers the question; see `PaidOnce`."""
         self.requests.append(request)
-        return await self.model.structured(request, shape)
+        return await super().structured(request, shape, sample)
 
 
 async def judged_rows(
@@ -96,12 +120,14 @@ async def judged_rows(
     seed: int | None = None,
     model: ModelPort | None = None,
 ) -> AsyncIterator[Judged]:
-    """Checks each row of one book from all angles; with `seed` by the scripted judge that errs.
+    """Checks each row of one book from all angles: by a model, whose answers are kept, or with `seed` by the scripted
+    judge that errs.
 
     `folder` is its project, `texts` are its chapters in order. Only that judge, and the count of hits, know the gold.
     """
     language = rows[0].language
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
+    kept = kept_answers() if model else None
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
         numbers = {chapter: at for at, chapter in chapters.items()}
@@ -109,9 +135,8 @@ async def judged_rows(
         for row in rows:
             draft, own = checked(row, texts[row.now - 1], inside=inside), gold.get(row.id, Gold())
             judge = model or _scripted(f"{seed} {row.id}", draft, own, texts, language)
-            asked = _Recorder(judge)
-            paid = PaidOnce(asked, _Answers())
-            monitor = Monitor(store.memory, _always(paid), TokenEstimator())
+            asked = _Recorder(judge, kept or _Answers())
+            monitor = Monitor(store.memory, _always(asked), TokenEstimator())
             checks = await monitor.check_text(draft.text, _DRAFT, "", chapters[row.now], generation)
             yield _judged(row, draft, own, checks, numbers, asked.requests, judge)
     finally:
