@@ -23,7 +23,7 @@ from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, R
 from flowcabal_tui.protocol.messages import from_message, to_message
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, PutRecord, UndoDecision
 from flowcabal_tui.settings.project_file import ModelsSettings
-from tests.project.desk import Desk, make_one, opened
+from tests.project.desk import Desk, make, make_one, opened
 
 TEXTS = (
     "Ines Marlow was thirty-four years old. Ines rowed the ferry over.",
@@ -290,3 +290,35 @@ async def test_a_record_keeps_its_quotation_when_a_comma_in_it_is_changed(desk):
     await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("Marlow was", "Marlow, was")))
     (fact,) = (await desk.project.story.all()).facts
     assert fact.evidence[0].sentence == "Ines Marlow, was thirty-four years old"
+
+
+async def test_a_chinese_name_is_changed_everywhere_and_no_other_word_is_touched(folder):
+    """林 in 林黛玉 and in 林姑娘, but not in 森林 or 林如海."""
+    await make(folder, language="zh")
+    texts = ("林黛玉走进森林。森林很深，林姑娘不说话。", "林如海在竹林里等黛玉。“林妹妹来了。”")
+    async with opened(folder) as desk:
+        for number, words in enumerate(texts, 1):
+            await desk.project.carry_out(AddChapter(f"林黛玉之{'一二'[number - 1]}"))
+            await desk.project.carry_out(WriteChapter(await desk.chapter(number), words))
+        heroine = Entity(EntityId("dai"), "character", "林黛玉", ("黛玉", "林姑娘", "林妹妹"), "林黛玉，林如海之女。")
+        await desk.project.carry_out(PutEntity(heroine))
+        await desk.project.carry_out(PutEntity(Entity(EntityId("hai"), "character", "林如海")))
+        await desk.project.carry_out(WriteMeta("outline", "林黛玉离开林如海，走进森林。"))
+        said = Evidence("林黛玉走进森林。", await desk.chapter(1), 0, 8)
+        await desk.project.carry_out(
+            PutRecord(Fact(RecordId("woods"), "林黛玉进了森林", (heroine.id,), evidence=(said,)))
+        )
+        await desk.project.memory.settled()
+        before = stored(folder)
+        await applied(desk, Rename("林黛玉", "苏绛珠"))
+        assert await text(desk, 1) == "苏绛珠走进森林。森林很深，苏姑娘不说话。"
+        assert await text(desk, 2) == "林如海在竹林里等绛珠。“苏妹妹来了。”"
+        assert [each.title for each in await desk.project.book.chapters()] == ["苏绛珠之一", "苏绛珠之二"]
+        assert await desk.project.book.meta("outline") == "苏绛珠离开林如海，走进森林。"
+        names = {each.id: each for each in await desk.project.story.entities()}
+        assert names[heroine.id].names == ("苏绛珠", "绛珠", "苏姑娘", "苏妹妹")
+        assert (names[heroine.id].note, names[EntityId("hai")].name) == ("苏绛珠，林如海之女。", "林如海")
+        (fact,) = (await desk.project.story.all()).facts
+        assert (fact.text, fact.evidence[0].sentence) == ("苏绛珠进了森林", "苏绛珠走进森林。")
+        await desk.project.carry_out(UndoDecision())
+        assert stored(folder) == before
