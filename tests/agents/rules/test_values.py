@@ -69,6 +69,7 @@ def test_ages_that_are_told(language: str, text: str, least: float) -> None:
         ("zh", "三十年前他走了。众人高呼万岁。"),
         ("en", "“He is thirty years old,” she said."),
         ("en", "a man of thirty thousand francs, thirty years ago"),
+        ("zh", "他有一个女儿，比儿子小两岁。那个大三岁的先开口。"),
         ("zh", "那年他十八岁，刚离家。"),
         ("zh", "她小时候七八岁上就会摇橹。"),
         ("en", "He had come here when he was eighteen years old."),

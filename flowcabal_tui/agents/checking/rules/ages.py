@@ -26,7 +26,7 @@ _AGES_ZH: Final = re.compile(
     rf"(?P<number>{NUMBER_ZH})(?P<tail>[来余多几]?岁?(?:上下|左右|光景|以上)?)"
 )
 _YEARS_ZH: Final = re.compile(
-    rf"(?<!寿)(?<!年)(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
+    rf"(?<!寿)(?<!年)(?<![大小长少差])(?<![一二三四五六七八九十百])(?P<number>{NUMBER_ZH})(?<!万)(?P<tail>[来余多几]?岁(?:上下|左右|光景|以上)?)"
 )
 _WORDS: Final = word_table("rules", "ages")
 _ABOUT_EN: Final = rf"(?:(?:{alternatives(_WORDS['about'])}) ){{0,5}}"
@@ -36,6 +36,7 @@ _AGES_EN: Final = re.compile(
     r"(?P<tail>(?: or [a-z-]+)?(?: or so| years(?! (?:ago|before|since|later|after)))?)(?=[ ,.;:!?—\n]|$)",
     re.IGNORECASE,
 )
+"""Not `比他小两岁`, which is no age."""
 _YEARS_EN: Final = re.compile(
     rf"\b(?P<number>{NUMBER_EN})(?P<tail>(?: or [a-z-]+)?(?:[- ]years?[- ]old| years of age))\b", re.IGNORECASE
 )
