@@ -25,7 +25,7 @@ _NAMES: Final[Mapping[type[BaseModel], str]] = {
 }
 _TOOLS: Final = tuple(Tool(name, "Gives the answer.", shape.model_json_schema()) for shape, name in _NAMES.items())
 _LEAST_WINDOW: Final = 32_000
-"""Tokens of a window in which tools that a question does not need take no room from its sources."""
+"""Tokens of a window in which tools that a question does not need take no space from its sources."""
 
 
 def with_tools(request: ModelRequest, shape: type[BaseModel], endpoint: Endpoint) -> ModelRequest:

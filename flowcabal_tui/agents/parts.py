@@ -26,12 +26,12 @@ SHRINKS: Final = (1.0, 0.5, 0.25)
 """Factors of the space for a part, tried in turn when the model rejects a question as too long: the count is an
 estimate."""
 _FULL: Final = 0.6
-"""Of the room for a part: from here on it ends with a sentence."""
+"""Of the space for a part: from here on it ends with a sentence."""
 _END: Final = re.compile(r"\n+|[。！？!?…]+[”’」』\"]*\n*|[.][”’\"]*(?=\s)")
 _SOURCE: Final = re.compile(r"\n(?=<source )")
 
 
-def room_of(endpoint: Endpoint) -> int | None:
+def space_of(endpoint: Endpoint) -> int | None:
     """Tokens that a question may have; None where the window is not known."""
     if endpoint.context_window is None:
         return None
@@ -65,9 +65,9 @@ def pieces(text: str, tokens: int, counter: TokenCounter) -> tuple[str, ...]:
     return tuple(found) or ("",)
 
 
-def parts_at_most(length: int, question: int, room: int | None) -> int:
+def parts_at_most(length: int, question: int, space: int | None) -> int:
     """In how many parts a text of so many tokens is read at most, beside a question of so many."""
-    left = length if room is None else max(LEAST, room - question)
+    left = length if space is None else max(LEAST, space - question)
     return 1 if length <= left else math.ceil(length / (left * _FULL))
 
 

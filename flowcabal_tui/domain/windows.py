@@ -9,7 +9,7 @@ ANSWER: Final = 4_096
 OWN_WORDS: Final = 4_096
 """Reserved for the writer's own prompt with upstream outputs."""
 LEAST_CONTEXT: Final = 2_000
-"""A smaller context causes a warning before a run: it leaves almost no room for the memory of the book."""
+"""A smaller context causes a warning before a run: it leaves almost no space for the memory of the book."""
 _ANSWER_SHARE: Final = 4
 _OWN_SHARE: Final = 8
 

@@ -54,27 +54,27 @@ def lay_out(drawing: Drawing) -> Layout:
     return _Composer(drawing).compose()
 
 
-Door = tuple[str, str, int]
+Port = tuple[str, str, int]
 """The crossing of a node's arrows and the edge of a frame: the frame, the node, and -1 at the top or 1 at the
 bottom."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The part of an arrow inside one frame, from a node or a door to a node or a door of it."""
+    """The part of an arrow inside one frame, from a node or a port of it to a node or a port of it."""
 
-    source: str | Door
-    target: str | Door
+    source: str | Port
+    target: str | Port
     label: str = ""
-    leaves: Door | None = None
-    enters: Door | None = None
+    leaves: Port | None = None
+    enters: Port | None = None
 
 
 @dataclass
 class _Inside:
-    """What is in one frame, or in the picture; `number` has the places of nodes and doors in `items`."""
+    """What is in one frame, or in the picture; `number` has the places of nodes and ports in `items`."""
 
-    number: dict[str | Door, int] = field(default_factory=dict)
+    number: dict[str | Port, int] = field(default_factory=dict)
     parts: list[_Part] = field(default_factory=list)
 
     def add(self, part: _Part) -> int:
@@ -98,7 +98,7 @@ class _Composer:
             number[node.id] = len(number)
         self._size = {node.id: box_size(node) for node in drawing.nodes}
         self._header = {node: size[1] for node, size in self._size.items() if node in self._inside}
-        self._door_shift: dict[Door, float] = {}
+        self._port_shift: dict[Port, float] = {}
         self._levels: dict[str | None, Level] = {}
         self._runs = [self._divide(edge) for edge in drawing.edges]
 
@@ -114,20 +114,20 @@ class _Composer:
         apart = common < min(len(up), len(down))
         low = common if apart else common - 1
 
-        def door(path: tuple[str, ...], at: int, pin: int) -> Door | None:
+        def port(path: tuple[str, ...], at: int, pin: int) -> Port | None:
             return (path[at], edge.source, pin) if at < len(path) - 1 else None
 
         runs = []
         for at in range(len(up) - 2, low - 1, -1):
             text = label if not apart and at == low else ""
-            part = _Part(up[at + 1], (up[at], edge.source, 1), text, leaves=door(up, at + 1, 1))
+            part = _Part(up[at + 1], (up[at], edge.source, 1), text, leaves=port(up, at + 1, 1))
             runs.append(self._add(up[at], part))
         if apart:
-            part = _Part(up[common], down[common], label, door(up, common, 1), door(down, common, -1))
+            part = _Part(up[common], down[common], label, port(up, common, 1), port(down, common, -1))
             runs.append(self._add(up[common - 1] if common else None, part))
         for at in range(low, len(down) - 1):
             text = label if not apart and at == low else ""
-            part = _Part((down[at], edge.source, -1), down[at + 1], text, enters=door(down, at + 1, -1))
+            part = _Part((down[at], edge.source, -1), down[at + 1], text, enters=port(down, at + 1, -1))
             runs.append(self._add(down[at], part))
         return runs
 
@@ -170,21 +170,21 @@ class _Composer:
                 inside.number[part.target],
                 part.label,
                 (text_width(part.label, LABEL_SIZE) + 8, LABEL_SIZE + 6),
-                self._door_shift[part.leaves] if part.leaves else 0.0,
-                self._door_shift[part.enters] if part.enters else 0.0,
+                self._port_shift[part.leaves] if part.leaves else 0.0,
+                self._port_shift[part.enters] if part.enters else 0.0,
             )
             for part in inside.parts
         ]
         return lay_out_level(items, links)
 
     def _close(self, frame: str, level: Level) -> None:
-        """Put a frame around a level: its size, and where its doors are."""
+        """Put a frame around a level: its size, and where its ports are."""
         self._levels[frame] = level
         width = max(level.width + 2 * _FRAME + _LOOP, self._size[frame][0] + 2 * _FRAME)
         self._size[frame] = (width, self._header[frame] + level.height + 1.5 * _FRAME)
         for name, number in self._inside[frame].number.items():
             if not isinstance(name, str):
-                self._door_shift[name] = level.corners[number][0] - level.width / 2
+                self._port_shift[name] = level.corners[number][0] - level.width / 2
 
     def _route(self, edge: DrawnEdge, runs: list[tuple[str | None, int]], origins: dict[str | None, Point]) -> Route:
         points: dict[Point, None] = {}

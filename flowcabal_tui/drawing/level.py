@@ -145,7 +145,7 @@ class _Grid:
         return (self.size[left][0] + self.size[right][0]) / 2 + gap
 
     def heights(self, layers: Sequence[Sequence[int]], x: dict[int, float]) -> tuple[list[float], list[float]]:
-        """Top and bottom of each layer; the further arrows must go sideways, the more room is between."""
+        """Top and bottom of each layer; the further arrows must go sideways, the more space is between."""
         reach = [0.0] * len(layers)
         for (source, target), (left, right) in self.edges.items():
             way = abs(x[source] + left - x[target] - right)

@@ -26,10 +26,10 @@ def crop(text: str, size: float, width: float) -> str:
     """The part of `text` that fits into `width` pixels, with `…` at the end if something was left out."""
     if text_width(text, size) <= width:
         return text
-    room = width / size - _ems("…")
+    space = width / size - _ems("…")
     for at, char in enumerate(text):
-        room -= _ems(char)
-        if room < 0:
+        space -= _ems(char)
+        if space < 0:
             return text[:at].rstrip() + "…"
     return text
 

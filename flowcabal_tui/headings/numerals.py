@@ -97,14 +97,14 @@ def _leading(words: Sequence[str]) -> tuple[int | None, int]:
 
 def _in_words(words: Sequence[str]) -> tuple[int, int]:
     """See `_leading`; a smaller number joins the one before it (twenty one, hundred and four), no larger one does."""
-    total, used, room = 0, 0, 1000
+    total, used, space = 0, 0, 1000
     for place, word in enumerate(words):
         value = _WORDS.get(word)
         if value == 100 and 0 < total < 10:
-            total, used, room = total * 100, place + 1, 100
-        elif value is not None and value < room and (value or not used):
+            total, used, space = total * 100, place + 1, 100
+        elif value is not None and value < space and (value or not used):
             total, used = total + value, place + 1
-            room = 10 if value % 10 == 0 and value >= 20 else 1
+            space = 10 if value % 10 == 0 and value >= 20 else 1
         elif not (word == "and" and total and total % 100 == 0):
             break
     return total, used

@@ -166,7 +166,7 @@ def _again(problem: str) -> str:
 
 
 def _most(found: Found) -> int:
-    """Items of a list that an answer has room for, when one with so many was cut off."""
+    """Items of a list that an answer has space for, when one with so many was cut off."""
     lengths = [len(part) for name, part in found.parts.items() if name in found.fields and isinstance(part, list)]
     return max(1, max(lengths, default=2) // 2)
 

@@ -53,7 +53,7 @@ async def examine(folder: Path | None, *, trust: bool = False) -> tuple[Finding,
         _user(),
         _secrets(),
         _knowledge(),
-        *(_room(name, path) for name, path in locations()),
+        *(_space(name, path) for name, path in locations()),
     ]
     if folder is None:
         found += [Finding(_("model found"), "note", proposal.name) for proposal in await discover(os.environ)]
@@ -100,7 +100,7 @@ def _knowledge() -> Finding:
     return Finding(_("knowledge server"), "ok", server[0])
 
 
-def _room(name: str, path: Path) -> Finding:
+def _space(name: str, path: Path) -> Finding:
     place = next(parent for parent in (path, *path.parents) if parent.exists())
     free = shutil.disk_usage(place).free
     words = f"{path}: {free // 2**20} MiB"
@@ -166,7 +166,7 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
         yield Finding(PROJECT_FILE, "failed", f"{error.title} {error.detail}", error.advice)
         return
     yield Finding(PROJECT_FILE, "ok", settings.project.name)
-    yield _room("project", folder)
+    yield _space("project", folder)
     if (counting := _counting(settings)) is not None:
         yield counting
     for table, chosen in settings.models.tables.items():

@@ -1,4 +1,4 @@
-"""Events on their way to a guest: bounded, thread-safe, text coalesced."""
+"""Queues events for a client: bounded, thread-safe, with pieces of text joined."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
 class _LogFile(RotatingFileHandler):
-    """Goes without what cannot be written: a full disk is told by the command that needs the room, not by its log."""
+    """Ignores a failed write: a full disk is reported by the command that needs the space, not by its log."""
 
     def _open(self) -> TextIOWrapper:
         """A link in its place is not followed: the folder may be a stranger's."""

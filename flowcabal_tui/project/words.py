@@ -1,4 +1,4 @@
-"""The user's words for the terms of the domain, for every guest: states, angles, classes, levels, background work."""
+"""Terms of the domain in the user's language: states, angles, classes, levels, background work."""
 
 from __future__ import annotations
 

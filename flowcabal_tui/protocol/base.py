@@ -66,6 +66,6 @@ class Status(Event):
 
 @event
 class Resync(Event):
-    """A guest drained too slowly and events were dropped: everything is to be read again."""
+    """Events were dropped because the client read too slowly; it must read everything again."""
 
     type: ClassVar[str] = "feed:resync"

@@ -126,7 +126,7 @@ class Store:
             undo.callback(connection.close)
             store = cls(Database(await Readers.open(file), Writer(connection, durability)), file, clock, language, lock)
             undo.pop_all()
-        with contextlib.suppress(DiskFull):  # what ran then waits for more room; the book can be read meanwhile
+        with contextlib.suppress(DiskFull):  # interrupted runs wait for more space; the book can be read meanwhile
             await store.outbox.reset_running()
             await store.conversations.begin()
         return store

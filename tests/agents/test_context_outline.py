@@ -115,7 +115,7 @@ async def test_beats_that_do_not_fit_are_shortened_and_both_are_told_by_how_much
     injection = await assembled(book(f"## 第一章 驿1\n{long}", written=1), 1, 2_000)
     (own,) = sources(injection, "beats")
     assert own.kept < own.of == len(long.rstrip())
-    assert level_words(own) == f"shortened: {own.kept:,} of {own.of:,} characters" and "no room" in own.reason
+    assert level_words(own) == f"shortened: {own.kept:,} of {own.of:,} characters" and "to fit" in own.reason
     assert f"此处只有前 {own.kept} 字，全文共 {own.of} 字" in injection.user_suffix
 
 

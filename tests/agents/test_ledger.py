@@ -121,7 +121,7 @@ def test_a_text_that_was_shortened_says_so_and_why() -> None:
     whole = replace(passage(0, 0, 0), text=SENTENCES, end=len(SENTENCES), cuttable=True, reason="named")
     tight.fill("far", [whole])
     (source,) = tight.sources()
-    assert source.reason == "named; no room for more" and source.start == 0
+    assert source.reason == "named; shortened to fit" and source.start == 0
     assert (source.kept, source.of) == (source.end, len(SENTENCES))
     assert "篇幅所限" in tight.render()[1]
 

@@ -55,16 +55,16 @@ def _fitting(wanted: Sequence[Sequence[SourceText]], counter: TokenCounter, budg
     """What fits of each list, with an equal share for each."""
     kept: dict[tuple[str, int], SourceText] = {}
     for place, pieces in enumerate(wanted):
-        room = budget // (len(wanted) - place)
-        longest = int(room * _LONGEST)
+        space = budget // (len(wanted) - place)
+        longest = int(space * _LONGEST)
         for piece in pieces:
             if (piece.uri, piece.start) in kept:
                 continue
-            text = piece.text[: cut(piece.text, room if piece.whole else min(room, longest), counter).end]
+            text = piece.text[: cut(piece.text, space if piece.whole else min(space, longest), counter).end]
             source = replace(piece, id=f"s{len(kept) + 1}", text=text)
             tokens = counter.count(fenced_sources([source]).text)
-            if text.strip() and tokens <= room:
-                room, budget = room - tokens, budget - tokens
+            if text.strip() and tokens <= space:
+                space, budget = space - tokens, budget - tokens
                 kept[piece.uri, piece.start] = source
     return list(kept.values())
 

@@ -192,8 +192,8 @@ async def material_of(
         fitting = [each for each in here if bool(each.kinds and each.kinds <= _OF_THE_WORLD) != of_people]
     if not notes and not fitting:
         fitting = here  # there is no plan beside it
-    room = budget - counter.count(fenced_sources(notes).text)
-    return notes, await pairs_of(goal.book, fitting, goal.statements, counter, room)
+    space = budget - counter.count(fenced_sources(notes).text)
+    return notes, await pairs_of(goal.book, fitting, goal.statements, counter, space)
 
 
 def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:

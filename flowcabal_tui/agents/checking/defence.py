@@ -54,11 +54,11 @@ class Defence:
     than sure."""
 
     def __init__(
-        self, words: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter, room: int
+        self, words: Mapping[Angle, str], model: PaidOnce, prompts: PromptLibrary, counter: TokenCounter, space: int
     ) -> None:
-        """`room`: tokens that the doubts may take beside the draft."""
+        """`space`: tokens that the doubts may take beside the draft."""
         self._words, self._model, self._prompts, self._counter = words, model, prompts, counter
-        self._room = min(room, DOUBTS_TOKENS)
+        self._space = min(space, DOUBTS_TOKENS)
 
     async def settle(self, goal: Draft, doubts: Sequence[Doubt]) -> Settled:
         """The findings of a draft with their classes, quotations and confidence. Never raises for a failing model."""
@@ -87,8 +87,8 @@ class Defence:
         )
 
     async def _asked(self, goal: Draft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
-        """Those that fit the room, strong ones first, and their texts, by number, the last of the draft first."""
-        left, asked, tags = self._room, list[Doubt](), dict[int, str]()
+        """Those that fit the space, strong ones first, and their texts, by number, the last of the draft first."""
+        left, asked, tags = self._space, list[Doubt](), dict[int, str]()
         for doubt in sorted(doubts, key=lambda each: (not each.strong, -each.draft.start)):
             tag = await self._tag(goal, doubt, len(asked))
             tokens = self._counter.count(tag) + 1

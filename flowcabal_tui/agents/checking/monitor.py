@@ -22,7 +22,7 @@ from flowcabal_tui.agents.checking.outcome import checks_of, merged, of_parts
 from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, room_of, tokens_of
+from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, parts_at_most, pieces, space_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryPort, RulesPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.claims import Claims, Readings
@@ -105,10 +105,10 @@ class Monitor:
         return tokens_of(with_tools(question, Readings, endpoint), Readings, self._counter, endpoint)
 
     def parts_at_most(self, endpoint: Endpoint, draft: int) -> int:
-        """In how many parts a draft of so many tokens is checked at most; the sources leave two thirds of the room."""
-        room = room_of(endpoint)
+        """The most parts in which a draft is checked, by its tokens; sources leave it two thirds of the space."""
+        space = space_of(endpoint)
         frame = self._frame_tokens(endpoint)
-        return parts_at_most(draft, 0, None if room is None else max(LEAST, 2 * (room - frame) // 3))
+        return parts_at_most(draft, 0, None if space is None else max(LEAST, 2 * (space - frame) // 3))
 
     async def check_text(
         self,
@@ -163,8 +163,8 @@ class Monitor:
                 key = (goal.start, len(goal.text))
                 if key not in parts:
                     doubts = [doubt for other in judged if other.covers(key) for doubt in other.doubts]
-                    room = room_of(model.endpoint)
-                    left = DOUBTS_TOKENS if room is None else room - self._defence_tokens(model.endpoint, goal.text)
+                    space = space_of(model.endpoint)
+                    left = DOUBTS_TOKENS if space is None else space - self._defence_tokens(model.endpoint, goal.text)
                     defence = Defence(words, model, self._prompts, self._counter, left)
                     parts[key] = await defence.settle(goal, doubts) if doubts else Settled()
                 settled = parts[key]
@@ -191,16 +191,16 @@ class Monitor:
     def _fitting(
         self, angles: Mapping[Angle, str], goal: Draft, endpoint: Endpoint, tokens: int, shrink: float
     ) -> tuple[int, list[Draft]]:
-        """Tokens for the sources, at most `tokens`, and the draft or its parts, which have two thirds of the room."""
-        room = room_of(endpoint)
-        if room is None and shrink == 1:
+        """Tokens for the sources, at most `tokens`, and the draft or its parts, which have two thirds of the space."""
+        space = space_of(endpoint)
+        if space is None and shrink == 1:
             return tokens, [goal]
         length = self._counter.count(goal.text)
         words = Message("user", "\n".join((self._prompts.text("monitor.check"), *angles.values())))
         frame = NAMES_TOKENS // 4 + tokens_of(
             with_tools(ModelRequest((words,)), Claims, endpoint), Claims, self._counter, endpoint
         )
-        whole = (tokens + length if room is None else max(0, room - frame)) * shrink
+        whole = (tokens + length if space is None else max(0, space - frame)) * shrink
         sources = int(min(tokens, max(whole - length, whole / 3)))
         size = max(LEAST, int(whole) - sources)
         if length <= size:

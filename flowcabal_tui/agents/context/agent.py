@@ -47,7 +47,7 @@ _SAID_SHORT: Final = (
     "因模型窗口较小，以下资料已删减：没有提到的内容不代表书中没有。",
     "The material below was shortened to fit the window: what it leaves out may still be in the book.",
 )
-_OUTLINE_ROOM: Final = 1_200
+_OUTLINE_SPACE: Final = 1_200
 """Tokens for the chapters before a chapter, and as many for the book's and the volume's own words."""
 
 
@@ -221,7 +221,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             ),
             "facts": [*scene_lines(goal.chapter, seen.scene, book.view.language), *await facts.told(book, reading)],
             "profiles": await profiles(book, reading, self._kinds.all(), brought),
-            "near": await gather.near(book, self._counter, int(self._room(goal) * self._shares.get("near", 0.0))),
+            "near": await gather.near(book, self._counter, int(self._space(goal) * self._shares.get("near", 0.0))),
             "last_meeting": await gather.last_meetings(book, reading, relevant),
             "knowledge": await self._knowledge(seen, reading, asked, relevant, notes, pending),
             "summaries": await gather.summaries(book, relevant),
@@ -249,9 +249,9 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         language, shortened = seen.book.view.language, self._shortened(goal)
         besides = thought.besides
         notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
-        held = goal.about.held_of(self._room(goal))
-        room = max(0, self._room(goal) - (self._counter.count(notice) if notice else 0))
-        ledger = Ledger(room, self._counter, language, self._shares, 0.0 if besides is None else BESIDES, held)
+        held = goal.about.held_of(self._space(goal))
+        space = max(0, self._space(goal) - (self._counter.count(notice) if notice else 0))
+        ledger = Ledger(space, self._counter, language, self._shares, 0.0 if besides is None else BESIDES, held)
         notes = [*thought.notes, *([shortened] if shortened else [])]
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to people other than the point of view"))
@@ -274,7 +274,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             node=goal.node.id,
             chapter=goal.chapter,
             generation=goal.generation,
-            budget=self._room(goal),
+            budget=self._space(goal),
             used=ledger.measure(prefix, suffix) + sum(answer.tokens for answer in answers),
             sources=(*ledger.sources(), *(source for answer in answers for source in answer.sources)),
             dropped=dropped,
@@ -295,10 +295,10 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
     async def _outline(self, goal: Assignment, book: Book, reading: Reading) -> dict[BudgetClass, list[Candidate]]:
         """Of the outline what the node may know."""
         names = tuple(name for entity in reading.cast for name in entity.names)
-        room = self._room(goal) // 2 if goal.chapter is None else min(_OUTLINE_ROOM, self._room(goal) // 6)
-        return await outline(book, Wanted(goal.chapter, goal.params.outline, names, room), self._counter)
+        space = self._space(goal) // 2 if goal.chapter is None else min(_OUTLINE_SPACE, self._space(goal) // 6)
+        return await outline(book, Wanted(goal.chapter, goal.params.outline, names, space), self._counter)
 
-    def _room(self, goal: Assignment) -> int:
+    def _space(self, goal: Assignment) -> int:
         """Tokens: the project's budget, or less where the node says so, or the model's window leaves less."""
         wanted, window = self._wanted(goal), self._window_room(goal)
         return wanted if window is None else max(0, min(wanted, window))
@@ -320,13 +320,13 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     def _shortened(self, goal: Assignment) -> str:
         """What the receipt says where the window leaves less than was wanted; else ""."""
-        wanted, room = self._wanted(goal), self._room(goal)
+        wanted, space = self._wanted(goal), self._space(goal)
         endpoint = self._endpoint(goal.params.role)
-        if room >= wanted or endpoint is None:
+        if space >= wanted or endpoint is None:
             return ""
         words = _("The context was shortened from {wanted} to {n} tokens: the window of {model} has {window}.")
         window = f"{endpoint.context_window or 0:,}"
-        return words.format(wanted=f"{wanted:,}", n=f"{room:,}", model=endpoint.model, window=window)
+        return words.format(wanted=f"{wanted:,}", n=f"{space:,}", model=endpoint.model, window=window)
 
     async def _knowledge(
         self,
@@ -359,10 +359,10 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         except ModelError as error:
             model = None
             notes.append(_("Inquiries were answered with excerpts: {why}").format(why=error.title))
-        room = int(self._room(goal) * self._shares.get("inquiry", 0.0)) // len(questions)
+        space = int(self._space(goal) * self._shares.get("inquiry", 0.0)) // len(questions)
         return [
             await answer_inquiry(
-                book, self._references, question, room, self._counter, self._prompts, model, self._spend
+                book, self._references, question, space, self._counter, self._prompts, model, self._spend
             )
             for question in questions
         ]

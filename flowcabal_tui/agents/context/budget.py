@@ -91,13 +91,13 @@ class Ledger:
             return
         passed_on = self._carry if name in _OWN_SHARE else 0
         share = self._shares[name] + self._carry - passed_on
-        room = self.left if name in _WHOLE else min(share, self.left)
+        space = self.left if name in _WHOLE else min(share, self.left)
         before = self._used[name]
         for candidate in candidates:
             spent = self._used[name] - before
-            if not self._take(candidate, room - spent):
+            if not self._take(candidate, space - spent):
                 self._waiting.append(candidate)
-        self._carry = passed_on + min(share, room) - (self._used[name] - before)
+        self._carry = passed_on + min(share, space) - (self._used[name] - before)
         if name == "far":
             self._pass_on()
 
@@ -234,7 +234,7 @@ class Ledger:
         self._frame -= max(0, self._budget - spent - self.left)
 
     def _grow(self, at: int) -> None:
-        """Shows, where there is room, what is not there yet of an excerpt's passage or before the last pages."""
+        """Shows, where there is space, what is not there yet of an excerpt's passage or before the last pages."""
         chosen = self._chosen[at]
         taken = chosen.candidate
         if (larger := taken.larger) is None:
@@ -244,8 +244,8 @@ class Ledger:
         end = min(larger.end, *(start for start, _end in spans if start >= taken.end), larger.end)
         text = larger.text[start - larger.start : end - larger.start]
         if taken.cut:
-            room = max(0, self._counter.count(taken.text) + self.left - _ROUNDING)
-            start += cut(text, room, self._counter, keep_end=True).start
+            space = max(0, self._counter.count(taken.text) + self.left - _ROUNDING)
+            start += cut(text, space, self._counter, keep_end=True).start
             text = larger.text[start - larger.start : end - larger.start]
         grown = replace(larger, text=text, start=start, end=end, cut=taken.cut if start > larger.start else "")
         if taken.cut:
@@ -259,7 +259,7 @@ class Ledger:
         spans.remove((taken.start, taken.end))
         spans.append((start, end))
 
-    def _take(self, candidate: Candidate, room: int) -> bool:
+    def _take(self, candidate: Candidate, space: int) -> bool:
         """True when the candidate is settled: taken, taken smaller, or there already."""
         rest = self._not_yet_there(candidate)
         if rest is None:
@@ -269,14 +269,14 @@ class Ledger:
         extra = 0 if is_there else self._counter.count(f"{self._section(candidate.part)}\n")
         is_headed = rest.start >= 0 and not rest.cut and _heading(rest) in self._headed
         tokens = self._counter.count(rest.continued if is_headed else rest.block(self._language)) + extra
-        if tokens > room and rest.cuttable:
-            rest, tokens = self._fitted(rest, room, extra)
-        if tokens <= room and rest.text:
+        if tokens > space and rest.cuttable:
+            rest, tokens = self._fitted(rest, space, extra)
+        if tokens <= space and rest.text:
             self._book(rest, tokens)
             if len(rest.text) < len(candidate.text) and candidate.cuttable:
                 self._reduced.append((candidate, rest))
             return True
-        if candidate.smaller is not None and self._take(candidate.smaller, room):
+        if candidate.smaller is not None and self._take(candidate.smaller, space):
             self.drop(candidate, _("a lower level was chosen: over the share of its class"))
             if self._chosen[-1].candidate is candidate.smaller:
                 self._reduced.append((candidate, candidate.smaller))
@@ -284,7 +284,7 @@ class Ledger:
         return False
 
     def _enlarge(self, whole: Candidate, taken: Candidate) -> None:
-        """Takes as much of `whole` in place of the part or lower level that was `taken` as there is room for."""
+        """Takes as much of `whole` in place of the part or lower level that was `taken` as there is space for."""
         chosen = next(one for one in self._chosen if one.candidate is taken)
         self._chosen.remove(chosen)
         self._taken[taken.part] -= 1
@@ -298,26 +298,26 @@ class Ledger:
             self._dropped = dropped
             self._book(taken, chosen.tokens)
 
-    def _fitted(self, candidate: Candidate, room: int, extra: int) -> tuple[Candidate, int]:
+    def _fitted(self, candidate: Candidate, space: int, extra: int) -> tuple[Candidate, int]:
         """As much of a text as fits, and its tokens; a counter may find more in the frame than was reckoned with."""
         over = 0
         for _try in range(_TRIES):
-            rest = self._shortened(candidate, room - extra - over)
+            rest = self._shortened(candidate, space - extra - over)
             tokens = self._counter.count(rest.block(self._language)) + extra
-            if tokens <= room or not rest.text:
+            if tokens <= space or not rest.text:
                 break
-            over += tokens - room
+            over += tokens - space
         return rest, tokens
 
-    def _shortened(self, candidate: Candidate, room: int) -> Candidate:
+    def _shortened(self, candidate: Candidate, space: int) -> Candidate:
         of = candidate.of or len(candidate.text)
         told = replace(
-            candidate, of=of, cut="beginning", reason=_("{why}; no room for more").format(why=candidate.reason)
+            candidate, of=of, cut="beginning", reason=_("{why}; shortened to fit").format(why=candidate.reason)
         )
         frame = self._counter.count(replace(told, text="x" * _LEAST_CUT).block(self._language)) - _LEAST_CUT // 4
-        if room - frame < _LEAST_CUT:
+        if space - frame < _LEAST_CUT:
             return replace(candidate, text="")
-        span = cut(candidate.text, room - frame, self._counter)
+        span = cut(candidate.text, space - frame, self._counter)
         base = max(0, candidate.start)
         return replace(told, text=candidate.text[: span.end], start=base, end=base + span.end)
 

@@ -51,7 +51,7 @@ def shortened_words(part: Literal["beginning", "end"], kept: int, of: int, langu
     if language.startswith("zh"):
         return f"（篇幅所限，此处只有{'前' if part == 'beginning' else '后'} {kept} 字，全文共 {of} 字。）"
     which = "first" if part == "beginning" else "last"
-    return f"(For want of room these are the {which} {kept:,} of {of:,} characters.)"
+    return f"(Shortened to the {which} {kept:,} of {of:,} characters.)"
 
 
 def meta_title(name: MetaName, language: str) -> str:

@@ -23,7 +23,7 @@ _RELATED: Final = 6
 """Persons and plot threads that come with the cast."""
 _FACTS: Final = 24
 _SECRETS: Final = 64
-"""Many, and last: who shares a secret is told nowhere else, and what the class has no room for the budget drops."""
+"""Many, and last: who shares a secret is told nowhere else, and what the class has no space for the budget drops."""
 _MOMENTS: Final = 3
 _LABEL: Final = 40
 """Characters of a record that its line of the receipt is called by."""

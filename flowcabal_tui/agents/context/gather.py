@@ -162,10 +162,10 @@ async def near(book: Book, counter: CountedTokens, share: int) -> list[Candidate
     return candidates
 
 
-async def _ending(book: Book, chapter: Chapter, distance: int, counter: CountedTokens, room: int) -> Candidate:
-    """The last `room` tokens of a chapter; of the previous one as much as there is room for in the end."""
+async def _ending(book: Book, chapter: Chapter, distance: int, counter: CountedTokens, space: int) -> Candidate:
+    """The last `space` tokens of a chapter; of the previous one as much as there is space for in the end."""
     text = await book.view.chapter_text(chapter.id)
-    span = cut(text, room, counter, keep_end=True)
+    span = cut(text, space, counter, keep_end=True)
     whole = Candidate(
         f"manuscript/{chapter.id}",
         chapter.title,

@@ -39,13 +39,13 @@ async def answer_inquiry(
     book: Book,
     references: ReferenceBooks | None,
     question: str,
-    room: int,
+    space: int,
     counter: CountedTokens,
     prompts: PromptLibrary,
     model: PaidOnce | None,
     spend: bool,
 ) -> InquiryAnswer:
-    """Answers with the model from retrieved excerpts, or with the excerpts themselves, within `room` tokens.
+    """Answers with the model from retrieved excerpts, or with the excerpts themselves, within `space` tokens.
 
     Reference books that the question names are read too.
     """
@@ -59,10 +59,10 @@ async def answer_inquiry(
             pending = "" if text else _("the answer to: {question}").format(question=question)
         except FlowCabalError as error:
             note = _("An inquiry was answered with excerpts: {why}").format(why=error.title)
-    if kept := text[: cut(text, room, counter).end]:
+    if kept := text[: cut(text, space, counter).end]:
         read = [_source(each, 0, _("read to answer an inquiry")) for each in passages]
         return InquiryAnswer(question, kept, counter.count(kept), tuple(read))
-    kept, used = _excerpts(passages, room, counter)
+    kept, used = _excerpts(passages, space, counter)
     return InquiryAnswer(question, kept, counter.count(kept) if kept else 0, tuple(used), pending, note)
 
 
@@ -101,12 +101,12 @@ async def _passages(book: Book, question: str) -> list[SourceText]:
     ]
 
 
-def _excerpts(passages: Sequence[SourceText], room: int, counter: CountedTokens) -> tuple[str, list[ContextSource]]:
+def _excerpts(passages: Sequence[SourceText], space: int, counter: CountedTokens) -> tuple[str, list[ContextSource]]:
     kept = ""
     used: list[ContextSource] = []
     for each in passages:
         longer = f"{kept}\n\n{each.text.strip()}".strip()
-        if counter.count(longer) <= room:
+        if counter.count(longer) <= space:
             used.append(_source(each, counter.count(each.text), _("an excerpt instead of an inquiry")))
             kept = longer
     return kept, used

@@ -31,7 +31,7 @@ _TITLES: Final[Mapping[str, tuple[str, str]]] = {
 _SENTENCE: Final = 40
 """Tokens of an earlier chapter."""
 _LONGEST: Final = 12
-"""Characters for each token of room: more of a text cannot go in, and is not counted."""
+"""Characters for each token of space: more of a text cannot go in, and is not counted."""
 _MOST_PASSAGES: Final = 12
 _STEP: Final = 10
 """Earlier chapters that are left out together."""
@@ -47,7 +47,7 @@ class Wanted:
     chapter: ChapterId | None
     scope: OutlineScope
     names: tuple[str, ...]
-    room: int
+    space: int
     """Tokens for all that are not the chapter's own beats."""
 
 
@@ -117,16 +117,16 @@ def _whole(found: BookOutline, wanted: Wanted, counter: TokenCounter, language: 
     whole = Candidate(
         URI, _title("whole", language), _("the whole outline"), "L2", "outline", found.text, of=len(found.text)
     )
-    return _within(whole, wanted.room, counter)
+    return _within(whole, wanted.space, counter)
 
 
-def _within(candidate: Candidate, room: int, counter: TokenCounter) -> Candidate:
-    """The beginning of a text that is longer than the room, marked as that."""
-    text = candidate.text[: room * _LONGEST]
-    kept = text[: cut(text, room, counter).end]
+def _within(candidate: Candidate, space: int, counter: TokenCounter) -> Candidate:
+    """The beginning of a text that is longer than the space, marked as that."""
+    text = candidate.text[: space * _LONGEST]
+    kept = text[: cut(text, space, counter).end]
     if len(kept) == len(candidate.text):
         return candidate
-    reason = _("{why}; no room for more").format(why=candidate.reason)
+    reason = _("{why}; shortened to fit").format(why=candidate.reason)
     return replace(candidate, text=kept, cut="beginning", of=len(candidate.text), reason=reason)
 
 
@@ -155,12 +155,12 @@ def _around(
     """The book's own words, and those of the volume in which the chapter stands."""
     first = found.placed[0]
     has_chapters = any(each.part.kind == "chapter" for each in found.placed)
-    if has_chapters or len(found.outline.body(first.part)) <= wanted.room * 2:
+    if has_chapters or len(found.outline.body(first.part)) <= wanted.space * 2:
         whole = _of_part(found, first, "outline", _("of the whole book"), title=_title("book", language))
-        yield _within(whole, wanted.room, counter)
+        yield _within(whole, wanted.space, counter)
     volume = found.volume_of(wanted.chapter) if wanted.chapter else None
     if volume is not None and volume not in own and found.outline.body(volume.part):
-        yield _within(_of_part(found, volume, "outline", _("of the volume")), wanted.room, counter)
+        yield _within(_of_part(found, volume, "outline", _("of the volume")), wanted.space, counter)
 
 
 def _earlier(found: BookOutline, position: int, own: Sequence[Placed]) -> list[Placed]:
@@ -186,17 +186,17 @@ def _before(
     counter: TokenCounter,
     language: str,
 ) -> list[Candidate]:
-    """The chapters before, a sentence each: as many of the newest as there is room for, and how many are left out.
+    """The chapters before, a sentence each: as many of the newest as there is space for, and how many are left out.
 
     These are tens, so that the next chapters' requests begin alike.
     """
     earlier = [each for each in _earlier(found, position, own) if not _is_blank(found, each)]
     lines: list[str] = []
-    room = wanted.room
+    space = wanted.space
     for each in reversed(earlier):
         line = _line(found, each, counter, language)
-        room -= counter.count(line)
-        if room < 0:
+        space -= counter.count(line)
+        if space < 0:
             break
         lines.append(line)
     if not lines:
@@ -204,9 +204,7 @@ def _before(
     if left := len(earlier) - len(lines):
         left = min(-(-left // _STEP) * _STEP, len(earlier) - 1)
         del lines[len(earlier) - left :]
-        reason = _("{n} earlier chapters, a sentence each; {m} more are left out for lack of room").format(
-            n=len(lines), m=left
-        )
+        reason = _("{n} earlier chapters, a sentence each; {m} more do not fit").format(n=len(lines), m=left)
         lines.append(_left_out(left, language))
     else:
         reason = _("{n} earlier chapters, a sentence each").format(n=len(lines))
@@ -232,7 +230,7 @@ def _line(found: BookOutline, each: Placed, counter: TokenCounter, language: str
 def _left_out(n: int, language: str) -> str:
     if language.startswith("zh"):
         return f"（更早的 {n} 章从略：篇幅所限。）"
-    return f"({n} earlier chapters are left out here: there was no room for them.)"
+    return f"({n} earlier chapters are left out here because they do not fit.)"
 
 
 def _unassigned(
@@ -243,7 +241,7 @@ def _unassigned(
         return
     parts = [each for each in found.unassigned if _may_be_here(each, position, is_assigned)]
     first = found.placed[0]
-    if len(found.placed) == 1 and len(found.outline.body(first.part)) > wanted.room * 2:
+    if len(found.placed) == 1 and len(found.outline.body(first.part)) > wanted.space * 2:
         parts.append(first)
     count = 0
     for each in parts:

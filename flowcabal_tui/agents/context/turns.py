@@ -36,8 +36,8 @@ def by_turns(
             (round(other + sum(part * factors[name] for name, part in of_names[at]), 9), at)
             for at, other in others.items()
         )
-        room = min(most - len(chosen), _FIRST + len(chosen) // _LONGER)
-        for _worth, at in nlargest(room, worth):
+        space = min(most - len(chosen), _FIRST + len(chosen) // _LONGER)
+        for _worth, at in nlargest(space, worth):
             chosen[at] = None
             del others[at]
             told.update(name for name, _part in of_names[at])

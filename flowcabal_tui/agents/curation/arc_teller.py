@@ -64,7 +64,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         self._curator = curator
 
     async def observe(self, goal: ArcGoal) -> ArcMaterial:
-        """Some sentences of each summary below, as many as have room, so that none is left out."""
+        """Some sentences of each summary below, as many as have space, so that none is left out."""
         groups: list[list[Passage]] = []
         for uri in goal.below:
             state = await goal.view.derived(uri, "L1")
@@ -115,15 +115,15 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
 
     def _within(self, groups: Sequence[Sequence[Passage]], titles: Mapping[ChapterId, str]) -> list[Passage]:
         """Of each group the first one, then of each the second, and so on, within the tokens, tags counted."""
-        room = _SOURCE_TOKENS
+        space = _SOURCE_TOKENS
         kept: dict[tuple[int, int], Passage] = {}
         for row in zip_longest(*groups):
             for passage in row:
                 if passage is None or (passage.position, passage.start) in kept:
                     continue
                 source = SourceText(f"s{len(kept) + 1}", "", titles[passage.chapter], passage.text)
-                room -= self._curator.counter.count(fenced_sources([source]).text)
-                if room < 0:
+                space -= self._curator.counter.count(fenced_sources([source]).text)
+                if space < 0:
                     return list(kept.values())
                 kept[passage.position, passage.start] = passage
         return list(kept.values())

@@ -21,7 +21,7 @@ from flowcabal_tui.agents.curation.grounds import sums_up
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, joined, parts_of, room_of, tokens_of
+from flowcabal_tui.agents.parts import LEAST, SHRINKS, is_too_long, joined, parts_of, space_of, tokens_of
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, fenced_sources, name_lines
 from flowcabal_tui.agents.sentences import shortened, telling_sentences
@@ -251,8 +251,8 @@ class Curator:
         model."""
         endpoint = self._asked().endpoint
         (question,) = self._questions(task, values, shape, "", endpoint, 1)
-        room = room_of(endpoint)
-        return room is None or tokens_of(question, shape, self.counter, endpoint) <= room
+        space = space_of(endpoint)
+        return space is None or tokens_of(question, shape, self.counter, endpoint) <= space
 
     def _asked(self) -> PaidOnce:
         if self._model is None:
@@ -270,20 +270,20 @@ class Curator:
     ) -> list[ModelRequest]:
         """The question as a whole where it fits the model's window, else about parts of one of its values.
 
-        A part is `shrink` times as long as could be; with an unknown room it is that share of the whole.
+        A part is `shrink` times as long as could be; with an unknown space it is that share of the whole.
         """
-        prompt, room = self.prompts.get(task), room_of(endpoint)
+        prompt, space = self.prompts.get(task), space_of(endpoint)
 
         def question(values: Mapping[str, str | Fenced]) -> ModelRequest:
             return with_tools(ModelRequest(prompt.fill(values), purpose=task), shape, endpoint)
 
         whole = question(values)
-        if not parts or (room is None and shrink == 1):
+        if not parts or (space is None and shrink == 1):
             return [whole]
         value = values[parts]
         length = self.counter.count(value.text if isinstance(value, Fenced) else value)
         taken = tokens_of(whole, shape, self.counter, endpoint)
-        left = max(LEAST, int(((room - (taken - length)) if room is not None else length) * shrink))
+        left = max(LEAST, int(((space - (taken - length)) if space is not None else length) * shrink))
         if length <= left:
             return [whole]
         found = parts_of(value, left, self.counter)

@@ -59,7 +59,7 @@ class Found:
 async def passages(goal: ProfileGoal, counter: CountedTokens) -> list[Passage]:
     """The most relevant passages of the chapter and earlier ones, within the kind's tokens, in no order."""
     here, earlier = await _candidates(goal)
-    room = goal.kind.settings.tokens
+    space = goal.kind.settings.tokens
     kept: dict[tuple[int, int], Passage] = {}
     for share, group in ((_FROM_CHAPTER, here), (1.0, earlier)):
         least = int(goal.kind.settings.tokens * (1 - share))
@@ -68,12 +68,12 @@ async def passages(goal: ProfileGoal, counter: CountedTokens) -> list[Passage]:
                 continue
             passage = await _read(goal.view, place)
             tokens = counter.count(passage.text)
-            if room - tokens < least:
+            if space - tokens < least:
                 if not kept:
-                    passage = _shortened(passage, room, counter)
+                    passage = _shortened(passage, space, counter)
                     kept[passage.position, passage.start] = passage
                 break
-            room -= tokens
+            space -= tokens
             kept[passage.position, passage.start] = passage
     return list(kept.values())
 

@@ -71,9 +71,9 @@ class LineSplitter:
         self._whole = True
 
     def _hold(self, part: bytes) -> None:
-        room = MOST_BYTES - len(self._held)
-        self._whole = self._whole and len(part) <= room
-        self._held += part[:room]
+        space = MOST_BYTES - len(self._held)
+        self._whole = self._whole and len(part) <= space
+        self._held += part[:space]
 
 
 async def lines_of(source: int) -> AsyncIterator[Line]:

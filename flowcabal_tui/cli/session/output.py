@@ -23,7 +23,7 @@ class Output:
 
     def __init__(self, target: int) -> None:
         self._target, self._loop = target, asyncio.get_running_loop()
-        self._room = asyncio.Semaphore(WAITING)
+        self._space = asyncio.Semaphore(WAITING)
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._gone = False
         """The client does not read any more; what would be written is dropped."""
@@ -36,7 +36,7 @@ class Output:
         line = json_text(message).encode() + b"\n"
         while not self._gone:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._room.acquire(), _STALL_SECONDS)
+                await asyncio.wait_for(self._space.acquire(), _STALL_SECONDS)
                 self._lines.put(line)
                 return
             self._gone = self.is_ending
@@ -45,7 +45,7 @@ class Output:
         """Returns when all is written, or the client has read nothing for some seconds."""
         with suppress(TimeoutError):
             for _line in range(WAITING):
-                await asyncio.wait_for(self._room.acquire(), _STALL_SECONDS)
+                await asyncio.wait_for(self._space.acquire(), _STALL_SECONDS)
         self._gone = True
 
     def _write_all(self) -> None:
@@ -57,4 +57,4 @@ class Output:
                         line = line[os.write(self._target, line) :]
                 except OSError:  # the pipe is closed, or the disk is full
                     self._gone = True
-                self._loop.call_soon_threadsafe(self._room.release)
+                self._loop.call_soon_threadsafe(self._space.release)

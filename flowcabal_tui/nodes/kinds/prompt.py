@@ -39,9 +39,9 @@ class Prompt(NodeKind):
         return context.models.identity(params)
 
     async def run(self, context: NodeContext, params: PromptParams) -> Attempt:
-        room: int | None = None
+        space: int | None = None
         for tries in range(1, SHORTENINGS + 2):
-            request, injection = await self._request(context, params, room)
+            request, injection = await self._request(context, params, space)
             if (settled := await context.models.outcome(request, params)) is not None:
                 return settled
             try:
@@ -51,22 +51,22 @@ class Prompt(NodeKind):
                 if error.fault is not ModelFault.CONTEXT_LENGTH or not used or tries > SHORTENINGS:
                     raise
                 # Where the error named the window, the Context agent knows it now.
-                room = None if error.window is not None and room is None else used // 2
+                space = None if error.window is not None and space is None else used // 2
         raise AssertionError("unreachable")
 
     async def _request(
-        self, context: NodeContext, params: PromptParams, room: int | None
+        self, context: NodeContext, params: PromptParams, space: int | None
     ) -> tuple[ModelRequest, Injection | None]:
-        """What is sent, with a context of at most `room` tokens where an earlier one was too long for the model."""
+        """What is sent, with a context of at most `space` tokens where an earlier one was too long for the model."""
         inquiries = [block.question for block in self.blocks(params) if isinstance(block, InquiryBlock)]
         unanswered = [(question, "") for question in inquiries]
         fitting = _filled(context, params)
-        if room is not None:
-            fitting = fitting.model_copy(update={"context_tokens": room})
+        if space is not None:
+            fitting = fitting.model_copy(update={"context_tokens": space})
         injection = await context.models.inject(fitting, context.resolve(params.prompt, unanswered), inquiries)
-        if injection and room is not None:
+        if injection and space is not None:
             words = _("The prompt was too long for the model: the context was shortened to {n} tokens.")
-            notes = (*injection.receipt.notes, words.format(n=f"{room:,}"))
+            notes = (*injection.receipt.notes, words.format(n=f"{space:,}"))
             injection = replace(injection, receipt=replace(injection.receipt, notes=notes))
         answers = injection.inquiries if injection else ()
         system, prompt = context.resolve(params.system, answers), context.resolve(params.prompt, answers)

@@ -52,7 +52,7 @@ class Background:
         self._hindrance: FlowCabalError | None = None
         """Why the store took nothing at the last try."""
         self._unwritten: DiskFull | None = None
-        """Why a step failed for lack of room since the last `settled`."""
+        """Why a step failed for lack of space since the last `settled`."""
 
     def start(self) -> None:
         """Starts with the tasks that an earlier process left; does nothing when it is already started."""

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.arcs import StoryArc
-from flowcabal_tui.agents.parts import parts_at_most, room_of
+from flowcabal_tui.agents.parts import parts_at_most, space_of
 from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest
@@ -140,7 +140,7 @@ def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint)
     calls = sent = received = 0
     for kind, number in asked.items():
         for length, times in _texts(kind, number, lengths):
-            parts = parts_at_most(length, _PROMPT[kind], room_of(endpoint)) if kind != "l0" else 1
+            parts = parts_at_most(length, _PROMPT[kind], space_of(endpoint)) if kind != "l0" else 1
             calls += parts * times
             sent += (parts * _PROMPT[kind] + length) * times
             received += parts * _ANSWER[kind] * times
@@ -150,15 +150,15 @@ def likely(asked: Counter[TaskKind], lengths: Sequence[int], endpoint: Endpoint)
 
 def at_most(asked: Counter[TaskKind], lengths: Sequence[int], price: Price) -> Spend:
     """The same with every part, repair and repetition after a failed call, and answers as long as they may be."""
-    endpoint, counter, room = price.endpoint, price.counter, room_of(price.endpoint)
+    endpoint, counter, space = price.endpoint, price.counter, space_of(price.endpoint)
     out, tries = output_bound(endpoint, None), (1 + REPAIRS) * (1 + endpoint.retries)
     most = Spend()
     for kind, number in asked.items():
         extra = structured_extra(counter, endpoint, _SHAPES[kind])
         for length, times in _texts(kind, number, lengths):
-            parts = parts_at_most(with_margin(counter, length), _PROMPT[kind], room) if kind != "l0" else 1
+            parts = parts_at_most(with_margin(counter, length), _PROMPT[kind], space) if kind != "l0" else 1
             prompt = _PROMPT[kind] + length
-            sent = with_margin(counter, (prompt if room is None or parts == 1 else min(prompt, room)) + extra)
+            sent = with_margin(counter, (prompt if space is None or parts == 1 else min(prompt, space)) + extra)
             one = bound_of(endpoint, sent, out)
             most = most.plus(Spend(1, one.input_tokens, one.output_tokens, one.cost).times(parts * tries * times))
     return most

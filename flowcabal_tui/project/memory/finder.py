@@ -47,19 +47,19 @@ class RememberingFinder:
     """
 
     def __init__(
-        self, desk: KnowledgeConnection, store: Store, queries: Sources, generation: Generation, *, remember: bool
+        self, connection: KnowledgeConnection, store: Store, queries: Sources, generation: Generation, *, remember: bool
     ) -> None:
-        self._desk, self._store, self._queries = desk, store, queries
+        self._connection, self._store, self._queries = connection, store, queries
         self._generation, self._remember = generation, remember
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
         """Raises KnowledgeError when the server is not there, or was not at the first time, or cannot be paid."""
-        key = f"find/{self._generation}/{digest_of([query, before, limit, self._desk.embedder])}"
+        key = f"find/{self._generation}/{digest_of([query, before, limit, self._connection.embedder])}"
         known = await self._store.values.get(key)
         if known is None:
-            if not self._remember and not await self._desk.costs_nothing(query):
+            if not self._remember and not await self._connection.costs_nothing(query):
                 raise KnowledgePending(_("its query has no vector yet, and making one costs money"))
-            self._desk.require_paid()  # not remembered: the cap may be raised
+            self._connection.require_paid()  # not remembered: the cap may be raised
             known = await self._ask(query, before, limit)
             if self._remember:
                 await self._store.values.put(key, known)
@@ -69,14 +69,14 @@ class RememberingFinder:
 
     async def _ask(self, query: str, before: int, limit: int) -> dict[str, object]:
         try:
-            await self._desk.started(PATIENCE)
-            sync = self._desk.sync()
-            await self._desk.paid_vector(query)
+            await self._connection.started(PATIENCE)
+            sync = self._connection.sync()
+            await self._connection.paid_vector(query)
             answers = await asyncio.gather(
                 *(sync.find(query, before, max(1, limit // part), scope) for scope, part in _SCOPES)
             )
         except (KnowledgeError, ModelError) as error:
-            return {"absent": error.title if self._desk.is_up else self._desk.last.message}
+            return {"absent": error.title if self._connection.is_up else self._connection.last.message}
         view = await self._store.memory.view(None, self._generation)
         hits = sorted(chain.from_iterable(answers), key=lambda hit: (-hit.score, hit.uri))
         story = await self._story(hits, view, before)
@@ -91,7 +91,7 @@ class RememberingFinder:
 
     async def _narrowed(self, query: str, found: list[list[Found]], view: View) -> list[Found]:
         """In place of each scene its nearest passages, and of a chapter's records the nearest: what is short leaves
-        room for more. Best first.
+        space for more. Best first.
 
         The server has a vector a scene, since each costs it a file; within the few that it finds we look ourselves.
         One search pays for its query alone: without kept vectors of the passages, words choose within a scene, and
@@ -100,10 +100,10 @@ class RememberingFinder:
         parts = [await self._parts(each, view) for each in found]
         whole = [item for each in found for item in each[:_FROM_EACH]]
         texts = [part.text for each in parts for part in each]
-        if self._desk.vectors is None or not texts:
+        if self._connection.vectors is None or not texts:
             return whole
         try:
-            made = await self._desk.known_vectors([query, *texts])
+            made = await self._connection.known_vectors([query, *texts])
         except ModelError as error:
             log.warning("passages: %s", error.title)
             return whole

@@ -138,7 +138,7 @@ class Reservations:
     def enlarge(self, asked: Reservation, output_tokens: int) -> None:
         """Reserves a longer answer for a call that is under way.
 
-        Raises LimitReached when the limit of its run has no room for it, BudgetExceeded when a cap has none.
+        Raises LimitReached when the limit of its run has no space for it, BudgetExceeded when a cap has none.
         """
         if asked.unlimited is None or output_tokens <= asked.bound.output_tokens:
             return

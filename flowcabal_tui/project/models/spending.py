@@ -198,7 +198,7 @@ class Spending:
     def took(self, asked: Reservation, piece: str) -> None:
         """Counts a piece of an answer, thoughts too: if no limit was sent, it must fit the reservation.
 
-        Raises LimitReached when it does not and the run's limit has no room, BudgetExceeded when a cap has none.
+        Raises LimitReached when it does not and the run's limit has no space, BudgetExceeded when a cap has none.
         """
         asked.pieces.append(piece)
         if asked.unlimited is None:

@@ -126,7 +126,7 @@ def _digests(log: Iterable[RunEvent]) -> Iterator[Digest]:
 
 
 class _Telling:
-    """Turns the lines of a log into what a guest was told, keeping the fold beside it."""
+    """Turns the lines of a log into the events that clients received, and folds them as well."""
 
     def __init__(
         self, run: RunId, workflow: Workflow, texts: Mapping[Digest, str], decisions: Mapping[str, Decision | None]
@@ -215,7 +215,7 @@ class _Telling:
 
 
 def folds_to(events: Iterable[Event]) -> RunFold:
-    """The states that a guest has seen at the end of these events; to be held against the fold of the log."""
+    """The last state of each node in these events, for a comparison with the fold of the log."""
     seen = RunFold()
     for event in events:
         match event:

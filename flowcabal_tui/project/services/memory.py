@@ -91,7 +91,7 @@ class MemoryService:
         return await self._store.outbox.counts()
 
     async def settled(self) -> None:
-        """Returns when the background has nothing to do that it can do now. Raises DiskFull where there is no room."""
+        """Returns when the background has nothing to do that it can do now. Raises DiskFull where there is no space."""
         await self._parts.memory.background.settled()
 
     @handles(RetryBackground)

@@ -1,4 +1,4 @@
-"""The records of the story for guests: written and taken out by hand, and asked for."""
+"""Reads, writes and removes records of the story for clients."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.tui.shared.notices import Notice, Notices
-from flowcabal_tui.tui.widgets.notice_row import NoticeRow, row_room
+from flowcabal_tui.tui.widgets.notice_row import NoticeRow, row_space
 
 
 def _has_no_room(screen: Screen[Any]) -> bool:
@@ -58,7 +58,7 @@ class Announcer:
 
     def resized(self) -> None:
         """Rows are cut for the width."""
-        self.notices.fit(row_room(self._app.size.width))
+        self.notices.fit(row_space(self._app.size.width))
         self.show()
 
     def _next(self) -> None:
@@ -70,7 +70,7 @@ class Announcer:
         if _has_no_room(self._app.screen):
             self._was_read, self._timer = False, self._app.set_timer(1.0, self._next)
             return
-        self.notices.advance(row_room(self._app.size.width))
+        self.notices.advance(row_space(self._app.size.width))
         self._was_read = self.notices.shown is None
         if not self._was_read:
             self._timer = self._app.set_timer(self.notices.seconds[0], self._read)

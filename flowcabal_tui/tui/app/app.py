@@ -231,7 +231,7 @@ class FlowCabalApp(App[int]):
             workspace.talk.toggle()
 
     def on_resize(self, event: Resize) -> None:
-        """Too small: a notice over everything, gone when there is room again."""
+        """Too small: a notice over everything, gone when there is space again."""
         self._notice_size(event.size)
         self.call_after_refresh(self.announcer.resized)
 

@@ -73,7 +73,7 @@ _RULES: Final = """
 
 Its segments stand in the order of importance, each with its role: trust and reading only, what waits for you, what
 runs, words today against the goal, tokens and money, the memory, the time of the last save, the offline model. Where
-there is too little room, the least important go. What is merely absent is not named there.
+there is too little space, the least important go. What is merely absent is not named there.
 
 ## Empty lists and notices
 

@@ -19,7 +19,7 @@ from flowcabal_tui.tui.shared.actions import shown_key
 from flowcabal_tui.tui.widgets.roles import role_style
 
 ROOMY: Final = 132
-"""Columns of a terminal that has room for the guide at its side."""
+"""Columns of a terminal in which the guide fits at the side."""
 _STEP: Final = re.compile(r"^\d+\. ")
 _PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)")
 _LINK: Final = re.compile(r" ?\(\[[^\]\n]*\]\([^)\n]*\)\)|（\[[^\]\n]*\]\([^)\n]*\)）")
@@ -63,7 +63,7 @@ def _step(text: str) -> Step:
 
 
 class GuidePanel(Static):
-    """The step in view; to the right where there is room, else above the screen, whose last rows say what waits."""
+    """The step in view; to the right where it fits, else above the screen, whose last rows say what waits."""
 
     DEFAULT_CSS = """
     GuidePanel { dock: top; width: 1fr; height: auto; max-height: 7; padding: 0 1; background: $surface; }

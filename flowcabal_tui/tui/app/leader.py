@@ -67,8 +67,8 @@ class LeaderScreen(ModalScreen[str | None]):
         """As many columns as fit, filled downwards, in the order of the table."""
         keys = {each.binding.id: shown_key(each.binding.key) for each in self.active_bindings.values()}
         entries = [(keys[PREFIX + each.id], _(each.label)) for each in ACTIONS if PREFIX + each.id in keys]
-        room = max(cell_width(key) for key, _words in entries)
-        cells = room + 1 + max(cell_width(words) for _key, words in entries) + _GAP
+        space = max(cell_width(key) for key, _words in entries)
+        cells = space + 1 + max(cell_width(words) for _key, words in entries) + _GAP
         height = -(-len(entries) // max(1, width // cells))
         looks = role_style("key"), role_style("text")
         lines = []
@@ -76,7 +76,7 @@ class LeaderScreen(ModalScreen[str | None]):
             parts = [
                 part
                 for key, words in entries[row::height]
-                for part in ((padded(key, room + 1), looks[0]), (padded(words, cells - room - 1), looks[1]))
+                for part in ((padded(key, space + 1), looks[0]), (padded(words, cells - space - 1), looks[1]))
             ]
             lines.append(Content.assemble(*parts))
         return Content("\n").join(lines)

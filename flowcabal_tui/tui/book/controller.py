@@ -406,13 +406,13 @@ class BookController:
 
 
 def _reported(lines: Sequence[str]) -> list[str]:
-    """The report of a document in one paragraph, short enough to leave room for the answers."""
+    """The report of a document in one paragraph, short enough to leave space for the answers."""
     more = len(lines) - _MOST_REPORTED
     words = _("{n} more lines: see `import --dry-run`.").format(n=more) if more > 0 else ""
     return [" ".join([*lines[:_MOST_REPORTED], *([words] if words else [])])] if lines else []
 
 
 def _some(warnings: Sequence[str]) -> list[str]:
-    """As many warnings as leave room for the answers."""
+    """As many warnings as leave space for the answers."""
     more = len(warnings) - _MOST_WARNINGS
     return [*warnings[:_MOST_WARNINGS], *([_("and {n} more notes").format(n=more)] if more > 0 else [])]

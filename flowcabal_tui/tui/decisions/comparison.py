@@ -144,11 +144,11 @@ class ComparisonScreen(Screen[None]):
     # What is shown
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width has room for another number of columns."""
+        """Another width has space for another number of columns."""
         self._refresh_columns()
 
     @property
-    def _room(self) -> int:
+    def _space(self) -> int:
         width = self.app.size.width
         return 1 if width < SIDE_BY_SIDE else 2 if width < THREE else 3
 
@@ -160,13 +160,13 @@ class ComparisonScreen(Screen[None]):
         comparison = self._comparison
         if comparison is None:
             return
-        room, is_narrow = min(self._room, len(comparison.candidates)), self._room == 1
-        last = len(comparison.candidates) - room
-        self._first = min(max(self._first, self._current - room + 1), self._current, last)
+        space, is_narrow = min(self._space, len(comparison.candidates)), self._space == 1
+        last = len(comparison.candidates) - space
+        self._first = min(max(self._first, self._current - space + 1), self._current, last)
         row = self._column.row if self._column else 0
         for number, column in enumerate(self._columns):
-            column.display = number < room and not (is_narrow and self._shows_result)
-            if number < room:
+            column.display = number < space and not (is_narrow and self._shows_result)
+            if number < space:
                 place = self._first + number
                 candidate = comparison.candidates[place]
                 column.show(

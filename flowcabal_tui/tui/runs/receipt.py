@@ -336,7 +336,7 @@ class ReceiptPane(Vertical):
             names.highlighted = rows[0] if step > 0 else rows[-1]
 
     def action_bars(self) -> None:
-        """More room for the sources, or the bars again."""
+        """More space for the sources, or the bars again."""
         self.is_bare = not self.is_bare
 
     def action_fold(self) -> None:

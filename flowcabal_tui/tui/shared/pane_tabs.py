@@ -81,11 +81,11 @@ class PaneTabs(Static):
             return names
         line = edge_of(is_current=self._is_current, plain=self._plain).line
         note = f" {self._note} " if self._note else ""
-        room = self.size.width - names.cell_length - cell_width(note)
-        if room < 2:
-            note, room = "", self.size.width - names.cell_length
+        space = self.size.width - names.cell_length - cell_width(note)
+        if space < 2:
+            note, space = "", self.size.width - names.cell_length
         look = "bold $border" if self._is_current else "$border-blurred"
-        return Content.assemble(names, (line * (room - 1), look), (note, role_style("secondary")), (line, look))
+        return Content.assemble(names, (line * (space - 1), look), (note, role_style("secondary")), (line, look))
 
     def on_click(self, event: Click) -> None:
         """The mouse is a second way; digits are the first."""

@@ -224,10 +224,10 @@ class StatusLine(Horizontal):
     @property
     def words(self) -> str:
         """The line as it fits the width that there is."""
-        return _joined(self._fitting(self._room)).plain
+        return _joined(self._fitting(self._space)).plain
 
     @property
-    def _room(self) -> int:
+    def _space(self) -> int:
         return max(20, self.size.width - 2)
 
     def on_resize(self, event: Resize) -> None:
@@ -306,7 +306,7 @@ class StatusLine(Horizontal):
     def _show_words(self) -> None:
         if not self.is_mounted:
             return
-        words = _joined(self._fitting(self._room))
+        words = _joined(self._fitting(self._space))
         if words != self._words_shown:
             self._words_shown = words
             self.query_one(".status-words", Static).update(words, layout=False)

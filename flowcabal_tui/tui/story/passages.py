@@ -1,4 +1,4 @@
-"""The two passages of a finding: side by side where there is room, else one below the other."""
+"""The two passages of a finding: side by side where they fit, else one below the other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Passages(Container):
         yield Static(markup=False, id="there")
 
     def on_resize(self, event: Resize) -> None:
-        """There is room for two columns, or there is not."""
+        """Switches between one and two columns."""
         self.set_class(event.size.width < BESIDE, "-stacked")
 
     def show(self, here: Passage | None, there: Passage | None) -> None:

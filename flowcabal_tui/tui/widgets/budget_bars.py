@@ -39,10 +39,10 @@ def fill_of(place: int, *, plain: bool = False) -> tuple[str, Role]:
     return (ascii_sign if plain else sign), role
 
 
-def bar_widths(shares: Sequence[float], room: int) -> list[int]:
-    """Cells of each class in a bar of `room` cells for the whole budget; one that was used has at least one cell."""
-    widths = [max(1, round(share * room)) if share > 0 else 0 for share in shares]
-    while sum(widths) > room and max(widths) > 1:
+def bar_widths(shares: Sequence[float], space: int) -> list[int]:
+    """Cells of each class in a bar of `space` cells for the whole budget; one that was used has at least one cell."""
+    widths = [max(1, round(share * space)) if share > 0 else 0 for share in shares]
+    while sum(widths) > space and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
     return widths
 

@@ -67,29 +67,29 @@ class Columns:
         """The heads of the columns."""
         return ColumnRow(self, tuple(Cell(column.head, "secondary") for column in self.columns), 0)
 
-    def widths(self, room: int) -> tuple[int, ...]:
-        """Cells of each column in a row of `room` cells; 0 for a column that is left out."""
-        if room not in self._laid_out:
-            self._laid_out[room] = self._lay_out(room)
-        return self._laid_out[room]
+    def widths(self, space: int) -> tuple[int, ...]:
+        """Cells of each column in a row of `space` cells; 0 for a column that is left out."""
+        if space not in self._laid_out:
+            self._laid_out[space] = self._lay_out(space)
+        return self._laid_out[space]
 
-    def _lay_out(self, room: int) -> tuple[int, ...]:
+    def _lay_out(self, space: int) -> tuple[int, ...]:
         widths = [min(widest, column.most) for widest, column in zip(self._widest, self.columns, strict=True)]
         by_rank = sorted(range(len(widths)), key=lambda place: -self.columns[place].rank)
         for place in by_rank:
-            if not self.columns[place].is_number and (missing := _needed(widths) - room) > 0:
+            if not self.columns[place].is_number and (missing := _needed(widths) - space) > 0:
                 widths[place] = max(min(widths[place], self.columns[place].least), widths[place] - missing)
         for place in by_rank:
-            if self.columns[place].rank and _needed(widths) > room:
+            if self.columns[place].rank and _needed(widths) > space:
                 widths[place] = 0
         for place in reversed(by_rank):  # what was cut too far before another column went
             if widths[place] and not self.columns[place].is_number:
                 wanted = min(self._widest[place], self.columns[place].most)
-                widths[place] = min(wanted, widths[place] + max(0, room - _needed(widths)))
+                widths[place] = min(wanted, widths[place] + max(0, space - _needed(widths)))
         filled = next((place for place, column in enumerate(self.columns) if column.fill), None)
         if filled is not None:
             widths[filled] = max(1, widths[filled])  # an empty column has a gap before it, too
-            widths[filled] = max(1, widths[filled] + room - _needed(widths))
+            widths[filled] = max(1, widths[filled] + space - _needed(widths))
         return tuple(widths)
 
 

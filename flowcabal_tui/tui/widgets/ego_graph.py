@@ -100,7 +100,7 @@ class EgoGraph(ScrollView, can_focus=True):
             self._scroll_update(self.virtual_size)
 
     def on_resize(self, event: Resize) -> None:
-        """There is more room between the rows, or less."""
+        """There is more space between the rows, or less."""
         self._lay_out()
         self._bring(self._plan.middle)
         self._follow_cursor()

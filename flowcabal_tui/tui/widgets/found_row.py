@@ -24,15 +24,15 @@ def cut_before(line: str, first: int, cells: int) -> int:
     """From which character on the line is shown, so that the one at `first` is within the first third of `cells`."""
     if cell_width(line) <= cells:
         return 0
-    room, start = cells // _BEFORE, first
-    while start > 0 and room >= WIDTHS[line[start - 1]]:
+    space, start = cells // _BEFORE, first
+    while start > 0 and space >= WIDTHS[line[start - 1]]:
         start -= 1
-        room -= WIDTHS[line[start]]
+        space -= WIDTHS[line[start]]
     return start if start > 1 else 0
 
 
 class FoundRow(Visual):
-    """One row: dim words, then the line, cut on both sides where there is no room, with the places marked."""
+    """One row: dim words, then the line, cut on both sides where there is no space, with the places marked."""
 
     def __init__(self, before: str, line: str, spans: Sequence[Span]) -> None:
         self._head, self._line, self._spans = before, line.replace("\t", " "), tuple(spans)
@@ -51,10 +51,10 @@ class FoundRow(Visual):
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The row; the head takes half of it at most."""
         head = crop(self._head, width // 2)
-        room = width - cell_width(head)
-        start = cut_before(self._line, self._spans[0].start if self._spans else 0, room)
+        space = width - cell_width(head)
+        start = cut_before(self._line, self._spans[0].start if self._spans else 0, space)
         cut = _CUT if start else ""
-        shown = Content(crop(self._line[start:], room - len(cut)))
+        shown = Content(crop(self._line[start:], space - len(cut)))
         for span in self._spans:
             if start <= span.start < start + len(shown):
                 shown = shown.stylize(FOUND_STYLE, span.start - start, min(len(shown), span.end - start))

@@ -19,7 +19,7 @@ _LEAST = 4
 
 
 class EndedRow(Visual):
-    """One row of three parts: where there is too little room, the middle is cut with `…` and the end stays."""
+    """One row of three parts: where there is too little space, the middle is cut with `…` and the end stays."""
 
     def __init__(self, start: str, middle: str, end: str, *, is_bold: bool = False) -> None:
         self._start, self._middle, self._end, self._style = start, middle, end, "bold" if is_bold else ""
@@ -37,9 +37,9 @@ class EndedRow(Visual):
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The row; at least a few cells of the middle are shown."""
-        room = max(_LEAST, width - cell_width(self._start) - cell_width(self._end))
+        space = max(_LEAST, width - cell_width(self._start) - cell_width(self._end))
         row = Content.assemble(
-            self._start, (crop(self._middle, room), self._style), (self._end, role_style("secondary"))
+            self._start, (crop(self._middle, space), self._style), (self._end, role_style("secondary"))
         )
         return row.render_strips(width, height, style, options)
 

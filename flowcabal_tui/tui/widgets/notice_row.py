@@ -38,12 +38,12 @@ class NoticeRow(Static):
             self.update(words, layout=False)
 
     def _fitting(self, words: str, left: int) -> str:
-        room = row_room(self.app.size.width)
-        return (
-            crop(words, room + LEFT_CELLS) if not left or not words else padded(crop(words, room), room) + f" +{left}"
-        )
+        space = row_space(self.app.size.width)
+        if not left or not words:
+            return crop(words, space + LEFT_CELLS)
+        return padded(crop(words, space), space) + f" +{left}"
 
 
-def row_room(width: int) -> int:
+def row_space(width: int) -> int:
     """Cells for words in a terminal of that width."""
     return max(1, width - 2 - LEFT_CELLS)

@@ -80,7 +80,7 @@ class BeatsBeside:
             self._screen.call_after_refresh(self._to_text)
 
     def pane_shown(self, pane: str) -> None:
-        """Another pane is in view: the panel gives way where there is no room for both, and comes back."""
+        """Another pane is in view: the panel gives way where there is no space for both, and comes back."""
         if self._screen.has_class("-narrow") and pane != "manuscript":
             self._is_wanted = False
             self._screen.remove_class(_CLASS)

@@ -1,4 +1,4 @@
-"""Seven panes in three columns, or one at a time where there is no room for three."""
+"""Seven panes in three columns, or one at a time where three do not fit."""
 
 from __future__ import annotations
 
