@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -12,21 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from flowcabal_tui.domain.addresses import is_loopback
+from flowcabal_tui.domain.providers import DIALECTS, Provider
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
 
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
-Provider = Literal["openai", "anthropic", "offline"]
 Finish = Literal["stop", "length", "tool", "content_filter"]
 StructuredMode = Literal["tool", "native", "prompted"]
-DEFAULT_URLS: Final[Mapping[Provider, str]] = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-    "offline": "",
-}
-"""The address of each provider when the settings name none."""
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -129,18 +123,14 @@ class Endpoint(Sampled):
     @property
     def address(self) -> str:
         """The address of calls: that of the settings, or the provider's default."""
-        return self.base_url.strip() or DEFAULT_URLS[self.provider]
+        return self.base_url.strip() or DIALECTS[self.provider].address
 
     @property
     def write_price(self) -> Decimal | None:
-        """The price of a million tokens written into the cache: as set, else that of input, at Anthropic a quarter
-        more.
-
-        Anthropic's documentation, "Prompt caching": 1.25 of the price of input for entries that live five minutes.
-        """
+        """The price of a million tokens written into the cache: as set, else a multiple of the price of input."""
         if self.price_cache_write is not None or self.price_in is None:
             return self.price_cache_write
-        return self.price_in * Decimal("1.25") if self.provider == "anthropic" else self.price_in
+        return self.price_in * DIALECTS[self.provider].cache_write
 
     @property
     def limiter(self) -> str:

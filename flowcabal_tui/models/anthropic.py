@@ -82,6 +82,9 @@ class AnthropicModel(HttpModel):
         return AnthropicReader(self._transport.failures)
 
 
+MODEL: Final = AnthropicModel
+
+
 class AnthropicReader:
     """Reads the events of one message."""
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter, Usage
+from flowcabal_tui.domain.providers import DIALECTS
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.models.tokens import TokenEstimator
@@ -22,12 +23,8 @@ MARGIN_UNKNOWN: Final = 1.5
 """On the estimate for a model that has not answered yet: it is off by up to a quarter, or a half for a rare script."""
 MESSAGE_TOKENS: Final = 16
 """Tokens that providers add around the messages of a request."""
-ANTHROPIC_OUTPUT: Final = 8_192
-"""Sent as max_tokens to Anthropic, which insists on a limit, when none is set."""
 REPAIR_TOKENS: Final = 600
 """Tokens of the words that explain why an answer does not fit its shape."""
-OFFLINE_OUTPUT: Final = 8_192
-"""The embedded model answers with fewer tokens than this."""
 USUAL_OUTPUT: Final = 4_096
 """Tokens that an answer is taken to have at most when no limit is sent with its request."""
 
@@ -56,9 +53,7 @@ def with_margin(counter: TokenCounter, estimated: int) -> int:
 def sent_limit(endpoint: Endpoint, max_tokens: int | None) -> int | None:
     """The limit of the answer in the request; None when none is sent."""
     limit = endpoint.answer_limit(max_tokens)
-    if limit is None:
-        limit = {"anthropic": ANTHROPIC_OUTPUT, "offline": OFFLINE_OUTPUT}.get(endpoint.provider)
-    return limit
+    return DIALECTS[endpoint.provider].answer_limit if limit is None else limit
 
 
 def output_bound(endpoint: Endpoint, max_tokens: int | None, input_tokens: int = 0, assumed: int = USUAL_OUTPUT) -> int:

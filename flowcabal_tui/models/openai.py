@@ -85,6 +85,9 @@ class OpenAIModel(HttpModel):
         return OpenAIReader(self._transport.failures)
 
 
+MODEL: Final = OpenAIModel
+
+
 class OpenAIReader:
     """Reads chat.completion chunks, or one whole chat.completion of a server that does not stream."""
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.addresses import host_of
-from flowcabal_tui.domain.model_calls import Endpoint, Provider
+from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.providers import SPOKEN, Provider
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.models.discover import KNOWN, LOCAL
 
@@ -37,8 +38,8 @@ class Preset:
         return Endpoint(provider=self.provider, model="-", base_url=self.base_url).address
 
 
-OTHER: Final[tuple[Preset, ...]] = (Preset("openai"), Preset("anthropic", provider="anthropic"))
-"""Any other address, by what it speaks."""
+OTHER: Final[tuple[Preset, ...]] = tuple(Preset(name, provider=name) for name in SPOKEN)
+"""Any other address, by its dialect."""
 OFFLINE: Final = Preset("offline", provider="offline", model="offline", local=True)
 PRESETS: Final[tuple[Preset, ...]] = (
     *(
@@ -53,7 +54,7 @@ PRESETS: Final[tuple[Preset, ...]] = (
 
 
 def preset_of(endpoint: Endpoint | None) -> Preset:
-    """The preset whose provider and host an endpoint has, else what it speaks."""
+    """The preset with the provider and host of an endpoint, else that of its dialect."""
     if endpoint is None:
         return PRESETS[0]
     if endpoint.provider == "offline":
@@ -63,4 +64,4 @@ def preset_of(endpoint: Endpoint | None) -> Preset:
         for each in PRESETS
         if each.provider == endpoint.provider and host_of(each.address) == host_of(endpoint.address)
     )
-    return next(same, OTHER[endpoint.provider == "anthropic"])
+    return next(same, OTHER[SPOKEN.index(endpoint.provider)])

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
@@ -24,6 +25,7 @@ from flowcabal_tui.domain.model_calls import (
     StructuredMode,
     Usage,
 )
+from flowcabal_tui.domain.providers import SPOKEN
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.failures import require_address
 
@@ -42,23 +44,23 @@ def make_model(
     endpoint: Endpoint, key: str | None, *, rng: random.Random | None = None, sleep: Sleep = asyncio.sleep
 ) -> HttpModel:
     """A ModelPort with its own connections: `aclose` it. Raises ModelError (NOT_CONFIGURED, AUTH)."""
-    if endpoint.provider not in ("openai", "anthropic"):
+    if endpoint.provider not in SPOKEN:
         raise _not_configured(endpoint)
     _require_address(endpoint)
-    if endpoint.provider == "anthropic":
-        from flowcabal_tui.models.anthropic import AnthropicModel
-
-        return AnthropicModel(endpoint, usable_key(key), rng or random.Random(), sleep)
-    from flowcabal_tui.models.openai import OpenAIModel
-
-    return OpenAIModel(endpoint, usable_key(key), rng or random.Random(), sleep)
+    made: HttpModel = _module(endpoint).MODEL(endpoint, usable_key(key), rng or random.Random(), sleep)
+    return made
 
 
 def sent_address(endpoint: Endpoint) -> str:
     """The address that receives the book's text, also when the settings leave it to the provider."""
-    from flowcabal_tui.models import anthropic, openai
+    address: str = _module(endpoint).base_url(endpoint)
+    return address
 
-    return anthropic.base_url(endpoint) if endpoint.provider == "anthropic" else openai.base_url(endpoint)
+
+def _module(endpoint: Endpoint) -> Any:
+    """The module of a dialect; the embedded model has no address of its own."""
+    name = endpoint.provider if endpoint.provider in SPOKEN else SPOKEN[0]
+    return import_module(f"flowcabal_tui.models.{name}")
 
 
 def make_embedder(
@@ -188,5 +190,5 @@ def _not_configured(endpoint: Endpoint) -> ModelError:
         ModelFault.NOT_CONFIGURED,
         _("No model is configured"),
         _("No provider {name} is known over HTTP.").format(name=endpoint.provider),
-        _("Choose openai (and all compatible servers) or anthropic."),
+        _("Choose one of: {names}. openai means every compatible server.").format(names=", ".join(SPOKEN)),
     )

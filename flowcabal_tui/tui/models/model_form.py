@@ -17,6 +17,7 @@ from textual.widgets import Input, Select
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import ModelError, SettingsError
 from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.providers import DIALECTS
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.presets import OFFLINE, OTHER, PRESETS, Preset, preset_of
@@ -28,7 +29,6 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HelpData
 
-_OTHERS: Final = {"openai": mark("another, OpenAI-compatible"), "anthropic": mark("another, Anthropic-compatible")}
 _PRICES: Final = {
     "price_in": mark("Price in"), "price_out": mark("Price out"), "price_cached": mark("Price cached"),
 }  # fmt: skip
@@ -223,7 +223,7 @@ def _label(preset: Preset) -> str:
     if preset == OFFLINE:
         return _("Offline model, for trying out")
     if preset in OTHER:
-        return _(_OTHERS[preset.name])
+        return _(DIALECTS[preset.provider].words)
     return _("{name}, on this machine").format(name=preset.name) if preset.local else preset.name
 
 
