@@ -88,7 +88,7 @@ async def test_what_came_before_is_a_sentence_each_and_what_is_left_out_is_said(
     before = next(each for each in sources(injection, "outline") if each.level == "L0")
     assert len(lines) < 117 and f"{len(lines)} earlier chapters" in before.reason
     left = 119 - len(lines)
-    assert f"{left} more are left out" in before.reason and f"更早的 {left} 章从略" in told
+    assert f"{left} more do not fit" in before.reason and f"更早的 {left} 章从略" in told
 
 
 @pytest.mark.parametrize("at", [8, 113])
