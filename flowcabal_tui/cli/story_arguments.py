@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import get_args
 
 from flowcabal_tui.cli.argument_types import chapters_between, path, whole
+from flowcabal_tui.domain.manuscript import EXPORT_FORMATS
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.proofing import PROOF_RULES
 from flowcabal_tui.domain.proposals import SHAPES
@@ -164,9 +165,8 @@ def _scenes(scenes: argparse.ArgumentParser) -> None:
 
 def export_arguments(exported: argparse.ArgumentParser) -> None:
     """The file, and the layout of a platform."""
-    exported.add_argument(
-        "target", type=path, metavar=_("FILE"), help=_("its suffix gives the format: txt md epub docx")
-    )
+    words = _("its suffix gives the format: {formats}").format(formats=" ".join(EXPORT_FORMATS))
+    exported.add_argument("target", type=path, metavar=_("FILE"), help=words)
     exported.add_argument("--comments", action="store_true", help=_("with the open comments; not for epub"))
     words = _("in the layout of a platform, such as qidian or royal-road; with a report of what it may refuse")
     exported.add_argument("--platform", metavar=_("NAME"), help=words)

@@ -153,6 +153,10 @@ class ImportPreview:
     report: ImportReport = ImportReport()
 
 
+EXPORT_FORMATS: Final = ("md", "txt", "docx", "epub")
+"""The formats of `manuscript/writer.py`, in the order of the forms; each is the suffix of its files."""
+
+
 @dataclass(frozen=True, slots=True)
 class BookDetails:
     """The metadata of an exported book.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
-from flowcabal_tui.domain.manuscript import BookDetails, ImportedChapter
+from flowcabal_tui.domain.manuscript import EXPORT_FORMATS, BookDetails, ImportedChapter
 from flowcabal_tui.domain.text import clean, digest
 from flowcabal_tui.manuscript.mirror import mirror_digest, mirror_name, parse_mirror, render_mirror
 from flowcabal_tui.manuscript.reader import read_manuscript
@@ -21,6 +21,10 @@ BOOK = (
     ImportedChapter("第二章 归途", "她没有回头。", "第一卷 风起"),
     ImportedChapter("第三章 渡口", "船来了。", "第二卷 云涌"),
 )
+
+
+def test_the_form_and_the_command_line_offer_what_the_writer_has():
+    assert {f".{each}" for each in EXPORT_FORMATS} == {*EXPORT_SUFFIXES}
 
 
 @pytest.mark.parametrize("suffix", EXPORT_SUFFIXES)

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.manuscript import EXPORT_FORMATS, Chapter
 from flowcabal_tui.domain.platforms import Platform
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
@@ -23,7 +23,6 @@ from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.widgets.clipboard import CopyText
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
-_FORMS: Final = ("md", "txt", "docx", "epub")
 _RANGE: Final = re.compile(r"(?P<first>[0-9]{0,7})\s*(?P<to>\.\.|[-–—~～至到]|)\s*(?P<last>[0-9]{0,7})")
 
 
@@ -62,7 +61,7 @@ class BookExport:
             if path is not None and not path.suffix:
                 path = path.with_suffix(".txt" if form in names else f".{form}")
             wanted = _chapters(typed, chapters, open_one)
-            with_comments = comments > 0 and form in _FORMS and form != "epub" and typed.tick("comments")
+            with_comments = comments > 0 and form in EXPORT_FORMATS and form != "epub" and typed.tick("comments")
             return _Export(form, wanted, path, with_comments)
 
         form = FormScreen(_("Export"), fields, read)
@@ -77,7 +76,7 @@ class BookExport:
             words = _("A file with this name exists. It will be overwritten.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
                 return
-        if export.form not in _FORMS:
+        if export.form not in EXPORT_FORMATS:
             laid = await book.lay_out(export.form, export.chapters, path)
             for line in laid.report[:-1]:
                 self._screen.notify(line, severity="warning", markup=False)
@@ -91,7 +90,7 @@ class BookExport:
 
 
 def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: int) -> list[Field]:
-    forms = [*((form, form) for form in _FORMS), *((each.id, each.name) for each in platforms)]
+    forms = [*((form, form) for form in EXPORT_FORMATS), *((each.id, each.name) for each in platforms)]
     which = [("all", _("all chapters")), ("range", _("the chapters of the next row"))]
     if open_one is not None:
         which.insert(1, ("this", f"{open_one.position} {open_one.title}"))

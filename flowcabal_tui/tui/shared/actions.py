@@ -170,7 +170,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
            mark("Have the agents' model read imported chapters, for money; pause or resume it."),
            "workspace", after="B"),
     Action("book.export", "ctrl+e", mark("Export"),
-           mark("Write chapters to a file or the clipboard: md, txt, docx, epub, the layout of a platform."),
+           mark("Write chapters to a file or the clipboard, in a format of files or the layout of a platform."),
            "workspace", after="e"),
     Action("book.backup", "Z", mark("Back up"), mark("Write the whole project into one file, a backup."),
            "workspace", after="z"),
