@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 
