@@ -32,7 +32,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
     for name, (chapter, span) in dead.items():
         act = acting(name, draft)
         if act is not None:
-            said = _("{name} acts here, but died in an earlier chapter.").format(name=name)
+            said = _("Somebody who died in an earlier chapter acts here.")
             source = chapter.quoted(span.start, span.end)
             yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(act.start, act.end), source)
 
