@@ -45,10 +45,10 @@ class FindingList(ProposalList):
             *START,
             Column(least=10, most=28),
             Column(rank=2, fill=True, least=12, role="quoted"),
-            Column(rank=3, role="secondary"),
-            Column(rank=1),
-            Column(rank=4, role="secondary"),
-            Column(rank=5, role="secondary"),
+            Column(rank=3, least=5, role="secondary"),
+            Column(rank=1, least=6),
+            Column(rank=4, least=6, role="secondary"),
+            Column(rank=5, least=11, role="secondary"),
         )
 
     def _row(self, proposal: Proposal) -> ColumnRow:
