@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.findings import FindingRow
 from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.story import Fact
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
     CheckChapters,
@@ -19,7 +20,7 @@ from flowcabal_tui.protocol.findings import (
     FindingsChanged,
     SwitchRule,
 )
-from flowcabal_tui.protocol.story import UndoDecision
+from flowcabal_tui.protocol.story import PutRecord, UndoDecision
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
@@ -31,6 +32,7 @@ from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui import fake_books as books
+from tests.tui.fake_story import HERO
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE
 from tests.tui.test_names import opened, press, screen
@@ -100,7 +102,7 @@ async def test_each_word_is_one_key_and_is_taken_back() -> None:
         assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "later")
         await press(pilot, "i", "enter")
         assert workbench.sent[-1] == DecideFindings((ProposalId("f2"),), "later"), "a reason is needed"
-        await press(pilot, "i", *"joke", "enter")
+        await press(pilot, "i", *"joke", "enter", "n")
         assert workbench.sent[-1] == DecideFindings((ProposalId("f3"),), "intended", "joke")
         await press(pilot, "3")
         assert listed(pilot) == ["f1", "f3"]
@@ -109,6 +111,21 @@ async def test_each_word_is_one_key_and_is_taken_back() -> None:
         await press(pilot, "u")
         assert isinstance(workbench.sent[-1], UndoDecision)
         assert listed(pilot) == ["f2"]
+
+
+async def test_the_reason_of_what_is_intended_can_be_written_down_as_a_fact() -> None:
+    workbench = filled()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "i", *"lies", "enter")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("f1"),), "intended", "lies"), "stored before the offer"
+        await press(pilot, "y")
+        assert isinstance(pilot.app.screen, FormScreen)
+        await press(pilot, "ctrl+s")
+        written = workbench.sent[-1]
+        assert isinstance(written, PutRecord) and isinstance(written.record, Fact)
+        assert (written.record.text, written.record.since, written.record.about) == ("lies", TWO, (HERO,))
+        await press(pilot, "G", "i", *"draft", "enter")
+        assert isinstance(pilot.app.screen, FindingsScreen), "a draft is no text of the book"
 
 
 async def test_marked_rows_get_one_word() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -32,6 +33,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
@@ -217,7 +219,16 @@ class FindingsScreen(FilteredPage):
         if reason is not None and not reason.strip():
             self.notify(_("A reason is needed: later checks read it."), markup=False)
         elif reason is not None:
+            row = self.rows.row
             await self._decide(DecideFindings(ids, "intended", reason.strip()), ids)
+            if row is not None and ids == (row.proposal.id,) and row.proposal.place and not said_in(row).draft:
+                await self._offer_to_write(row, reason.strip())
+
+    async def _offer_to_write(self, row: FindingRow, reason: str) -> None:
+        """The reason as a fact, which prompts and checks of all later chapters read."""
+        words = _("Contexts and checks of later chapters read facts; the reason alone belongs to this finding.")
+        if await self.confirm(_("Write it down as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
+            await self.put(fact_form(replace(fact_of(row.proposal), text=reason), await self.access.cast()))
 
     def action_change(self) -> None:
         """The form of the fact that holds from here on."""
