@@ -27,7 +27,7 @@ TASK: Final = "monitor.defence"
 SURE: Final = 0.8
 """Findings with at least this confidence are sent back to the model, and the node is tried again."""
 _UNSURE: Final = 0.79
-DOUBTS_TOKENS: Final = 6_000
+DOUBTS_TOKENS: Final = 3_000
 """Of all doubts that are asked about, at most."""
 _AROUND: Final = {"zh": 60, "en": 200}
 """Characters of the book before and after the words in doubt."""
