@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from flowcabal_tui.domain.conversation import Chip, Scope
 from flowcabal_tui.domain.errors import Gone, RunError
-from flowcabal_tui.protocol.book import WriteMeta
+from flowcabal_tui.domain.windows import prompt_room
+from flowcabal_tui.protocol.book import WriteChapter, WriteMeta
 from flowcabal_tui.protocol.conversations import (
     AnswerPermission,
     AnswerStreaming,
@@ -312,6 +313,17 @@ async def test_a_question_is_quoted_with_its_chips_before_it_is_sent(plain: Talk
     assert plain.sent() == []
     with pytest.raises(Exception, match="no longer in the book"):
         await plain.desk.project.conversations.ask_quote("Who?", (Chip("name", "gone"),), plain.id)
+
+
+async def test_a_small_window_leaves_room_for_what_is_read_while_answering(folder: Path, server: FaultServer):
+    await made(folder, server, context_window=4_096)
+    async with talking(folder, server) as talk:
+        for number in (1, 2):
+            text = "\n\n".join(f"Ines Marlow counted lamp {at}. {LEDGER}" for at in range(150))
+            await talk.desk.project.carry_out(WriteChapter(await talk.desk.chapter(number), text))
+        quote = await talk.desk.project.conversations.ask_quote("What does Ines Marlow count?", (), talk.id)
+        assert quote.receipt is not None and 0 < quote.receipt.used <= quote.receipt.budget
+        assert quote.tokens < prompt_room(4_096, None)
 
 
 async def test_a_chip_whose_chapter_is_gone_fails_with_a_reason(plain: Talking):

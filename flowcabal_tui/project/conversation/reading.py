@@ -11,10 +11,12 @@ from flowcabal_tui.domain.errors import FlowCabalError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, RunRequest, SpendLimit
 from flowcabal_tui.domain.search import SearchHit, SearchKind
 from flowcabal_tui.domain.story import Story
+from flowcabal_tui.domain.windows import prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.memory.sources import entity_text
@@ -145,14 +147,20 @@ class ProjectBook:
         counter = await parts.base.models.counter_at(generation, remember=False)
         agent = parts.runs.services.context_agent(generation, counter, spend=False)
         words = "\n".join((question, *(chip.title for chip in chips)))
-        params = PromptParams(
-            prompt=(TextBlock(text=words),), role="agent", context_tokens=CONTEXT_TOKENS, outline="all"
-        )
+        budget = context_tokens(parts.base.models.endpoint("agent"))
+        params = PromptParams(prompt=(TextBlock(text=words),), role="agent", context_tokens=budget, outline="all")
         node = Node(id=_NODE, params={"prompt": words})
         workflow = Workflow(id="conversation", nodes=(node,))
         injection = await agent.assemble(workflow, node, params, words, None, generation, ())
         text = "\n".join(filter(None, (injection.system_prefix, injection.user_suffix)))
         return Surroundings(text, injection.receipt)
+
+
+def context_tokens(endpoint: Endpoint | None) -> int:
+    """The budget of the Context agent: at most half of what the model's window leaves for all that is sent."""
+    if endpoint is None or endpoint.context_window is None:
+        return CONTEXT_TOKENS
+    return min(CONTEXT_TOKENS, prompt_room(endpoint.context_window, endpoint.max_output) // 2)
 
 
 def _gone() -> FlowCabalError:

@@ -90,6 +90,10 @@ class Names:
         """The number of a chapter, or a question mark."""
         return str(self.positions.get(chapter, "?"))
 
+    def chapter_words(self, chapter: ChapterId) -> str:
+        """A chapter in words."""
+        return _("chapter {n}").format(n=self.chapter(chapter))
+
     def name(self, entity: EntityId) -> str:
         """The name of an entity."""
         return self.names.get(entity, entity)
@@ -137,7 +141,7 @@ def _turn_rows(
     yield TalkRow(f"{start}.q", HangingRow("> ", one_line(turn.asked, 2_000), waits), turn)
     tools = list(dict.fromkeys(map(_tool, turn.used)))
     if tools:
-        yield TalkRow(f"{start}.tools", HangingRow("  ", "", f"· {', '.join(tools)}"), turn)
+        yield TalkRow(f"{start}.tools", HangingRow("  ", "", f"· {_(', ').join(tools)}"), turn)
     if turn.state == "in_progress":
         yield live_row(turn)
     else:
@@ -174,10 +178,9 @@ def _statement(identity: str, turn: Turn, statement: Statement, names: Names) ->
 
 
 def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Names) -> TalkRow:
-    at = f" {names.chapter(card.place.chapter)}" if card.place else ""
-    before = changed(card, names.name)
-    words = " · ".join(filter(None, (f"{_(KINDS[card.kind])}{at}: {one_line(said(card, names.name), _SHOWN)}",
-                                     one_line(before, _SHOWN), one_line(reason(card), _SHOWN))))  # fmt: skip
+    at = names.chapter_words(card.place.chapter) if card.place else ""
+    told = (said(card, names.name), changed(card, names.name), reason(card))
+    words = " · ".join(filter(None, (_(KINDS[card.kind]), at, *(one_line(each, _SHOWN) for each in told))))
     sign = "± " if card.state in OPEN_STATES else "= "
     applied = _("applied") + " · " if used.applied else ""
     state = f"  [{applied}{_(STATES[card.state])}]"
@@ -195,21 +198,20 @@ def _places(card: Proposal) -> tuple[Citation, ...]:
 def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow:
     """What a check found: Enter opens its place; it is decided in the list of findings."""
     place, after = card.place, card.difference.after
-    at = f" {names.chapter(place.chapter)}" if place else ""
+    at = names.chapter_words(place.chapter) if place else ""
     why = after.explanation if isinstance(after, Finding) else ""
-    parts = (f"{_(KINDS[card.kind])}{at}: {said(card, names.name)}", f"“{one_line(card.quotation, _SHOWN)}”", why)
+    parts = (_(KINDS[card.kind]), at, said(card, names.name), f"“{one_line(card.quotation, _SHOWN)}”", why)
     words = " · ".join(filter(None, (one_line(each, _SHOWN) for each in parts)))
     return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, places=_places(card))
 
 
 def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: Names) -> TalkRow:
-    number = names.chapter(asked.chapter) if asked.chapter else ""
     if asked.kind == "check":
-        words = _("Check chapter {n} by the agents' model").format(n=number)
+        words = _("Check chapter {n} by the agents' model").format(n=names.chapter(asked.chapter or ChapterId("")))
     else:
         what = _("Run {workflow}") if asked.kind == "run" else _("Have {workflow} built")
         words = what.format(workflow=one_line(asked.workflow) or _("a new workflow"))
-        words += f" · {number}" if number else ""
+        words += f" · {names.chapter_words(asked.chapter)}" if asked.chapter else ""
     if asked.words:
         words += f" · {one_line(asked.words, _SHOWN)}"
     state = {

@@ -184,7 +184,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
 
     def _scope_title(self, scope: Scope) -> str:
         if scope.kind == "chapter":
-            return _("chapter {n}").format(n=self._words.chapter(ChapterId(scope.target)))
+            return self._words.chapter_words(ChapterId(scope.target))
         return _("the lore") if scope.kind == "lore" else _("the workflow {name}").format(name=one_line(scope.target))
 
     # What arrives

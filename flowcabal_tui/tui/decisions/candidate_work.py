@@ -96,7 +96,8 @@ class CandidateWork:
         if not rows:
             self._screen.notify(_("No choice has been made yet."), markup=False)
             return
-        blocks = ["\n".join(filter(None, map(clean_line, outcome_words(row)))) for row in rows]
+        words = [[clean_line(each) for each in outcome_words(row)] for row in rows]
+        blocks = ["\n".join((" · ".join(each[:-3]), " · ".join(each[-3:]))) for each in words]
         text = SourceText("", _("Who won, by prompt and model"), "\n\n".join(blocks))
         self._screen.app.push_screen(SourceScreen(text))
 
