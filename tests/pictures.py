@@ -315,6 +315,9 @@ async def take(folder: Path, books: Path) -> None:
         at.save("narrow")
     await take_candidates(folder, books)
     await take_judgement(folder, books)
+    from tests.talk_pictures import take_talks  # it imports the studio from here
+
+    await take_talks(folder, books)
 
 
 async def six_openings(books: Path, language: str) -> Path:

@@ -35,6 +35,8 @@ def test_json_tells_statements_places_and_tools_and_a_conversation_goes_on(call:
     place = told["statements"][0]["places"][0]
     assert place["position"] == 2 and place["quotation"].startswith(LEDGER[place["at"] : place["until"]])
     assert {each["name"] for each in told["tools"]} == {"search"}
+    said = [each["text"] for each in told["statements"]]
+    assert len(set(said)) == len(said)
     words = ("ask", novel, "And the ferry?", "--conversation", told["conversation"], "--chapter", 1, "--json")
     again = json.loads(call(*words).out)
     assert (again["conversation"], again["turn"]) == (told["conversation"], 2)

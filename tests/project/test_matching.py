@@ -91,3 +91,9 @@ def test_a_long_paragraph_is_shown_where_the_words_stand_together() -> None:
     (hit,), _number = best([page(text)], "黛玉 葬花", 5)
     assert "黛玉荷锄葬花" in hit.line and text[hit.start : hit.end] == "黛玉"
     assert {hit.line[span.start : span.end] for span in hit.spans} == {"黛玉", "葬花"}
+
+
+def test_a_part_of_a_paragraph_begins_with_a_word() -> None:
+    text = "She counted every lantern. " * 20 + "Then the glove fell. " + "She counted every lantern. " * 20
+    (hit,), _number = best([page(text)], "glove", 5)
+    assert hit.line.strip().split()[0] in ("She", "counted", "every", "lantern.")

@@ -44,9 +44,10 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     wanted = quoted[:1] or _sought(question, [form for name in asked.names for form in name.names])
     if not calls and wanted:
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
-    sentences = {line: number for number, text in found for line in lines(text, (), chinese)}
-    near = nearest([*sentences], question, chinese)
-    return " ".join(_cited(line.text, sentences[line]) for line in near) or said["unsaid"], ()
+    once = {line.text: (line, number) for number, text in found for line in lines(text, (), chinese)}
+    whole = [line for text, (line, _at) in once.items() if not any(text in other for other in once if other != text)]
+    near = nearest(whole, question, chinese)
+    return " ".join(_cited(line.text, once[line.text][1]) for line in near) or said["unsaid"], ()
 
 
 def _cited(sentence: str, chapter: str) -> str:

@@ -164,8 +164,11 @@ def _spans(page: Page, paragraph: int, terms: Sequence[str]) -> list[Span]:
 
 
 def around(text: str, start: int, end: int, first: int) -> tuple[str, int]:
-    """The part of the paragraph from `start` to `end` around the character `first`, and its start."""
+    """The part of the paragraph from `start` to `end` around the character `first`, and its start: never amid a Latin
+    word."""
     begin = start if end - start <= _LINE else min(max(start, first - _BEFORE), end - _LINE)
+    while start < begin < first and _is_latin(text[begin - 1]) and _is_latin(text[begin]):
+        begin += 1
     return text[begin : min(end, begin + _LINE)], begin
 
 

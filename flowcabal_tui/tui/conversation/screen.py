@@ -83,6 +83,12 @@ class ConversationScreen(ModalScreen[Citation | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", mark("Close"), priority=True, id="talk.close"),
+        Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow what is asked for."),
+                id="talk.accept"),
+        Binding("x", "refuse", mark("Refuse"), tooltip=mark("Refuse the card, or what is asked for."),
+                id="talk.refuse"),
+        Binding("e", "edit", mark("Edit"), tooltip=mark("Accept the card with other words."), id="talk.edit"),
+        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the decision on the card back."), id="talk.undo"),
         Binding("f7", "level", mark("Mode"), priority=True, tooltip=mark("What the conversation may do."),
                 id="talk.level"),
         Binding("f9", "stop", mark("Stop"), priority=True, tooltip=mark("Stop the answer; the text so far is kept."),
@@ -93,12 +99,6 @@ class ConversationScreen(ModalScreen[Citation | None]):
                 tooltip=mark("What of the book goes out with the question, or went out with the one under the "
                              "cursor.")),
         Binding("tab", "switch", mark("List / line"), show=False, priority=True, id="talk.switch"),
-        Binding("a", "accept", mark("Accept"), tooltip=mark("Accept the card, or allow what is asked for."),
-                id="talk.accept"),
-        Binding("x", "refuse", mark("Refuse"), tooltip=mark("Refuse the card, or what is asked for."),
-                id="talk.refuse"),
-        Binding("e", "edit", mark("Edit"), tooltip=mark("Accept the card with other words."), id="talk.edit"),
-        Binding("u", "undo", mark("Undo"), tooltip=mark("Take the decision on the card back."), id="talk.undo"),
         Binding("r", "send", mark("Send"), show=False, tooltip=mark("Send a question that waits, or again."),
                 id="talk.send"),
         Binding("D,delete", "delete", mark("Delete"), show=False, tooltip=mark("Delete this conversation."),
