@@ -12,10 +12,12 @@ from flowcabal_tui.agents.conversation.tools import tools_at
 from flowcabal_tui.domain.conversation import Scope, UsedTool
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.findings import FindingWish
+from flowcabal_tui.domain.memory import Evidence, Level
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.protocol.book import WriteChapter
 from flowcabal_tui.protocol.builds import RejectBuild
 from flowcabal_tui.protocol.conversations import AnswerPermission
+from flowcabal_tui.protocol.memory import WriteProfile
 from flowcabal_tui.protocol.story import DecideProposals, PutRecord, UndoDecision
 from tests.faultserver import FaultServer
 from tests.models.test_builder_faults import CHECK, FINISH, RIGHT
@@ -38,10 +40,13 @@ async def story(talk: Talking) -> None:
     project, first = talk.desk.project, await talk.desk.chapter(1)
     for record in (
         Fact(RecordId(""), "Tobias keeps the glove.", since=first),
-        Promise(RecordId(""), "The glove will come back.", first),
+        Promise(RecordId(""), "It will come back.", first, 2, 4, evidence=(Evidence("one blue glove", first, 0, 5),)),
         Moment(RecordId(""), "Ines crosses the river.", first, "at dawn"),
     ):
         await project.carry_out(PutRecord(record))
+    styles: tuple[tuple[Level, str], ...] = (("L0", "Plain."), ("L1", "Short sentences."))
+    for level, text in styles:
+        await project.carry_out(WriteProfile("profiles/style/book", level, text))
     talk.server.push(says("A draft."), says(NO_FINDINGS, times=-1))
     await talk.desk.run("quick-draft", 2)
     talk.server.clear()
@@ -65,7 +70,11 @@ async def test_every_tool_that_reads_gives_what_the_book_holds(talk: Talking):
         "records": (call("search", words="glove", where="records"), "Tobias keeps the glove."),
         "meaning": (call("search", words="a boat on the river", where="meaning"), ""),
         "profile": (call("read_profile", name="Ines Marlow"), "Ines Marlow"),
-        "promises": (call("read_promises"), "chapter 1, open: The glove will come back."),
+        "style": (call("read_profile", name="style"), "Short sentences."),
+        "promises": (
+            call("read_promises"),
+            "chapter 1, open, due in chapter 2 to 4: It will come back. “one blue glove”",
+        ),
         "timeline": (call("read_timeline"), "chapter 1 (at dawn): Ines crosses the river."),
         "check": (call("check_chapter", chapter=2), ""),
         "quote": (call("quote_run", workflow="chapter", chapter=1), "At most"),

@@ -81,6 +81,10 @@ class BookPort(Protocol):
         """The note and the profiles of someone or something; "" when there are none."""
         ...
 
+    async def book_profile(self, name: str) -> str:
+        """The profile of the whole book of this kind, such as "style"; "" when there is none."""
+        ...
+
     async def outline(self, chapter: ChapterId) -> str:
         """The outline of a chapter."""
         ...

@@ -12,10 +12,11 @@ from flowcabal_tui.agents.conversation.ports import BookPort
 from flowcabal_tui.agents.tool_calls import Arguments
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.memory import Entity
+from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.domain.search import SearchHit
 from flowcabal_tui.domain.story import Moment, Promise
+from flowcabal_tui.domain.text import clean_line
 
 READ_AT_ONCE: Final = 6_000
 """Characters of a chapter that one call reads."""
@@ -51,7 +52,8 @@ class ReadReceipt(Arguments):
 
 
 class ReadProfile(Arguments):
-    """Reads the note and the profiles of a named person, place or thing."""
+    """Reads the note and the profiles of a named person, place or thing, or a profile of the whole book: style, themes,
+    world-state."""
 
     name: str = Field(min_length=1, max_length=100)
 
@@ -122,7 +124,9 @@ class ReadingTools:
         return _fenced("receipt", await self._book.receipt(given.run, given.node))
 
     async def profile(self, given: ReadProfile) -> str:
-        """Note and profiles."""
+        """Note and profiles; of the whole book where the name is that of such a profile."""
+        if whole := await self._book.book_profile(given.name.strip()):
+            return _fenced("profile", whole)
         entity = await self.entity(given.name)
         return _fenced("profile", await self._book.profile(entity.id) or "Nothing is known beside the name.")
 
@@ -195,9 +199,25 @@ def _listed(lines: Iterable[str], nothing: str) -> str:
 def _promise(promise: Promise, numbers: dict[ChapterId, int]) -> str:
     paid = f", paid in chapter {numbers.get(promise.paid, '?')}" if promise.paid else ""
     open_ = "" if promise.paid else ", dropped" if promise.dropped else ", open"
-    return f"- chapter {numbers.get(promise.planted, '?')}{paid}{open_}: {escaped(promise.text[:_LINE])}"
+    due = "" if not promise.due_until or not open_ else f", due in chapter {_from_to(promise)}"
+    return (
+        f"- chapter {numbers.get(promise.planted, '?')}{paid}{open_}{due}: {escaped(promise.text[:_LINE])}"
+        f"{_quoted(promise.evidence)}"
+    )
+
+
+def _from_to(promise: Promise) -> str:
+    first, last = promise.due_from, promise.due_until
+    return f"{first} to {last}" if 0 < first < last else str(last)
 
 
 def _moment(moment: Moment, numbers: dict[ChapterId, int]) -> str:
     when = f" ({escaped(moment.when)})" if moment.when else ""
-    return f"- chapter {numbers.get(moment.chapter, '?')}{when}: {escaped(moment.text[:_LINE])}"
+    number = numbers.get(moment.chapter, "?")
+    return f"- chapter {number}{when}: {escaped(moment.text[:_LINE])}{_quoted(moment.evidence)}"
+
+
+def _quoted(evidence: Sequence[Evidence]) -> str:
+    """The words of the chapter that bear a record out, to be cited."""
+    words = clean_line(evidence[0].sentence)[:_LINE] if evidence else ""
+    return f" “{escaped(words)}”" if words else ""

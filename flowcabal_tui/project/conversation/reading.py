@@ -76,6 +76,12 @@ class ProjectBook:
         texts = [await self._parts.memory.sources.summary(row.uri) for row in rows]
         return "\n\n".join((entity_text(known[entity]).strip(), *filter(None, texts)))
 
+    async def book_profile(self, name: str) -> str:
+        for row in await self._parts.memory.profiles.rows():
+            if row.uri.startswith("profiles/") and row.uri.endswith("/book") and name in (row.kind, row.kind_title):
+                return await self._parts.memory.sources.summary(row.uri)
+        return ""
+
     async def outline(self, chapter: ChapterId) -> str:
         return (await self._store.book.outline()).beats(chapter)
 
