@@ -28,7 +28,7 @@ from flowcabal_tui.protocol.conversations import (
 from flowcabal_tui.protocol.story import DecideProposals, PutEntity, UndoDecision
 from tests.faultserver import FaultServer
 from tests.project.desk import change
-from tests.project.talking import EDIT, FERRY, LEDGER, OUTLINE, Talking, call, calls, made, says, talking
+from tests.project.talking import EDIT, FERRY, LEDGER, OUTLINE, Talking, book, call, calls, made, says, talking
 
 CITED = "Tobias watched her. [[1|Tobias Crane watched her go]] It rained. [[1|the rain fell]]"
 
@@ -378,3 +378,14 @@ async def test_the_same_question_is_not_paid_twice(plain: Talking):
     await plain.desk.project.carry_out(SendWaiting(plain.id, 1))
     assert (await plain.turn(1)).answer == "Ines." and len(plain.sent()) == 1
     assert "".join(each.chunk for each in plain.desk.told(AnswerStreaming)) == "Ines.Ines."
+
+
+async def test_the_offline_model_says_whether_it_proposed_or_applied(folder: Path, server: FaultServer):
+    async with talking(await book(folder), server) as talk:
+        await talk.level("suggest")
+        first = await talk.ask("Replace “one blue glove” by “a glove”.")
+        assert first.answer == "It is proposed; you decide." and await talk.text(1) == FERRY
+        await talk.level("do", Scope("chapter", await talk.desk.chapter(1)))
+        second = await talk.ask("Replace “watched her go” by “said nothing”.")
+        assert second.answer == "It is done; you can take it back."
+        assert await talk.text(1) == FERRY.replace("watched her go", "said nothing")

@@ -183,6 +183,18 @@ async def test_a_card_is_accepted_taken_back_refused_and_its_difference_shown():
         assert isinstance(pilot.app.screen, DiffScreen)
 
 
+async def test_a_change_that_was_applied_and_taken_back_waits():
+    access = FakeAccess()
+    (edit, run) = access.known[1].used
+    access.known[1] = replace(access.known[1], used=(replace(edit, applied=True), run))
+    access.card = replace(access.card, state="confirmed")
+    async with opened(access) as pilot:
+        assert "[applied · confirmed]" in text(pilot)
+        await pick(pilot, "t2.cp1")
+        await press(pilot, "u")
+        assert "applied" not in text(pilot) and "[waits for you]" in text(pilot)
+
+
 async def test_the_keys_of_a_card_are_on_where_they_do_something():
     async with opened(FakeAccess()) as pilot:
         await pick(pilot, "t2.cp1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,8 +37,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     said, chinese = words_of(is_chinese(question)).said, is_chinese(question)
     if len(quoted) > 1 and found and any(tool.name == "propose_edit" for tool in request.tools):
         if any(call.name == "propose_edit" for call in calls):
-            refused = any(each.role == "tool" and each.content.startswith("Refused") for each in told)
-            return said["unsaid" if refused else "proposed"], ()
+            return said[_ending(each.content for each in told if each.role == "tool")], ()
         words = {"quotation": quoted[0], "replacement": quoted[1], "reason": question[:_LONGEST]}
         return "", (_call("propose_edit", len(calls), chapter=int(found[0][0]), **words),)
     wanted = quoted[:1] or _sought(question, [form for name in asked.names for form in name.names])
@@ -48,6 +47,12 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     whole = [line for text, (line, _at) in once.items() if not any(text in other for other in once if other != text)]
     near = nearest(whole, question, chinese)
     return " ".join(_cited(line.text, once[line.text][1]) for line in near) or said["unsaid"], ()
+
+
+def _ending(answers: Iterable[str]) -> str:
+    """What is said of an edit, by the answers of the tools."""
+    begins = [answer.split(maxsplit=1)[0] for answer in answers if answer]
+    return "unsaid" if "Refused:" in begins else "applied" if "Done." in begins else "proposed"
 
 
 def _cited(sentence: str, chapter: str) -> str:

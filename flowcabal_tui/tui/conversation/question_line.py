@@ -96,6 +96,8 @@ class QuestionLine(Vertical):
         if self._wait is not None:
             self._wait.stop()
         if self.typed.text.strip():
+            if self.quoted is None:
+                self.query_one(".cost", Static).update("…")
             self._wait = self.set_timer(_PAUSE, self.quote_now)
         else:
             self._show(None)

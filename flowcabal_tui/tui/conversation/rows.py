@@ -181,8 +181,9 @@ def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Name
     at = names.chapter_words(card.place.chapter) if card.place else ""
     told = (said(card, names.name), changed(card, names.name), reason(card))
     words = " · ".join(filter(None, (_(KINDS[card.kind]), at, *(one_line(each, _SHOWN) for each in told))))
-    sign = "± " if card.state in OPEN_STATES else "= "
-    applied = _("applied") + " · " if used.applied else ""
+    is_open = card.state in OPEN_STATES
+    sign = "± " if is_open else "= "
+    applied = _("applied") + " · " if used.applied and not is_open else ""
     state = f"  [{applied}{_(STATES[card.state])}]"
     return TalkRow(identity, HangingRow(sign, words, state), turn, places=_places(card), card=card, call=used)
 
