@@ -41,7 +41,7 @@ def _deletes(edit: TextEdit | OutlineEdit) -> bool:
 def level_words(level: ConversationLevel, scope: Scope | None) -> str:
     """The permissions of the level, for the model."""
     if level == "ask":
-        return "ask: you read only; there is no tool that changes anything."
+        return "ask: you read only; for a change the writer must choose another level first, so say that."
     if level == "suggest":
         return "suggest: what you propose waits for the writer, who accepts, edits or refuses it."
     what = {"chapter": "this chapter", "lore": "names, further names and the outline", "workflow": "this workflow"}
