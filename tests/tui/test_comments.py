@@ -9,10 +9,10 @@ from textual.widgets import Static
 
 from flowcabal_tui.protocol.revision import AddComment, EditComments, RemoveComments
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -32,7 +32,7 @@ def filled() -> FakeWorkbench:
 
 
 def page(workbench: FakeWorkbench) -> CommentsScreen:
-    return CommentsScreen(RevisionAccess(workbench), ONE)
+    return CommentsScreen(StoryAccess(workbench), ONE)
 
 
 def listed(pilot) -> list[str]:

@@ -257,7 +257,7 @@ async def test_enter_shows_the_places_and_leads_to_one():
 
 async def test_a_name_that_stands_nowhere_has_no_places():
     async with opened(names(FakeWorkbench(), VOICE)) as pilot:
-        pilot.app.screen.access.mentions = no_mentions
+        pilot.app.screen.access.workbench.story.mentions = no_mentions
         await press(pilot, "enter", "n", "enter")
         assert "Nothing in the book mentions it." in screen(pilot)
 

@@ -19,7 +19,6 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.protocol.revision import LockChapters, PutPasses, TickPass
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
 from flowcabal_tui.tui.revision.revision import RevisionScreen
@@ -27,6 +26,7 @@ from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
@@ -47,7 +47,7 @@ def filled() -> FakeWorkbench:
 
 
 def page(workbench: FakeWorkbench) -> RevisionScreen:
-    return RevisionScreen(RevisionAccess(workbench), lambda: books.NOW, ONE)
+    return RevisionScreen(StoryAccess(workbench), lambda: books.NOW, ONE)
 
 
 def rows(pilot, name: str = "#chapters") -> list[str]:

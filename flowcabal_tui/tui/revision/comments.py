@@ -15,13 +15,13 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.revision import AddComment, EditComments, RemoveComments
-from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comment_form import comment_form
 from flowcabal_tui.tui.revision.marks import comment_head
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.passages import Passage, Passages
@@ -46,7 +46,7 @@ WISHES: Final = {
 class CommentsScreen(FilteredPage):
     """A list, and below it the comment under the cursor with its passage."""
 
-    access: RevisionAccess
+    access: StoryAccess
     help = HelpData(
         mark("Comments"),
         mark("What you, or a reader, noted at passages. A comment stays with its passage when the text is edited; "
@@ -79,7 +79,7 @@ class CommentsScreen(FilteredPage):
         *(Binding(digit, f"show('{name}')", words, show=False, id=f"comments.{name}") for digit, name, words in TABS),
     ]  # fmt: skip
 
-    def __init__(self, access: RevisionAccess, chapter: ChapterId | None = None, *, only: bool = False) -> None:
+    def __init__(self, access: StoryAccess, chapter: ChapterId | None = None, *, only: bool = False) -> None:
         """`chapter` is the open one; with `only` its comments alone are listed first."""
         super().__init__(access)
         self._open_chapter, self._only_open = chapter, only and chapter is not None
@@ -104,7 +104,7 @@ class CommentsScreen(FilteredPage):
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         kinds: tuple[CommentKind, ...] = tuple(kind for kind in COMMENT_KINDS if kind == self._kind_shown)
         wanted = CommentWish(chapters, kinds, self.query_one(Input).value.strip(), wish.resolved, wish.lost)
-        found = await self.access.comments(wanted)
+        found = await self.access.workbench.revision.comments(wanted)
         self._texts.clear()
         self._found = {str(each.id): each for each in found}
         if self.is_attached:
@@ -146,7 +146,7 @@ class CommentsScreen(FilteredPage):
 
     async def _show_passage(self, comment: Comment, cast: Cast) -> None:
         if comment.chapter not in self._texts:
-            self._texts[comment.chapter] = await self.access.text(comment.chapter)
+            self._texts[comment.chapter] = await self.access.workbench.book.chapter_text(comment.chapter)
         if self.is_attached and self.comment is comment:
             text = self._texts.get(comment.chapter, "")
             title = cast.chapter(comment.chapter)
@@ -227,7 +227,7 @@ class CommentsScreen(FilteredPage):
             await self._do(RemoveComments((comment.id,)))
 
     async def _do(self, command: Command) -> None:
-        await self.access.carry_out(command)
+        await self.access.workbench.carry_out(command)
         await self.reload()
 
 

@@ -21,12 +21,12 @@ from flowcabal_tui.domain.workflow import ANGLES
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.finding_words import check_title
 from flowcabal_tui.protocol.revision import PutPasses
-from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.list_rows import EndedRow
@@ -58,7 +58,7 @@ class PassesScreen(ModalScreen[None]):
         HELP_KEYS,
     ]
 
-    def __init__(self, access: RevisionAccess, cursor: PassId | None = None) -> None:
+    def __init__(self, access: StoryAccess, cursor: PassId | None = None) -> None:
         super().__init__()
         self._access, self._first = access, cursor
         self._passes: tuple[RevisionPass, ...] = ()
@@ -76,7 +76,7 @@ class PassesScreen(ModalScreen[None]):
         attempt(self, self._reload(self._first))
 
     async def _reload(self, cursor: PassId | None = None) -> None:
-        self._passes = await self._access.passes()
+        self._passes = await self._access.workbench.revision.passes()
         rows = [
             Option(EndedRow(f"{n:>2}  ", one_line(_(each.title), 60), ""), id=each.id)
             for n, each in enumerate(self._passes, 1)
@@ -150,7 +150,7 @@ class PassesScreen(ModalScreen[None]):
             await self._put([each for each in self._passes if each.id != gone.id])
 
     async def _put(self, passes: Sequence[RevisionPass], cursor: PassId | None = None) -> None:
-        await self._access.carry_out(PutPasses(tuple(passes)))
+        await self._access.workbench.carry_out(PutPasses(tuple(passes)))
         await self._reload(cursor)
 
 

@@ -17,7 +17,6 @@ from flowcabal_tui.domain.revision import WHOLE, ChapterLock, PassChapter, PassI
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.revision import LockChapters, TickPass
-from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.revision.comments import CommentsScreen
 from flowcabal_tui.tui.revision.pass_list import PassesScreen
 from flowcabal_tui.tui.revision.rewriting import Rewriting
@@ -26,6 +25,7 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
@@ -49,7 +49,7 @@ class PassTabs(PaneTabs):
 class RevisionScreen(StoryPage):
     """The chapters of a pass above, its checklist for the chapter under the cursor below."""
 
-    access: RevisionAccess
+    access: StoryAccess
     help = HelpData(
         mark("Revision"),
         mark("Passes over the book, one for each kind of mistake; digits choose one, `P` changes them. Space ticks a "
@@ -92,7 +92,7 @@ class RevisionScreen(StoryPage):
 
     def __init__(
         self,
-        access: RevisionAccess,
+        access: StoryAccess,
         now: Callable[[], datetime],
         chapter: ChapterId | None,
         shown: PassId | None = None,
@@ -132,10 +132,10 @@ class RevisionScreen(StoryPage):
     async def reload(self) -> None:
         """Reads the passes, and how far the one in view is."""
         self.cast = await self.access.people()
-        self._passes = await self.access.passes()
+        self._passes = await self.access.workbench.revision.passes()
         self.shown = self.current.id
-        self._told = await self.access.pass_progress(self.shown)
-        self._locks = await self.access.locks()
+        self._told = await self.access.workbench.revision.pass_progress(self.shown)
+        self._locks = await self.access.workbench.revision.locks()
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -263,7 +263,7 @@ class RevisionScreen(StoryPage):
         self.work(self._carry_out(command))
 
     async def _carry_out(self, command: Command) -> None:
-        await self.access.carry_out(command)
+        await self.access.workbench.carry_out(command)
         await self.reload()
 
     def action_rewrite(self, asks: bool) -> None:
@@ -291,7 +291,8 @@ class RevisionScreen(StoryPage):
             self.notify(_("The chapter was never locked: `L` locks it."), markup=False)
 
     async def _compare(self, chapter: ChapterId, lock: ChapterLock) -> None:
-        before, now = await self.access.text(chapter, lock.version), await self.access.text(chapter)
+        book = self.access.workbench.book
+        before, now = await book.chapter_text(chapter, lock.version), await book.chapter_text(chapter)
         name = self.cast.chapter(chapter) if self.cast else ""
         title = _("{chapter}: since it was locked on {day}").format(chapter=name, day=f"{lock.at:%Y-%m-%d}")
         self.app.push_screen(DiffScreen(title, before, now))

@@ -8,11 +8,11 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.protocol.book import DropRewrite, RevertChange, RewriteSelection, TakeRewrite
-from flowcabal_tui.tui.revision.access import RevisionAccess
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.rewrite_screen import RewriteScreen
 from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.story_page import StoryPage
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
@@ -24,7 +24,7 @@ _MOST = 1_000
 class Rewriting:
     """The rewrites of the revision."""
 
-    def __init__(self, page: StoryPage, access: RevisionAccess) -> None:
+    def __init__(self, page: StoryPage, access: StoryAccess) -> None:
         self._page, self._access = page, access
         self._taken: Generation | None = None
 
@@ -38,27 +38,27 @@ class Rewriting:
                 return
         else:
             wish = FindingWish(("waiting",), checks, (chapter,), folded=True)
-            rows = (await self._access.findings(wish, 0, _MOST)).rows
+            rows = (await self._access.workbench.findings.findings(wish, 0, _MOST)).rows
             findings = tuple(row.proposal.id for row in rows)
             if not findings:
                 self._page.notify(_("This pass has no new findings in the chapter."), markup=False)
                 return
-        text = await self._access.text(chapter)
+        text = await self._access.workbench.book.chapter_text(chapter)
         asked = RewriteSelection(chapter, 0, len(text), text, instruction or "", findings)
-        if not await agrees_to_spend(self._page.app, await self._access.quote_rewrite(asked)):
+        if not await agrees_to_spend(self._page.app, await self._access.workbench.revision.quote_rewrite(asked)):
             return
         self._page.notify(_("The chapter is being rewritten ..."), markup=False)
-        known = {row.id for row in await self._access.proposed_rewrites()}
+        known = {row.id for row in await self._access.workbench.revision.proposed_rewrites()}
         try:
-            await self._access.carry_out(asked)
+            await self._access.workbench.carry_out(asked)
         finally:
-            made = [row for row in await self._access.proposed_rewrites() if row.id not in known]
+            made = [row for row in await self._access.workbench.revision.proposed_rewrites() if row.id not in known]
             if made and self._page.is_attached:
                 await self._decide(made[-1], title)
 
     async def choose(self, cast: Cast) -> None:
         """Lists the rewrites that wait."""
-        rows = await self._access.proposed_rewrites()
+        rows = await self._access.workbench.revision.proposed_rewrites()
         if not rows:
             self._page.notify(_("No rewrite waits."), markup=False)
             return
@@ -71,14 +71,14 @@ class Rewriting:
     async def _decide(self, row: ProposedRewrite, title: str) -> None:
         accepted = await self._page.app.push_screen_wait(RewriteScreen(title, row))
         if accepted:
-            self._taken = Generation(int(await self._access.carry_out(TakeRewrite(row.id, accepted)) or 0))
+            self._taken = Generation(int(await self._access.workbench.carry_out(TakeRewrite(row.id, accepted)) or 0))
             n = len(accepted)
             words = ngettext(
                 "{n} change was put in: `u` takes it back.", "{n} changes were put in: `u` takes them back.", n
             )
             self._page.notify(words.format(n=n), markup=False)
         elif accepted is not None:
-            await self._access.carry_out(DropRewrite(row.id))
+            await self._access.workbench.carry_out(DropRewrite(row.id))
         await self._page.reload()
 
     async def undo(self) -> None:
@@ -86,7 +86,7 @@ class Rewriting:
         if self._taken is None:
             self._page.notify(_("No rewrite was accepted here."), markup=False)
             return
-        await self._access.carry_out(RevertChange(self._taken))
+        await self._access.workbench.carry_out(RevertChange(self._taken))
         self._taken = None
         self._page.notify(_("The rewrite was taken back."), markup=False)
         await self._page.reload()

@@ -20,7 +20,7 @@ class Trouble(Message):
 
 
 def attempt(
-    screen: Screen[Any], work: Coroutine[Any, Any, None], *, group: str = "default", exclusive: bool = False
+    screen: Screen[Any], work: Coroutine[Any, Any, object], *, group: str = "default", exclusive: bool = False
 ) -> Worker[None]:
     """Runs `work` as a worker of the screen; its exceptions become `Trouble` and never end the app."""
 

@@ -81,7 +81,7 @@ class StoryController:
         if form is not None:
             change = await self._screen.app.push_screen_wait(form)
         if change is not None:
-            await self._access.decide(CorrectProposal(proposal.id, change))
+            await self._access.workbench.carry_out(CorrectProposal(proposal.id, change))
 
     @on_key("story.findings")
     def findings(self) -> None:

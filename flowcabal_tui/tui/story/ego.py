@@ -107,7 +107,9 @@ class EgoScreen(StoryPage):
     async def show_cast(self, cast: Cast) -> None:
         """Draws the graph again, without people who appear only later."""
         following = cast.at(self._position(cast) + 1)
-        self._companions = await self.access.companions(self._centre_entity, following.id if following else None)
+        self._companions = await self.access.workbench.story.companions(
+            self._centre_entity, following.id if following else None
+        )
         self._draw(cast)
 
     def _position(self, cast: Cast) -> int:

@@ -85,7 +85,7 @@ class PassageReader:
         """Reads the chapters of a finding that were not read yet."""
         for place in (place_of(row, cast, there=False), place_of(row, cast, there=True)):
             if place is not None and place.chapter not in self._texts:
-                self._texts[place.chapter] = await self._access.text(place.chapter)
+                self._texts[place.chapter] = await self._access.workbench.book.chapter_text(place.chapter)
 
     def of(self, row: FindingRow, cast: Cast) -> tuple[Passage, Passage | None]:
         """The words that were checked, and the others; alone where their chapters were not read yet."""

@@ -96,7 +96,7 @@ class FindingsScreen(FilteredPage):
         self._passages.forget()
         if self.is_attached:
             await self.show_cast(self.cast)
-        self._report = await self.access.finding_report()
+        self._report = await self.access.workbench.findings.finding_report()
         if self.is_attached:
             self._show_head()
             self.tell()
@@ -125,7 +125,7 @@ class FindingsScreen(FilteredPage):
         words = self.query_one(Input).value.strip()
         unfolded = self._unfolded or self._states_shown != "waiting"
         wish = FindingWish(STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest)
-        return await self.access.findings(wish, offset, limit)
+        return await self.access.workbench.findings.findings(wish, offset, limit)
 
     def _head(self, page: FindingPage) -> str:
         waiting = page.counts.get("waiting", 0)
@@ -264,7 +264,7 @@ class FindingsScreen(FilteredPage):
         """The cursor goes on to the row behind those that leave the list."""
         if gone and self._states_shown != "all":
             self._cursor_wanted = self.rows.after(gone)
-        await self.access.word_on_findings(command)
+        await self.access.workbench.carry_out(command)
         self.rows.unmark()
         await self.reload()
 
@@ -314,7 +314,7 @@ class FindingsScreen(FilteredPage):
     def action_check(self) -> None:
         """Check chapters, or stop."""
         if self._checking is not None:
-            self.work(self.access.word_on_findings(StopChecking()))
+            self.work(self.access.workbench.carry_out(StopChecking()))
         else:
             self.work(self._check())
 
@@ -322,7 +322,7 @@ class FindingsScreen(FilteredPage):
         position = self.cast.position(self._open_chapter) if self.cast and self._open_chapter else 0
         command = await chosen_check(self, position)
         if command is not None:
-            await self.access.word_on_findings(command)
+            await self.access.workbench.carry_out(command)
             self._checking = None
             await self.reload()
 
@@ -338,7 +338,7 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
     if chosen is None or chosen == "rules":
         return None if chosen is None else CheckChapters()
     place = position if chosen == "one" else None
-    quote = await page.access.quote_check(place, place)
+    quote = await page.access.workbench.findings.quote_check(place, place)
     agreed = await page.confirm(_("Check by the agents' model?"), "\n".join(spend_lines(quote, asks=False)))
     return CheckChapters(place, place, model=True) if agreed else None
 

@@ -98,7 +98,7 @@ class ImpactScreen(StoryPage):
     async def reload(self) -> None:
         """Reads the names, and the places that depend on the change."""
         self.cast = await self.access.people()
-        self._impact = await self.access.impact(self._change)
+        self._impact = await self.access.workbench.story.impact(self._change)
         if self.is_attached:
             await self.show_cast(self.cast)
 
@@ -212,7 +212,7 @@ class ImpactScreen(StoryPage):
     async def _patch(self, impact: Impact, wanted: Sequence[str]) -> None:
         """Ticks for these places are taken away: a difference of the model is ticked by hand only."""
         title = ngettext("Ask for a difference for {n} place?", "Ask for differences for {n} places?", len(wanted))
-        quote = await self.access.quote_patches(impact.change, wanted)
+        quote = await self.access.workbench.story.quote_patches(impact.change, wanted)
         if not quote.is_free and not await self.confirm(title.format(n=len(wanted)), "\n".join(spend_lines(quote))):
             return
         self.query_one(".counted", Static).update(_("The model is asked..."))
@@ -249,7 +249,7 @@ class ImpactScreen(StoryPage):
             return
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
-        await self.access.decide(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
+        await self.access.workbench.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
         n = len(ticked) + len(holds) + len(again)
         told = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.", n)
         self.notify(told.format(n=n), markup=False)
@@ -260,7 +260,7 @@ class ImpactScreen(StoryPage):
         self.work(self._undo())
 
     async def _undo(self) -> None:
-        await self.access.decide(UndoDecision())
+        await self.access.workbench.carry_out(UndoDecision())
         await self.reload()
 
 

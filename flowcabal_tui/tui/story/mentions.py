@@ -72,7 +72,7 @@ class MentionsScreen(StoryPage):
         """Reads the places and the text again; the place in view stays."""
         self._shown_chapter = None
         before = self._places[self._place_at] if self._places else None
-        self._places = await self.access.mentions(self._entity.id)
+        self._places = await self.access.workbench.story.mentions(self._entity.id)
         if not self._places:
             self.query_one(".told", Static).update(_("Nothing in the book mentions it. Esc goes back."))
             return
@@ -98,7 +98,7 @@ class MentionsScreen(StoryPage):
         """The text of the chapter, at the place."""
         place, reader = self._places[self._place_at], self.query_one(StreamView)
         if self._shown_chapter != place.chapter:
-            reader.set_text(await self.access.text(place.chapter), follow=False)
+            reader.set_text(await self.access.workbench.book.chapter_text(place.chapter), follow=False)
             self._shown_chapter = place.chapter
         words = _("place {n} of {count} · {chapter}")
         chapter = self._names_known.chapter(place.chapter)

@@ -138,7 +138,7 @@ class ProposalsScreen(FilteredPage):
         self.work(self.reload(), exclusive=True)
 
     async def _page(self, offset: int, limit: int = PAGE) -> ProposalPage:
-        return await self.access.proposals(self._wish(), offset, limit)
+        return await self.access.workbench.story.proposals(self._wish(), offset, limit)
 
     def _wish(self) -> ProposalWish:
         words = self.query_one(Input).value.strip()
@@ -219,7 +219,7 @@ class ProposalsScreen(FilteredPage):
         """The cursor goes on to the row behind those that leave the list."""
         if isinstance(command, DecideProposals) and self._states_shown in ("open", "waiting"):
             self._cursor_wanted = self.rows.after(command.proposals)
-        await self.access.decide(command)
+        await self.access.workbench.carry_out(command)
         self.rows.unmark()
         await self.reload()
 
@@ -232,7 +232,7 @@ class ProposalsScreen(FilteredPage):
         change = await self._edited(proposal)
         if change is not None:
             self._cursor_wanted = self.rows.after([proposal.id]) if self._states_shown != "all" else None
-            await self.access.decide(CorrectProposal(proposal.id, change))
+            await self.access.workbench.carry_out(CorrectProposal(proposal.id, change))
             await self.reload()
 
     async def _edited(self, proposal: Proposal) -> Entity | StoryRecord | TextEdit | OutlineEdit | None:

@@ -56,7 +56,7 @@ class StoryPage(ModalScreen[Place | None]):
         """The cast is read behind the first frame. Textual calls this beside that of a subclass."""
         self.work(self.reload())
 
-    def work(self, work: Coroutine[Any, Any, None], *, exclusive: bool = False) -> None:
+    def work(self, work: Coroutine[Any, Any, object], *, exclusive: bool = False) -> None:
         """Starts work that may fail; the error is shown."""
         attempt(self, work, group="exclusive" if exclusive else "default", exclusive=exclusive)
 
