@@ -20,7 +20,7 @@ from flowcabal_tui.tui.app.app import FlowCabalApp
 from flowcabal_tui.tui.app.command_search import ranked, searched
 from flowcabal_tui.tui.app.commands import all_commands, is_of_hands, synonyms
 from flowcabal_tui.tui.app.effects import acts_on_row
-from flowcabal_tui.tui.app.keyed import KEYED
+from flowcabal_tui.tui.app.keyed import keyed
 from flowcabal_tui.tui.app.palette import PaletteScreen
 from flowcabal_tui.tui.app.ways import PANE_OF, is_of_page
 from flowcabal_tui.tui.shared.form import FormScreen
@@ -61,7 +61,7 @@ def below(kind: type) -> Iterator[type]:
 def test_every_class_with_keys_is_in_the_list_of_places():
     for module in pkgutil.walk_packages(flowcabal_tui.tui.__path__, "flowcabal_tui.tui."):
         importlib.import_module(module.name)
-    known = {kind for _place, kind in KEYED}
+    known = {kind for _place, kind in keyed()}
     ids = {command.id for command in all_commands()}
     missing = [
         (kind.__name__, binding.id)

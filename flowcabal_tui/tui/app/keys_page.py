@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 
 from flowcabal_tui.locale import _, use_language
 from flowcabal_tui.tui.app.effects import EFFECT_WORDS, KEY_MEANINGS
-from flowcabal_tui.tui.app.keyed import KEYED
+from flowcabal_tui.tui.app.keyed import keyed
 from flowcabal_tui.tui.shared.actions import ACTIONS, WHERE_WORDS, KeyRow, shown_key
 
 
@@ -31,7 +31,7 @@ def all_keys() -> tuple[KeyRow, ...]:
 
 def declared_keys() -> Iterator[tuple[str, type[DOMNode], Binding]]:
     """The bindings of every class of the screen, with its place and the class."""
-    for place, kind in KEYED:
+    for place, kind in keyed():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding):
                 yield place, kind, binding

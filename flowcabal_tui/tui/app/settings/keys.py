@@ -22,6 +22,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.settings.user_file import change_user
 from flowcabal_tui.tui.app.keymap import clashes
+from flowcabal_tui.tui.app.keys_page import all_keys
 from flowcabal_tui.tui.shared.actions import KeyRow, shown_key
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -72,8 +73,6 @@ class KeysScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Every action that has an id."""
-        from flowcabal_tui.tui.app.keys_page import all_keys  # knows every screen, this one too
-
         self._key_rows = {row.id: row for row in all_keys()}
         self.query_one(PickList).focus()
         self._fill()
