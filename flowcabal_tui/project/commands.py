@@ -35,7 +35,7 @@ class _Mark:
 def handles(kind: type[C], *, accepted: Callable[[S], None] | None = None) -> Callable[[Handler[S, C]], Handler[S, C]]:
     """Marks the method of a service that carries out a command. It returns the id of the new object, or None.
 
-    The method raises FlowCabalError, or KeyError for an unknown id, and then nothing was changed. `accepted` is called
+    The method raises FlowCabalError (Gone for an unknown id), and then nothing was changed. `accepted` is called
     when the command is queued, before it runs.
     """
 
