@@ -64,7 +64,7 @@ _RULES: Final = """
 - Each column has a rank. Where cells are missing, the column of the highest rank is cut first, in its middle (`…`), and
   then left out. What names the row has rank 0 and is cut last, at its end. Widths are those of terminal cells, so
   Chinese and English stay aligned.
-- No word is repeated in every row: a sign shows a state that is usual, and a word is added only to a state that asks for
+- No word is repeated in every row: a sign shows a usual state, and a word is added only to a state that asks for
   attention.
 - A row never chains its parts with ` · ` more than once; a test looks at the rows of every list.
 - The head of a class of rows is bold, in the colour of text: never dimmer than its rows.
