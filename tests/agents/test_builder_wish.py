@@ -19,6 +19,7 @@ from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
         ("zh", "2万字", [20000]),
         ("zh", "十二场", [12]),
         ("zh", "三四步", [3, 4]),
+        ("zh", "降一点，0.7 吧", [0.7]),
         ("en", "over 20,000 characters", [20000]),
         ("en", "three thousand words", [3000]),
         ("en", "3k words", [3000]),
@@ -48,6 +49,7 @@ def test_the_temperature_is_the_one_that_is_wanted(text, value):
 def test_a_check_looks_at_the_words_behind_it_where_the_vocabulary_has_none():
     assert Wish("Then a step that looks for loose threads and lists them.", "en").abouts() == ["loose threads"]
     assert Wish("一个查潮汐，一个查人物说话。", "zh").abouts() == ["潮汐", "人物说话像不像本人"]
+    assert Wish("一个盯灯塔有没有亮，一个盯潮汐对不对。", "zh").abouts() == ["灯塔有没有亮", "潮汐对不对"]
     assert Wish("Check the names.", "en").abouts() == ["names"]
     assert Wish("Then check, and show me the list.", "en").abouts() == []
 

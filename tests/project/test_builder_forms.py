@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -200,6 +201,9 @@ WISHES = [
     ("zh", "从林黛玉的视角写一场戏，先列计划。", ["plan", "write"]),
     ("zh", "先写大纲，存成大纲，不用写正文。", ["plan"]),
     ("en", "Write it, check names and contradictions, and revise.", ["write", "together", "revise"]),
+    ("zh", "写完初稿，拟三个不一样的结尾由我挑，再润色。", ["write", "candidates", "polish"]),
+    ("en", "Draft it, then write three endings for it.", ["write", "candidates"]),
+    ("en", "List the scenes, one a line, then write three at a time.", ["plan", "each"]),
 ]
 
 
@@ -209,6 +213,54 @@ async def test_a_wish_fills_the_form(language: str, wish: str, verbs: list[str])
     form = form_of(wish, copied, language)
     assert [step.does for step in form.steps] == verbs
     await passing(build_by_form(form, copied, language))
+
+
+def test_a_pause_is_at_what_the_writer_wants_to_see():
+    copied = WorkingCopy.of(None, Known(), language="en")
+    form = form_of("Plan it, draft it and polish it. Let me see the plan first.", copied, "en")
+    assert [(step.does, step.pause) for step in form.steps] == [("plan", True), ("write", False), ("polish", False)]
+
+
+def test_a_node_is_meant_by_the_word_in_its_chinese_name():
+    base = {**chapter(), "language": "zh"}
+    base["nodes"][0]["name"] = "列提纲"
+    form = form_of("提纲列好以后先停住，我改一改。", WorkingCopy.of(base, Known(), language="zh"), "zh")
+    assert [(each.change, each.node) for each in form.alterations] == [("pause", "plan")]
+
+
+async def test_a_chosen_ending_is_put_to_the_text_that_it_ends():
+    steps = [{"does": "write"}, {"does": "candidates", "id": "endings", "about": "the ending"}]
+    document = await passing(built("en", steps=steps))
+    assert kinds(document) == ["prompt", "evolution", "prompt"]
+    assert {"draft", "ending"} <= set(re.findall("draft|ending", json.dumps(document["nodes"][2])))
+    assert {block.get("node") for block in document["nodes"][2]["params"]["prompt"]} >= {"write", "endings"}
+
+
+SEVERAL: list[tuple[str, list[Json]]] = [
+    (
+        "The draft may run on small-1, at a temperature of 0.4.",
+        [
+            {"change": "set", "node": "draft", "field": "model", "to": "small-1"},
+            {"change": "set", "node": "draft", "field": "temperature", "to": 0.4},
+        ],
+    ),
+    ("Stop asking me after the plan.", [{"change": "set", "node": "plan", "field": "review", "to": "never"}]),
+    ("The draft is no good, so get rid of it. From now on polish the plan.", [{"change": "remove", "node": "draft"}]),
+    (
+        "Have someone check the names in the plan, and let the polish see the list.",
+        [{"change": "insert", "node": "plan", "before": "polish", "step": {"does": "check", "about": "names"}}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("wish", "alterations"), SEVERAL)
+async def test_a_wish_for_changes_fills_the_form(wish: str, alterations: list[Json]):
+    base = chapter()
+    base["nodes"][0]["params"]["review"] = "always"
+    copied = WorkingCopy.of(base, Known(actions={}, flows=[], models=["small-1"]), language="en")
+    form = form_of(wish, copied, "en")
+    assert [each.model_dump(exclude_defaults=True) for each in form.alterations] == alterations
+    await passing(build_by_form(form, copied, "en"))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from flowcabal_tui.agents.builder.document import Json, all_found, names_in, own_params
+from flowcabal_tui.agents.builder.document import Found, Json, all_found, names_in, own_params
 from flowcabal_tui.agents.builder.forms import Alteration
 from flowcabal_tui.agents.builder.wish import Wish, places
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
@@ -23,15 +23,21 @@ class _Mention(NamedTuple):
     node: Json
 
 
+_Reading = Callable[[Wish, WorkingCopy, Sequence[_Mention]], Iterable[Json]]
+
+
 def alterations_of(found: Wish, copied: WorkingCopy, _language: str) -> tuple[Alteration, ...]:
     """The requested alterations; () when the wish names none that can be made out."""
     mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
-    for reading in (_replaced, _models, _removed, _inserted, _settings, _paused):
-        if made := list(reading(found, copied, mentions)):
-            if made[0].get("field") == "temperature":
-                made += _paused(found, copied, mentions)
-            return tuple(Alteration.model_validate(each) for each in made)
-    return ()
+
+    def read(*readings: _Reading) -> list[Json]:
+        return [each for reading in readings for each in reading(found, copied, mentions)]
+
+    made = read(_replaced)
+    if not made and (made := read(_models, _temperature)):
+        made += read(_unpaused) or read(_paused)
+    alone = map(read, (_removed, _inserted, _settings, _unpaused, _paused))
+    return tuple(Alteration.model_validate(each) for each in made or next(filter(None, alone), []))
 
 
 def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
@@ -41,9 +47,15 @@ def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
         spots = [at for name in called for at in places(found.folded, name)]
         if not spots:
             named = [word for word in called[1].split() if len(word) > 4 and word.isascii()]
-            own = [word for key, each in found.tables["steps"].items() if {key, *each} & set(called) for word in each]
+            own = [word for key, each in found.tables["steps"].items() if _is_after(called, key, each) for word in each]
             spots = [at for word in (*named, *own) for at in places(found.folded, word)]
         yield from (_Mention(at, place.path, place.node) for at in spots)
+
+
+def _is_after(called: Sequence[str], key: str, words: Sequence[str]) -> bool:
+    """Is a node called after a step? A Chinese name may have the word anywhere."""
+    parts = (word for word in (key, *words) if key != "none")
+    return any(word == name or (word in name and not word.isascii()) for word in parts for name in called)
 
 
 def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
@@ -62,18 +74,15 @@ def _models(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> I
         for at in places(found.folded, model.casefold()):
             near = min(mentions, key=lambda each: abs(each.at - at), default=None)
             if near is not None and near.node.get("params", {}).get("model") != model:
-                return [{"change": "set", "node": near.path, "field": "model", "to": model}]
+                return [_set(near, "model", model)]
     return ()
 
 
 def _removed(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """A node goes, where the wish does not speak of a new step first."""
-    marks = found.marks("remove", "insert", denied=False)
-    if not marks or not mentions or marks[0].key == "insert":
-        return ()
-    clause = found.clause(marks[0].start)
-    near = min(mentions, key=lambda each: (each.at not in clause, abs(each.at - marks[0].start)))
-    return [{"change": "remove", "node": near.path}]
+    first = found.marks("remove", "insert", denied=False)[:1] if mentions else []
+    at = [each.start for each in first if each.key == "remove"]
+    return [{"change": "remove", "node": _near(found, mentions, each).path} for each in at]
 
 
 def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
@@ -84,21 +93,37 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     if not (verb and mentions and (bounds or found.has("insert"))):
         return ()
     for hit, number in bounds[:1]:
-        when = {"when": f"{hit.key}_than", "length": int(number.value)}
-        return [{"change": "insert", "node": mentions[0].path, "step": {"does": verb}, **when}]
+        only = {"change": "insert", "when": f"{hit.key}_than", "length": int(number.value), "step": {"does": verb}}
+        return [only | {"node": mentions[0].path}]
     order = [each.path for each in all_found(copied.document)]
     ends = sorted(list(dict.fromkeys(each.path for each in mentions))[:2], key=order.index)
+    reader = next((_near(found, mentions, each.start).path for each in found.marks("sees")), "")
+    if others := [each.path for each in mentions if reader and order.index(each.path) < order.index(reader)]:
+        ends = [others[0], reader]
     near = [each for each in found.marks("before") if abs(each.start - mentions[0].at) <= found.reach]
     ends = ["", *ends] if near and len(ends) == 1 else ends
     step = {"does": verb, "about": about if verb == "check" else ""}
     return [{"change": "insert", "node": ends[0], "before": "".join(ends[1:]), "step": step}]
 
 
+def _temperature(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+    """The temperature of the node that it stands next to."""
+    said = found.marks("temperature")[:1] if found.temperature is not None and mentions else []
+    return [_set(_near(found, mentions, each.start), "temperature", found.temperature) for each in said]
+
+
+def _near(found: Wish, mentions: Sequence[_Mention], at: int) -> _Mention:
+    """The node that the words at a place speak of: one of their clause, else the last one named before them."""
+    clause = found.clause(at)
+    return min(mentions, key=lambda each: (each.at not in clause, each.at > at, abs(each.at - at)))
+
+
+def _set(node: _Mention | Found, field: str, to: object) -> Json:
+    return {"change": "set", "node": node.path, "field": field, "to": to}
+
+
 def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Numbers and switches of the node that is named, or of the only one that has such a setting."""
-    if found.temperature is not None and mentions:
-        near = min(mentions, key=lambda each: abs(each.at - found.marks("temperature")[0].start))
-        return [{"change": "set", "node": near.path, "field": "temperature", "to": found.temperature}]
     ends = [each.end for each in found.marks("to")]
     told = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
     made: list[Json] = []
@@ -107,10 +132,16 @@ def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
         if field and (not mentions or any(each.path == place.path for each in mentions)):
             now = own_params(place.node).get(field)
             if number := next((each for each in told if each.value >= 1 and each.value != now), None):
-                made.append({"change": "set", "node": place.path, "field": field, "to": int(number.value)})
+                made.append(_set(place, field, int(number.value)))
             if field == "candidates" and found.has("blind"):
-                made.append({"change": "set", "node": place.path, "field": "blind", "to": True})
+                made.append(_set(place, "blind", True))
     return made
+
+
+def _unpaused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
+    """The writer no longer waits after a node."""
+    waiting = [each for each in mentions if own_params(each.node).get("review") == "always"]
+    return [_set(_near(found, waiting, each.start), "review", "never") for each in found.marks("never")[:1] if waiting]
 
 
 def _paused(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:

@@ -115,10 +115,12 @@ def _insert(copied: WorkingCopy, alteration: Alteration, language: str) -> Itera
     step = alteration.step or Step(does="polish")
     place = copied.require_node(copied.document, alteration.node or _source_of(copied, alteration.before))
     readers = _readers(copied, place)
-    if alteration.before:
+    also = step.does == "check" if alteration.also is None else alteration.also
+    if alteration.before and also:  # it need not have read what the step looks at
+        readers = [copied.require_node(copied.document, alteration.before)]
+    elif alteration.before:
         readers = [each for each in readers if each.path == alteration.before]
     flow = _flow_around(copied, place, language)
-    also = step.does == "check" if alteration.also is None else alteration.also
     if alteration.when:
         bound = {alteration.when: alteration.length}
         compile_step(flow, Step(does="measure", then=(step,), **bound))

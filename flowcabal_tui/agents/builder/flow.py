@@ -66,6 +66,8 @@ class There:
     """The path of the item of the surrounding loop."""
     is_opening: bool = False
     """The text is only the beginning."""
+    is_ending: bool = False
+    """The last text is another ending of the one before it."""
 
 
 @dataclass

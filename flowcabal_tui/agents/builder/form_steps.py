@@ -39,6 +39,8 @@ def compile_step(flow: Flow, step: Step) -> None:
 
 def finish(flow: Flow) -> None:
     """Gives a graph a text at its end, where that is made of several nodes."""
+    if flow.there.is_ending:
+        compile_step(flow, Step(does="do"))
     read = {name for node in flow.nodes for name in names_in(node["params"], [way.node for way in flow.there.ways])}
     if read:
         join(flow)
@@ -88,7 +90,7 @@ def _prompt(flow: Flow, step: Step) -> None:
     elif step.does == "check":
         flow.there.remarks = (*flow.there.remarks, replace(read, part="critique"))
     else:
-        flow.there = replace(flow.there, texts=(read,), remarks=(), is_opening=False, entries=None)
+        flow.there = replace(flow.there, texts=(read,), remarks=(), is_opening=False, is_ending=False, entries=None)
 
 
 def _layers(flow: Flow, step: Step) -> Json:
@@ -134,6 +136,8 @@ def _task(flow: Flow, step: Step) -> str:
     parts = [str(said["tasks"][key]).format(about=step.about), step.text]
     if step.does == "write" and flow.there.is_opening:
         parts.append(said["opening"])
+    if step.does in _WRITES and flow.there.is_ending:
+        parts.append(said["with_ending"])
     if step.does != "plan" and flow.there.item:
         parts.append(said["item"])
     if step.does == "plan":
@@ -163,8 +167,12 @@ def _candidates(flow: Flow, step: Step) -> None:
         params["variations"] = [{"label": each[:20], "instruction": each} for each in step.variations]
     if step.angles:
         params["angles"] = list(step.angles)
-    made = flow.add("evolution", step.name or (step.about or _name(flow, step)), step.id or "candidates", params)
-    flow.there = replace(flow.there, texts=(of_node(made),), remarks=(), is_opening=True)
+    name = step.name or (step.about or _name(flow, step))
+    made = flow.add("evolution", name, step.id or "candidates", params)
+    is_ending = step.id == said["several"]["ending"]["id"] and bool(flow.there.texts)
+    before = flow.there.texts[-1:] if is_ending else ()
+    texts = (*before, of_node(made, called=name))
+    flow.there = replace(flow.there, texts=texts, remarks=(), is_opening=not is_ending, is_ending=is_ending)
 
 
 def _improve(flow: Flow, step: Step) -> None:

@@ -106,20 +106,18 @@ def _writes(step: Json) -> bool:
 def _candidates(found: Wish, steps: Steps) -> Steps:
     """Several texts of which the writer takes one: whole ones, or openings that are written on from."""
     numbers = found.numbers_by("number", 2, 12)
-    openings = [hit for hit in found.marks("opening") if any(abs(hit.start - n.end) <= found.reach for n in numbers)]
-    if not (marks := found.marks("candidates") or openings):
+    parts = found.marks("opening", "ending")
+    counted = [hit for hit in parts if any(abs(hit.start - n.end) <= found.reach for n in numbers)]
+    if not (marks := found.marks("candidates") or counted):
         return steps
     kind = next((key for key in ("opening", "ending") if found.has(key)), "write")
-    near = sorted(numbers, key=lambda each: abs(each.start - marks[0].start))
-    candidates = {
-        "at": marks[0].start,
-        "does": "candidates",
-        "blind": found.has("blind"),
-        **found.said["several"][kind],
-    }
-    candidates["number"] = int(near[0].value) if near else 5
-    text = (_of(steps, "write") or [{"at": -1, "does": "write"}]) if kind == "opening" else []
-    return [*_of(steps, "plan"), candidates, *text, *_without(steps, "plan", "write")]
+    at, blind = marks[0].start, found.has("blind")
+    number = int(min(numbers, key=lambda each: abs(each.start - at)).value) if numbers else 5
+    candidates = {"at": at, "does": "candidates", "blind": blind, "number": number, **found.said["several"][kind]}
+    written, rest = _of(steps, "write"), _without(steps, "plan", "write")
+    before = [step for step in written if kind == "ending" and step["at"] < at]
+    after = (written or [{"at": -1, "does": "write"}]) if kind == "opening" else []
+    return [*_of(steps, "plan"), *before, candidates, *after, *rest]
 
 
 def _readers(found: Wish, steps: Steps) -> Steps:
@@ -163,9 +161,8 @@ def _rounds(found: Wish, steps: Steps) -> Steps:
 def _each(found: Wish, steps: Steps) -> Steps:
     """The writing goes through the lines of the plan."""
     chapter = tuple(found.tables["units"]["chapter"])
-    loops = [
-        each for each in found.marks("each", denied=False) if not found.folded[each.end :].lstrip().startswith(chapter)
-    ]
+    marks = found.marks("each", denied=False) or found.numbers_by("at_once", 2, 64)
+    loops = [each for each in marks if not found.folded[each.end :].lstrip().startswith(chapter)]
     if not loops or _of(steps, "together", "candidates"):
         return steps
     limits, sides = [each for each in found.numbers if 1 < each.value <= 64], found.marks("side")
@@ -217,10 +214,14 @@ def _called(found: Wish, copied: WorkingCopy) -> Steps:
 
 
 def _pause(found: Wish, steps: Steps) -> None:
-    """A pause belongs to the step whose word stands last before it; after "at the end" to the last step."""
+    """A pause belongs to its object, else to the step whose word stands last before it; after "at the end" to the last
+    step."""
+    articles = found.tables["articles"]["words"]
     for mark in [] if _of(steps, "choose") else found.marks("pause", "approve", denied=False):
         placed = sorted(steps, key=lambda step: step["at"])
-        owner = [*placed[:1], *(step for step in placed if step["at"] <= mark.start)][-1]
+        seen = [hit.key for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
+        before = [step for step in placed if step["at"] <= mark.start]
+        owner = [*placed[:1], *before, *_of(steps, *seen)][-1]
         if any(owner["at"] < hit.start < mark.start for hit in found.marks("last")):
             owner = _without(steps, "count", "remember")[-1]
         if owner["does"] not in ("candidates", "count"):

@@ -43,7 +43,7 @@ class Wish:
         """Characters between two words that belong together."""
         listed = ("steps", "marks", "things", "keep", "about", "outside", "actions")
         self.hits = {name: _hits(self.folded, self.tables[name]) for name in listed}
-        self.numbers = _numbers(self.folded, self.tables["numbers"], self.tables["times"])
+        self.numbers = _numbers(self.folded, self.tables["numbers"], self.tables["times"], self.tables["no_number"])
         self.quoted = [Hit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
 
     def marks(self, *keys: str, denied: bool = True) -> list[Hit]:
@@ -92,16 +92,14 @@ class Wish:
         """The subjects of checks: words of the vocabulary, and where a check has none, the words after it."""
         told = {hit.start: hit.key for hit in self.hits["about"]}
         for hit in [each for each in self.hits["steps"] if each.key == "check"]:
-            literal = self.clause_after(hit.end)
-            clause = self.clause(hit.start)
+            literal, clause = self.clause_after(hit.end), self.clause(hit.start)
             if len(literal) > 1 and not any(each.start in clause for each in self.hits["about"]):
                 told[hit.end] = literal
         return list(dict.fromkeys(told[at] for at in sorted(told)))
 
     def clause_after(self, place: int) -> str:
         """The words from a place to the end of their clause; "" when the clause contains a mark or a number."""
-        end = _CLAUSE.search(self.text, place)
-        stop = end.start() if end else len(self.text)
+        stop = self.clause(place).stop
         inside = any(place <= each.start < stop for each in (*self.hits["marks"], *self.numbers))
         return "" if inside or stop - place > self.reach * 3 else self.text[place:stop].strip()
 
@@ -114,10 +112,13 @@ class Wish:
         return (ends or near)[0].value if near else None
 
 
-def _numbers(text: str, table: Mapping[str, int], times: Mapping[str, int]) -> list[Hit]:
-    """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand."""
+def _numbers(text: str, table: Mapping[str, int], times: Mapping[str, int], other: Mapping[str, Any]) -> list[Hit]:
+    """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand.
+
+    `other`: words that only begin like a number, such as 一点.
+    """
     found = [Hit("", at.start(), at.end(), float(at[0].replace(",", ""))) for at in _DIGITS.finditer(text)]
-    found += [each._replace(value=table[each.key]) for each in _hits(text, {key: [key] for key in table})]
+    found += [each._replace(value=table[each.key]) for each in _hits(text, {key: [key] for key in table} | dict(other))]
     made: list[Hit] = []
     for each in sorted(found, key=lambda number: number.start):
         if made and each.start < made[-1].end:
