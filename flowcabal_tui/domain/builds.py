@@ -11,6 +11,16 @@ REJECTED: Final = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
+class NearTemplate:
+    """A template with the number of points of a wish that it covers."""
+
+    name: str
+    title: str
+    covered: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
 class BuildRow:
     """A build of a workflow. `workflow` is the id of the workflow it changes ("": a new one); `saved` the reference of
     the saved result."""

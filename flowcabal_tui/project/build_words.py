@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.domain.builds import BuildState
+from flowcabal_tui.domain.builds import BuildState, NearTemplate
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import money
@@ -46,6 +46,8 @@ _META: Final = {
     "id": mark("its id"), "name": mark("its name"), "description": mark("its description"),
     "keep": mark("what it is kept as"), "inputs": mark("its inputs"), "language": mark("the language of its prompts"),
 }  # fmt: skip
+_SHOWN: Final = 300
+"""Characters of what was said to the model."""
 EDITABLE: Final = ("node_added", "renamed", "param", "prompt", "wiring", "meta")
 
 
@@ -131,6 +133,11 @@ def fate_words(record: BuildRecord) -> str:
     return words
 
 
+def near_words(near: NearTemplate) -> str:
+    """A template with the part of a wish that it covers."""
+    return _("{name} ({n} of {all} points)").format(name=near.name, n=near.covered, all=near.points)
+
+
 def price_words(price: BuildPrice) -> str:
     """A price in one line."""
     return _("{model}: likely {likely}; at most {most}").format(
@@ -152,13 +159,18 @@ def round_lines(record: BuildRecord) -> Iterator[str]:
     """The rounds of a build: the model's text, its calls, refusals, and the tokens."""
     for number, each in enumerate(record.rounds, 1):
         tokens = (each.get("input_tokens") or 0) + (each.get("output_tokens") or 0)
-        yield _("round {n} · {tokens} tokens").format(n=number, tokens=f"{tokens:,}")
+        head = _("round {n} · {tokens} tokens").format(n=number, tokens=f"{tokens:,}")
+        yield f"{head} · {money(Decimal(each['cost']), record.currency)}" if each.get("cost") else head
+        if each.get("request"):
+            yield f"  > {clean_line(each['request'])[:_SHOWN]}"
         if each.get("text"):
             yield f"  {each['text']}"
         for call in each.get("calls", ()):
             yield f"  {'✗' if call['refused'] else '✓'} {call['tool']} {call['arguments']}"
             if call["refused"]:
                 yield f"    {call['answer']}"
+        if each.get("covered"):
+            yield "  " + _("covered so far: {points}").format(points=", ".join(each["covered"]))
         if each.get("failed"):
             yield f"  ! {each['failed']}"
     if not record.rounds:

@@ -104,6 +104,17 @@ def test_a_template_is_where_a_new_workflow_starts(book: Path, call: Call) -> No
     assert len(document(call, book, "chapter")["nodes"]) == 3
 
 
+def test_near_templates_are_named_and_one_that_does_the_wish_is_taken_as_it_is(book: Path, call: Call) -> None:
+    wish = "Plan it, show me the plan, then draft and polish it."
+    ended = call("build", book, wish, "--offline")
+    assert "Near templates: chapter (3 of 3 points)" in ended.out
+    ended = call("build", book, wish, "--template", "chapter", "--offline", "--json")
+    (record,) = ended.told("build:record")
+    assert [node["id"] for node in record["document"]["nodes"]] == ["plan", "draft", "polish"]
+    assert ended.code == 3 and all(each["ticked"] for each in record["changes"])
+    assert "?" in call("build", book, "Do it better.", "--template", "chapter", "--offline").out
+
+
 def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, server: FaultServer, call: Call) -> None:
     folder = project(both(endpoint(server)))
     before = document(call, folder, "chapter")
@@ -112,6 +123,9 @@ def test_a_model_builds_and_what_nobody_asked_for_is_not_taken(project: Make, se
     assert ended.code == 3, ended.err
     assert len(ended.told("build:round")) == calls(server) == 2
     assert not [each for each in server.log if "tool_choice" in (each["body"] or {})], "no tool is forced on the model"
+    first, second = ended.told("build:round")
+    assert NAMES_WISH in first["request"] and "<workflow>" in first["request"] and second["request"] == ""
+    assert [first["covered"], second["covered"]] == [[], []] and first["cost"] is None
     (record,) = ended.told("build:record")
     assert [(each["node"], each["ticked"]) for each in record["changes"]] == [
         ("draft", False),

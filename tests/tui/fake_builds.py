@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from flowcabal_tui.demo import templates
-from flowcabal_tui.domain.builds import REJECTED, BuildRow, BuildState
+from flowcabal_tui.domain.builds import REJECTED, BuildRow, BuildState, NearTemplate
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.project.builder.kept import plain
 from flowcabal_tui.project.builder.prices import BuildPrice
@@ -47,6 +47,7 @@ class FakeBuilds:
 
     build_records: dict[str, BuildRecord]
     price: BuildPrice | None = None
+    near: tuple[NearTemplate, ...] = ()
 
     @property
     def info(self) -> ProjectInfo:
@@ -60,6 +61,9 @@ class FakeBuilds:
 
     async def build_price(self, wish: str, workflow: str = "") -> BuildPrice | None:
         return self.price
+
+    async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
+        return self.near
 
     async def filled_form(self, wish: str, workflow: str = "") -> dict[str, Any]:
         return {"wish": wish, "steps": [{"does": "plan", "pause": True}, {"does": "write"}]}

@@ -13,6 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from flowcabal_tui.domain.builds import NearTemplate
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.project.builder.prices import BuildPrice
@@ -290,6 +291,23 @@ async def test_a_suggestion_that_comes_while_the_writer_is_elsewhere_is_announce
         await told(pilot, made, SuggestionMade("build-1", "finished", 3))
         assert "suggested workflow waits for you: V" in screen(pilot)
         assert "1 suggested workflow: V" in screen_of(pilot).query_one(StatusLine).words
+
+
+async def test_a_near_template_is_offered_and_taken_without_a_form(tmp_path):
+    made = FakeWorkbench()
+    made.near = (NearTemplate("chapter", "A [b]chapter[/b]", 2, 3),)
+    made.results[RequestBuild] = "build-1"
+    made.build_records["build-1"] = suggestion()
+    async with workspace(made, tmp_path, (80, 24)) as pilot:
+        await press(pilot, "2", "w", "B")
+        await typed(pilot, "Plan it, draft it, print it.")
+        await press(pilot, "enter")
+        assert isinstance(pilot.app.screen, ChooseScreen)
+        assert "A [b]chapter[/b]: 2 of 3 points" in screen(pilot)
+        await press(pilot, "down", "enter")
+        assert isinstance(pilot.app.screen, BuildReviewScreen)
+        asked = [each for each in made.sent if isinstance(each, RequestBuild)]
+        assert [(each.template, each.offline, each.form) for each in asked] == [("chapter", True, None)]
 
 
 async def test_without_a_model_the_form_is_filled_from_the_wish(tmp_path):

@@ -88,6 +88,9 @@ async def test_a_wish_becomes_a_workflow_by_keys(tmp_path, language, size):
         await press(pilot, "2", "w", "B")
         await typed(pilot, WISHES[language])
         await pilot.press("enter")
+        await shows(pilot, ChooseScreen)
+        assert len(rows(pilot)) > 1, "the form, and templates that do much of the wish"
+        await pilot.press("enter")
         await shows(pilot, FormScreen)
         await pilot.press("ctrl+s")
         await shows(pilot, BuildReviewScreen)

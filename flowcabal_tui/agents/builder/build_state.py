@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
 from flowcabal_tui.agents.builder.checks import CheckReport, Item
@@ -36,7 +37,11 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class BuildRound:
-    """One call of the model: its text, its tool calls, and its tokens (None: not reported)."""
+    """One call of the model: its text, its tool calls, and its tokens (None: not reported).
+
+    `request` is what was said to the model since the round before, besides the answers of tools; `covered` are the
+    points of the checklist that edits served after the round; `cost` is None where it is not known.
+    """
 
     number: int
     text: str
@@ -44,6 +49,9 @@ class BuildRound:
     input_tokens: int | None = None
     output_tokens: int | None = None
     failed: str = ""
+    request: str = ""
+    covered: tuple[str, ...] = ()
+    cost: Decimal | None = None
 
 
 @dataclass
@@ -72,6 +80,12 @@ class Build:
     def tokens(self) -> int:
         """All that the rounds took, failed ones too."""
         return sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in self.rounds)
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """The points of the checklist that an edit serves, by their ids."""
+        served = {edit.because for edit in self.copied.made}
+        return tuple(item.id for item in self.items if item.id in served)
 
     @property
     def is_checked(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Final, Protocol
 
 from flowcabal_tui.agents.builder.branches import Simulator
@@ -14,12 +15,14 @@ from flowcabal_tui.agents.builder.changes import changes_between
 from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn, Vocabulary
 from flowcabal_tui.agents.tool_calls import as_sent_back
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest
+from flowcabal_tui.domain.model_calls import Answer, Message, ModelRequest, Usage
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
 
 USUAL: Final = BuildLimits()
 Keep = Callable[[Build], Awaitable[None]]
+Priced = Callable[[Usage], Decimal | None]
+_PAID_BEFORE: Final = Usage(0, 0)
 PURPOSE: Final = "builder"
 _MOST_PROSE: Final = 2
 _MOST_EMPTY: Final = 3
@@ -29,6 +32,8 @@ _MOST_EQUAL: Final = 5
 _MOST_LOST: Final = 2
 _KEPT_ARGUMENTS: Final = 2_000
 ANSWER_TOKENS: Final = 8_000
+_KEPT_REQUEST: Final = 20_000
+"""Characters of what was said to the model that are kept of a round."""
 _LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
 _REMINDER: Final = "Use the tools: edit the copy, check it, finish; or ask_writer. Text alone changes nothing."
 
@@ -44,8 +49,17 @@ class AnsweringModel(Protocol):
 class ModelBuilder:
     """Builds with a model. `keep` is called after every round, so that a build survives the program."""
 
-    def __init__(self, model: AnsweringModel, simulate: Simulator, keep: Keep, limits: BuildLimits = USUAL) -> None:
-        self._model, self._simulate, self._keep, self._limits = model, simulate, keep, limits
+    def __init__(
+        self,
+        model: AnsweringModel,
+        simulate: Simulator,
+        keep: Keep,
+        limits: BuildLimits = USUAL,
+        priced: Priced = lambda _usage: None,
+    ) -> None:
+        """`priced` gives the cost of a call; None where it is not known."""
+        self._model, self._simulate, self._keep = model, simulate, keep
+        self._limits, self._priced = limits, priced
 
     async def build(self, build: Build, vocabulary: Vocabulary | None = None) -> Build:
         """Continues until the build is finished, asks a question or is stopped. A fault of the model never raises.
@@ -54,7 +68,7 @@ class ModelBuilder:
         """
         build.status, build.stopped = "building", ""
         does = vocabulary or BuildTools(build, self._simulate, self._limits)
-        rounds = _Rounds(build, self._model, does, self._limits)
+        rounds = _Rounds(build, self._model, does, self._limits, self._priced)
         while build.status == "building":
             await rounds.one()
             await self._keep(build)
@@ -67,9 +81,14 @@ class ModelBuilder:
 class _Rounds:
     """The rounds of one build, with all that bounds them."""
 
-    def __init__(self, build: Build, model: AnsweringModel, does: Vocabulary, limits: BuildLimits) -> None:
-        self._build, self._model, self._does, self._limits = build, model, does, limits
+    def __init__(
+        self, build: Build, model: AnsweringModel, does: Vocabulary, limits: BuildLimits, priced: Priced
+    ) -> None:
+        self._build, self._model, self._does, self._limits, self._priced = build, model, does, limits, priced
         self._messages: tuple[Message, ...] = does.beginning()
+        self._said: tuple[Message, ...] = ()
+        """The messages of the round before."""
+        self._asked = self._messages
         self._equal: Counter[tuple[str, str]] = Counter()
         self._counts: Counter[str] = Counter()
         """Answers in prose, empty ones, broken arguments in a row, lost and too long ones."""
@@ -83,8 +102,8 @@ class _Rounds:
         if build.tokens >= limits.tokens:
             build.stop(_("The limit of {n} tokens is reached.").format(n=limits.tokens))
             return
-        tools = self._does.tools
-        request = ModelRequest(self._messages, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools)
+        tools, self._asked = self._does.tools, self._messages
+        request = ModelRequest(self._asked, PURPOSE, max_tokens=ANSWER_TOKENS, temperature=0.2, tools=tools)
         try:
             answer = await self._model.answer(request)
         except BudgetExceeded as error:
@@ -95,8 +114,7 @@ class _Rounds:
             await self._answered(answer)
 
     def _failed(self, error: ModelError) -> None:
-        usage = error.usage
-        self._note("", (), usage.input_tokens if usage else None, usage.output_tokens if usage else None, error.title)
+        self._note("", (), error.usage or Usage(), error.title)
         if error.fault is ModelFault.CONTEXT_LENGTH:
             self._too_long(_("The build does not fit into the window of the model."))
         elif error.fault is ModelFault.EMPTY:
@@ -107,11 +125,11 @@ class _Rounds:
             self._build.stop(str(error))
 
     async def _answered(self, answer: Answer) -> None:
-        used = (0, 0) if answer.cached else (answer.usage.input_tokens, answer.usage.output_tokens)
+        used = _PAID_BEFORE if answer.cached else answer.usage
         if answer.text.strip():
             self._build.remarks = (*self._build.remarks, clean(answer.text.strip())[:_KEPT_ARGUMENTS])
         if answer.finish == "length":
-            self._note(answer.text, (), *used, _("The answer was cut off."))
+            self._note(answer.text, (), used, _("The answer was cut off."))
             counted = answer.usage.output_tokens
             cut = _("The answers of the model are cut off after {n} tokens.").format(n=counted)
             self._too_long(cut if counted else _("The answers of the model are cut off at their length limit."))
@@ -120,24 +138,24 @@ class _Rounds:
         else:
             await self._no_calls(answer, used)
 
-    async def _no_calls(self, answer: Answer, used: tuple[int | None, int | None]) -> None:
+    async def _no_calls(self, answer: Answer, used: Usage) -> None:
         turn = await self._does.after(answer.text, 0)
         if turn.settled:
-            self._note(answer.text, (), *used)
+            self._note(answer.text, (), used)
             self._messages = (*self._messages, Message("assistant", answer.text))
             self._follow(turn)
         elif answer.text.strip():
-            self._note(answer.text, (), *used)
+            self._note(answer.text, (), used)
             self._prose(answer)
         else:
-            self._note("", (), *used, _("The model gave no answer."))
+            self._note("", (), used, _("The model gave no answer."))
             self._nothing()
 
     def _follow(self, turn: Turn) -> None:
         if self._build.status == "building":
             self._messages = self._does.beginning() if turn.anew else (*self._messages, *turn.messages)
 
-    async def _calls(self, answer: Answer, used: tuple[int | None, int | None]) -> None:
+    async def _calls(self, answer: Answer, used: Usage) -> None:
         """Carries out the calls in their order; each gets its own answer."""
         calls = tuple(map(as_sent_back, answer.tool_calls))
         said = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
@@ -155,9 +173,10 @@ class _Rounds:
             uses.append(ToolUse(call.name, call.arguments[:_KEPT_ARGUMENTS], outcome.text, outcome.refused))
             asked += outcome.asked
         self._messages = (*self._messages, said, *results)
-        self._note(answer.text, uses, *used)
+        self._note(answer.text, uses, used)
         for each in asked:
-            self._build.rounds.append(replace(each, number=len(self._build.rounds) + 1))
+            price = self._priced(Usage(each.input_tokens, each.output_tokens))
+            self._build.rounds.append(replace(each, number=len(self._build.rounds) + 1, cost=price))
         if self._build.status == "building":
             self._follow(await self._does.after(answer.text, len(answer.tool_calls)))
         if self._build.status == "building" and self._counts["broken"] >= _MOST_BROKEN:
@@ -199,16 +218,21 @@ class _Rounds:
             self._build.stop(why)
         self._messages = self._does.beginning()
 
-    def _note(
-        self,
-        text: str,
-        calls: Sequence[ToolUse],
-        input_tokens: int | None = None,
-        output_tokens: int | None = None,
-        failed: str = "",
-    ) -> None:
-        number = len(self._build.rounds) + 1
-        made = BuildRound(number, clean(text)[:_KEPT_ARGUMENTS], tuple(calls), input_tokens, output_tokens, failed)
+    def _note(self, text: str, calls: Sequence[ToolUse], used: Usage, failed: str = "") -> None:
+        """Keeps the round: what was said to the model and not before, what came of it, and what that took."""
+        new = [each.content for each in self._asked if each.role == "user" and each not in self._said]
+        made = BuildRound(
+            len(self._build.rounds) + 1,
+            clean(text)[:_KEPT_ARGUMENTS],
+            tuple(calls),
+            used.input_tokens,
+            used.output_tokens,
+            failed,
+            clean("\n\n".join(new))[:_KEPT_REQUEST],
+            self._build.covered,
+            self._priced(used),
+        )
+        self._said = self._asked
         self._build.rounds.append(made)
 
 
@@ -218,5 +242,7 @@ def plain_round(made: BuildRound) -> Mapping[str, Any]:
         {"tool": use.name, "arguments": use.arguments, "answer": use.answer, "refused": use.refused}
         for use in made.calls
     ]
-    used = {"input_tokens": made.input_tokens, "output_tokens": made.output_tokens}
-    return {"round": made.number, "text": made.text, "calls": calls, **used, "failed": made.failed}
+    used: dict[str, Any] = {"input_tokens": made.input_tokens, "output_tokens": made.output_tokens}
+    used |= {"cost": None if made.cost is None else str(made.cost)}
+    said = {"round": made.number, "request": made.request, "text": made.text, "calls": calls}
+    return {**said, "covered": list(made.covered), **used, "failed": made.failed}

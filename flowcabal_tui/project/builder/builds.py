@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -13,21 +14,25 @@ from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import USUAL, AnsweringModel, ModelBuilder
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.form_builder import build_by_form
+from flowcabal_tui.agents.builder.form_builder import Built, build_by_form
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.suggestion import changes_of
+from flowcabal_tui.agents.builder.templates import nearest_templates, points_of
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.planner.structure import Search
+from flowcabal_tui.domain.builds import NearTemplate
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.model_calls import Endpoint, Usage
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
+from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import TokenEstimator
+from flowcabal_tui.project.build_words import near_words
 from flowcabal_tui.project.builder.decisions import BuildDecisions
 from flowcabal_tui.project.builder.kept import KeptBuilds, plain
 from flowcabal_tui.project.builder.prices import BuildPrice, price_of
@@ -38,6 +43,9 @@ from flowcabal_tui.project.workflows.library import free_id
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.builds import BuildProgress, BuildWords, RequestBuild, SuggestionMade
 from flowcabal_tui.store import Store
+
+MOST_NEAR: Final = 3
+"""Templates that are offered for a wish."""
 
 
 class Builds:
@@ -95,6 +103,17 @@ class Builds:
         form = form_of(clean(wish), await self._copy(workflow), self._language())
         filled: Json = form.model_dump(mode="json")
         return filled
+
+    async def nearest(self, wish: str, most: int | None = MOST_NEAR) -> tuple[NearTemplate, ...]:
+        """The templates that cover points of a wish, the nearest first."""
+        templates = await self._templates("")
+        points = points_of(clean(wish))
+        near = nearest_templates(points, templates, self._language())
+        return tuple(
+            NearTemplate(each.name, str(templates[each.name].get("name") or each.name), len(each.covers), len(points))
+            for each in near[:most]
+            if each.covers
+        )
 
     async def _copy(self, workflow: str) -> WorkingCopy:
         base = await self._kept.document(workflow) if workflow else None
@@ -236,10 +255,14 @@ class Builds:
             base = {**base, "id": record.document["id"], "version": 1}
         copied = WorkingCopy.of(base, known, language=record.language, name=str(record.document["id"]))
         form = form_of(wish, copied, record.language) if record.form is None else _form(record.form)
-        built = build_by_form(form, copied, record.language)
+        if record.base is None and form.steps:  # a form of steps makes its own beginning
+            copied = WorkingCopy.of(None, known, language=record.language, name=str(record.document["id"]))
+        as_it_is = record.template and form == Form(wish=wish) and await self._covers(record.template, wish)
+        built = Built(copied) if as_it_is else build_by_form(form, copied, record.language)
         copied = replace(built.copied, base=record.base)
         if built.question:
-            return replace(record, status="asks", questions=(built.question,), document=copied.document, offline=True)
+            asked = replace(record, status="asks", questions=(built.question,), document=copied.document, offline=True)
+            return replace(asked, notes=await self._near_note(record))
         report = await check(copied, built.items, SimulatedRuns(known, self._run_price))
         return replace(
             record,
@@ -250,11 +273,24 @@ class Builds:
             questions=(),
             items=tuple((each.id, each.what) for each in built.items),
             problems=tuple(each.message for each in report.problems),
-            notes=report.notes,
+            notes=(*report.notes, *await self._near_note(record)),
             marks={each.id: (each.because, each.ticked) for each in changes_of(copied, wish, by_form=True)},
         )
 
+    async def _near_note(self, record: BuildRecord) -> tuple[str, ...]:
+        """The templates that a new workflow could start from, where the writer was not shown them in a list."""
+        if record.base is not None or record.template or record.form is not None:
+            return ()
+        names = ", ".join(near_words(each) for each in await self.nearest(record.wish))
+        return (_("Near templates: {names}").format(names=names),) if names else ()
+
+    async def _covers(self, template: str, wish: str) -> bool:
+        """True where the template does something of the wish."""
+        return any(each.name == template.partition("@")[0] for each in await self.nearest(wish, None))
+
     async def _by_model(self, record: BuildRecord, copied: WorkingCopy, model: AnsweringModel) -> BuildRecord:
+        endpoint, _counter = self._priced()
+        record = replace(record, currency="" if endpoint is None else endpoint.currency)
         templates = await self._templates(str(record.base["id"]) if record.base else "")
         build = Build(record.wish, record.language, copied, templates, answers=record.answers, asks=record.asks)
         earlier = (record.rounds, record.tokens)
@@ -262,16 +298,19 @@ class Builds:
         async def keep(build: Build) -> None:
             await self._note(with_build(record, build, *earlier))
 
+        def priced(usage: Usage) -> Decimal | None:
+            return None if endpoint is None else cost(endpoint, usage)
+
         simulate, builder = SimulatedRuns(copied.known, self._run_price), self._builder()
         if record.tools == "ours":
-            await builder(model, simulate, keep).build(build)
+            await builder(model, simulate, keep, priced=priced).build(build)
             return with_build(record, build, *earlier)
         try:
             planner = VelvetFlowPlanner(build, model, simulate, self._search(copied.known))
         except DialectError as error:
             build.stop(str(error))
         else:
-            await builder(model, simulate, keep, LIMITS).build(build, planner)
+            await builder(model, simulate, keep, LIMITS, priced).build(build, planner)
         return with_build(record, build, *earlier)
 
 

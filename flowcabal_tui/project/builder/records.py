@@ -42,6 +42,8 @@ class BuildRecord:
     """Of each change: the point of the checklist that it serves, and whether the Builder proposes to take it."""
     rounds: tuple[Mapping[str, Any], ...] = ()
     tokens: int = 0
+    currency: str = ""
+    """Of the costs of the rounds."""
     decided: str = ""
     reason: str = ""
     form: Json | None = None

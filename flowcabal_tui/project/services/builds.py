@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from flowcabal_tui.domain.builds import BuildRow
+from flowcabal_tui.domain.builds import BuildRow, NearTemplate
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.protocol.builds import (
@@ -44,6 +44,10 @@ class BuildService:
     async def build_price(self, wish: str, workflow: str = "", tools: BuildWords = "ours") -> BuildPrice | None:
         """The price of a build by the agents' model; None without one, when a build costs nothing."""
         return await self._parts.builder.builds.price(wish, workflow, tools)
+
+    async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
+        """The templates that cover points of a wish, the nearest first: what a new workflow can start from."""
+        return await self._parts.builder.builds.nearest(wish)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:
         """The form as the vocabulary fills it from a wish, as JSON. Raises UnknownName."""

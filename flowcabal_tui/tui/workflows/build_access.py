@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
-from flowcabal_tui.domain.builds import BuildRow
+from flowcabal_tui.domain.builds import BuildRow, NearTemplate
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.build_words import price_words
@@ -47,6 +47,10 @@ class BuildAccess:
     async def price(self, wish: str, workflow: str) -> BuildPrice | None:
         """The price of a build by a model; None if there is no model."""
         return await self._workbench.builds.build_price(wish, workflow)
+
+    async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
+        """The templates that cover points of a wish, the nearest first."""
+        return await self._workbench.builds.near_templates(wish)
 
     async def filled_form(self, wish: str, workflow: str) -> Mapping[str, Any]:
         """The form as the vocabulary fills it."""

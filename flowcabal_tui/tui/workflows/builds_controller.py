@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
     from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
+
+
+_TEMPLATE: Final = "template:"
 
 
 class BuildController:
@@ -94,19 +97,32 @@ class BuildController:
         wish = ((await self._ask(PromptLine(title))) or "").strip()
         if not wish:
             return
-        price = await self._access.price(wish, workflow)
-        how: str | None = "form"
-        if price is not None:
-            ways = (
-                ("model", _("the agents' model: {price}").format(price=price_words(price))),
-                ("form", _("a form that you fill in: costs nothing")),
-            )
-            how = await self._ask(ChooseScreen(_("How shall it be built?"), ways))
+        how = await self._asked_way(wish, workflow)
         if how == "form":
             await self._by_form(wish, workflow)
         elif how == "model":
             self._opens_next = True
             await self._access.do(RequestBuild(wish, workflow))
+        elif how is not None:
+            template = how.removeprefix(_TEMPLATE)
+            await self.review(await self._access.do(RequestBuild(wish, offline=True, template=template)))
+
+    async def _asked_way(self, wish: str, workflow: str) -> str | None:
+        """By the model, by the form, or from a template that does much of the wish; the form where that is all."""
+        price = await self._access.price(wish, workflow)
+        form = ("form", _("a form that you fill in: costs nothing"))
+        model = () if price is None else (("model", _("the agents' model: {price}").format(price=price_words(price))),)
+        near = () if workflow else await self._access.near_templates(wish)
+        covers = _("start from {title}: {n} of {all} points of your wish; costs nothing")
+        found = [
+            (f"{_TEMPLATE}{each.name}", covers.format(title=each.title, n=each.covered, all=each.points))
+            for each in near
+        ]
+        ways = (*model, form, *found)
+        if len(ways) == 1:
+            return form[0]
+        chosen: str | None = await self._ask(ChooseScreen(_("How shall it be built?"), ways))
+        return chosen
 
     async def _by_form(self, wish: str, workflow: str) -> None:
         from flowcabal_tui.tui.workflows.build_form import asked_form  # the Builder is imported with it
