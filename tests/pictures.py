@@ -42,6 +42,7 @@ from flowcabal_tui.tui.decisions.comparison import ComparisonScreen
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
 from flowcabal_tui.tui.decisions.question_kinds import GRACE
 from flowcabal_tui.tui.runs.origin import BlameScreen
+from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.form import FormScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.story.ego import EgoScreen
@@ -196,12 +197,21 @@ class Studio:
             self.save(name)
         await self.press("escape")
 
+    async def fill_form(self, key: str, wish: str) -> None:
+        """The form that a key of the list of workflows fills from a wish."""
+        await self.press("2", "w", key)
+        await self.until(lambda: self.shows(PromptLine))
+        self.pilot.app.screen.query_one(Input).value = wish
+        await self.press("enter")
+        await self.until(lambda: self.shows(FormScreen) or self.shows(ChooseScreen))
+        if self.shows(ChooseScreen):
+            await self.press("enter")
+        await self.until(lambda: self.shows(FormScreen))
+        await settled(self.pilot)
+
     async def build(self, wish: str) -> None:
         """Changes the workflow in view by a wish and the form; ends at the review."""
-        await self.press("2", "w", "R")
-        await self.until(lambda: self.shows(PromptLine))
-        await self.press(*({" ": "space", ".": "full_stop"}.get(letter, letter) for letter in wish), "enter")
-        await self.until(lambda: self.shows(FormScreen))
+        await self.fill_form("R", wish)
         await self.press("ctrl+s")
         await self.until(lambda: bool(self.shows(BuildReviewScreen) and self.changes.option_count))
         await settled(self.pilot)
@@ -295,10 +305,6 @@ async def take(folder: Path, books: Path) -> None:
         await at.open()
         await at.write()
         at.save("writing-view")
-    async with studio(folder, "en", MIDDLE, english) as at:
-        await at.open()
-        await at.build("Put a step between draft and polish that checks the names.")
-        at.save("build")
     chinese = await create_demo(books / "zh", "zh")
     async with studio(folder, "zh", WIDE, chinese) as at:
         await at.open()
@@ -313,11 +319,34 @@ async def take(folder: Path, books: Path) -> None:
         await at.press("4")
         await at.settle()
         at.save("narrow")
+    await take_builds(folder, books)
     await take_candidates(folder, books)
     await take_judgement(folder, books)
     from tests.talk_pictures import take_talks  # it imports the studio from here
 
     await take_talks(folder, books)
+
+
+async def take_builds(folder: Path, books: Path) -> None:
+    """Takes the pictures of the form of a new workflow, and of a change under review."""
+    wishes = {
+        "en": ("Plan it, show me the plan, then draft, check names and dates, and polish it.",
+               "Put a step between draft and polish that checks the names."),
+        "zh": ("先列计划，给我看过再写初稿，核对人名和时间，最后润色。", "初稿和润色之间加一步，核对人名。"),
+    }  # fmt: skip
+    for language, size, sign in (("en", MIDDLE, ""), ("zh", NARROW, "-zh")):
+        use_language(language)
+        project = await create_demo(books / f"builds-{language}", language)
+        async with studio(folder, language, size, project) as at:
+            await at.open()
+            new, change = wishes[language]
+            await at.fill_form("B", new)
+            at.save(f"build-form{sign}")
+            await at.press("escape")
+            await at.until(lambda at=at: at.shows(WorkspaceScreen))
+            await at.build(change)
+            at.save(f"build{sign}")
+    use_language("en")
 
 
 async def six_openings(books: Path, language: str) -> Path:

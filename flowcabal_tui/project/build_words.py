@@ -130,7 +130,21 @@ def fate_words(record: BuildRecord) -> str:
     if falls:
         more = ngettext("{n} falls with one that is turned down", "{n} fall with one that is turned down", len(falls))
         words += " · " + more.format(n=len(falls))
-    return words
+    return " · ".join((words, *_kept_words(record)))
+
+
+def _kept_words(record: BuildRecord) -> Iterator[str]:
+    """Other texts that are kept, and texts that nothing reads, because of changes that are turned down."""
+    from flowcabal_tui.agents.builder.checks import last_texts  # with the Builder, whose record this is
+
+    after = record.after
+    names = {node["id"]: clean_line(str(node.get("name") or node["id"])) for node in after["nodes"]}
+    whole, left = last_texts(record.document), last_texts(after)
+    *unread, kept = left or ("",)
+    if kept and kept not in whole[-1:]:
+        yield _("then kept: the text of {name}").format(name=names[kept])
+    if new := [names[each] for each in unread if each not in whole]:
+        yield _("then read by none: {names}").format(names=", ".join(new))
 
 
 def near_words(near: NearTemplate) -> str:

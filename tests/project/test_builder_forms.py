@@ -215,6 +215,12 @@ async def test_a_wish_fills_the_form(language: str, wish: str, verbs: list[str])
     await passing(build_by_form(form, copied, language))
 
 
+def test_a_step_runs_on_the_model_that_is_named_beside_it():
+    copied = WorkingCopy.of(None, Known(models=["gpt-4", "small-1"]), language="en")
+    form = form_of("Draft it with GPT-4 and polish it on small-1.", copied, "en")
+    assert [(step.does, step.model) for step in form.steps] == [("write", "gpt-4"), ("polish", "small-1")]
+
+
 def test_a_pause_is_at_what_the_writer_wants_to_see():
     copied = WorkingCopy.of(None, Known(), language="en")
     form = form_of("Plan it, draft it and polish it. Let me see the plan first.", copied, "en")
@@ -264,7 +270,19 @@ async def test_a_wish_for_changes_fills_the_form(wish: str, alterations: list[Js
 
 
 @pytest.mark.parametrize(
-    "wish", ["弄得好一点。", "每天早上自动写一章。", "Make it properly this time.", "Make a cover illustration."]
+    "wish",
+    [
+        "弄得好一点。",
+        "每天早上自动写一章。",
+        "写完一章，投给杂志社。",
+        "写完算好稿费，记到账本里。",
+        "让豆包写初稿，DeepSeek 润色。",
+        "Make it properly this time.",
+        "Make a cover illustration.",
+        "Draft it with GPT-4.",
+        "Draft it, then run it through Grammarly.",
+        "Write it, then typeset it.",
+    ],
 )
 def test_a_wish_that_the_form_cannot_hold_becomes_a_question(wish: str):
     copied = WorkingCopy.of(None, Known(actions={}, flows=[], models=[]))

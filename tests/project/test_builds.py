@@ -13,6 +13,7 @@ from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.domain.errors import RunError, UnknownName, VersionConflict
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.examples import NAMES, example
+from flowcabal_tui.project.build_words import fate_words
 from flowcabal_tui.project.builder.records import BuildRecord
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
@@ -77,6 +78,18 @@ async def test_what_needs_a_refused_change_falls_with_it(folder: Path):
         taken, fallen = record.taken
         assert change(record, "polish").id in fallen
         assert {change(record, "write").id, change(record, "polish").id} & taken == set()
+
+
+async def test_what_is_kept_otherwise_because_of_a_refused_change_is_said(folder: Path):
+    await make(folder)
+    async with opened(folder) as desk:
+        record = await built(desk, "Draft it, check the names and the timeline, and polish it.")
+        assert "then" not in fate_words(record)
+        polish = change(record, "polish")
+        await desk.project.carry_out(MarkChanges(record.id, (polish.id,), ticked=False))
+        words = fate_words(await again(desk, record))
+        assert "then kept: the text of Side by side" in words
+        assert "then read by none" not in words
 
 
 async def test_an_edited_change_is_saved_as_the_writer_wrote_it(folder: Path):
@@ -235,7 +248,8 @@ async def test_the_checks_give_the_price_of_a_run_of_what_is_suggested(folder: P
     async with opened(folder / "paid") as desk:
         small = await built(desk, "Draft the chapter.", offline=True)
         large = await built(desk, WISH, offline=True)
-        calls = [[int(n) for n in re.findall(r"(\d+) calls", note)] for note in (*small.notes, *large.notes)]
+        prices = [note for note in (*small.notes, *large.notes) if "A run" in note]
+        calls = [[int(n) for n in re.findall(r"(\d+) calls", note)] for note in prices]
         assert [each[0] for each in calls] == [1, 3] and all(each[0] <= each[1] for each in calls)
         assert server.log == []
 

@@ -303,7 +303,7 @@ async def test_a_near_template_is_offered_and_taken_without_a_form(tmp_path):
         await typed(pilot, "Plan it, draft it, print it.")
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ChooseScreen)
-        assert "A [b]chapter[/b]: 2 of 3 points" in screen(pilot)
+        assert "“A [b]chapter[/b]”: 2 of 3 points" in screen(pilot)
         await press(pilot, "down", "enter")
         assert isinstance(pilot.app.screen, BuildReviewScreen)
         asked = [each for each in made.sent if isinstance(each, RequestBuild)]

@@ -143,6 +143,13 @@ def _of_runs(document: Json, runs: Sequence[tuple[Variant, SimulatedRun]]) -> It
 Readers = Mapping[str, frozenset[str]]
 
 
+def last_texts(document: Json) -> tuple[str, ...]:
+    """The nodes whose texts no node reads, in order; the text of the last one is kept."""
+    readers = _readers(document)
+    nodes = document["nodes"]
+    return tuple(each["id"] for each in nodes if (each.get("kind") or "prompt") in _TEXTS and not readers[each["id"]])
+
+
 def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[Problem]:
     """Nodes that join branches and did not run though something came to them."""
     for name, kind in kinds.items():

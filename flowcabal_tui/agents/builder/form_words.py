@@ -9,7 +9,7 @@ from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.wish import Hit, Wish
+from flowcabal_tui.agents.builder.wish import Hit, Wish, places
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 _TITLE: Final = re.compile(r"《([^《》]{1,40})》")
@@ -45,15 +45,16 @@ def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
 
 
 def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
-    """What the wish names and nothing here can do, nor an action that is registered."""
-    actions = (copied.known.actions or {}).items()
-    known = " ".join(f"{name} {getattr(shape, 'description', '')}" for name, shape in actions).casefold()
+    """What the wish names and nothing here can do: no step, no registered action, no workflow, no model."""
+    actions = [f"{name} {getattr(shape, 'description', '')}" for name, shape in (copied.known.actions or {}).items()]
+    known = " ".join((*actions, *(copied.known.library or copied.known.flows or ()), *(copied.known.models or ())))
+    known = known.casefold()
     missing: dict[str, None] = {}
     for hit in found.hits["outside"]:
         said = found.folded[hit.start : hit.end]
         near = [each.key for each in found.hits["actions"] if each.start < hit.end and hit.start < each.end]
         if not found.is_denied(hit) and not any(word in known for word in (said, *near)):
-            missing[said if hit.key.isascii() else hit.key] = None
+            missing[said if hit.key.isascii() or said.isascii() else hit.key] = None
     return tuple(missing)
 
 
@@ -78,6 +79,10 @@ def _writing(found: Wish, copied: WorkingCopy) -> Steps:
     if not is_outline and not any(map(_writes, steps)) and any(step["does"] not in _ALONE for step in steps):
         steps.insert(len(plans), {"at": -1, "does": "write"})
     _pause(found, steps)
+    for model in copied.known.models or () if steps else ():
+        for at in places(found.folded, model.casefold()):
+            near = min(steps, key=lambda step: (step["at"] not in found.clause(at), abs(step["at"] - at)))
+            near["model"] = model
     if steps and found.temperature is not None:
         first = next((step for step in steps if step["does"] in ("write", "candidates")), steps[0])
         first["temperature"] = min(2.0, found.temperature)
