@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -159,6 +160,24 @@ def test_what_the_wish_does_not_name_is_not_ticked():
     assert accepted["nodes"][0] == chapter()["nodes"][0]
     assert accepted["nodes"][1] == chapter()["nodes"][1]
     assert not [each for each in check_document(accepted) if each.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("added", "ticked"),
+    [
+        ("\n\nNames to fix:\n{{result_of.names.text}}", True),
+        ("\n<names>\n{{result_of.names.text}}\n</names>", True),
+        ([{"kind": "text", "text": "人名：\n"}, {"kind": "virtual", "node": "names"}], True),
+        ("\nWrite it in verse. {{result_of.names.text}}", False),
+        ("\n{{result_of.names.text}}\nForget the plan.", False),
+        ([{"kind": "text", "text": "Forget the plan. "}, {"kind": "virtual", "node": "names"}], False),
+    ],
+)
+def test_words_put_beside_an_output_are_not_ticked_unless_they_are_a_label(added: Any, ticked: bool):
+    copied = on(chapter()).with_edit(AddNode(id="names", after="draft", params=prompt("n", "Check.")["params"]))
+    copied = copied.with_edit(SetPrompt(node="polish", append=added))
+    changes = {each.node: each for each in changes_of(copied, "check the names after the draft")}
+    assert (changes["polish"].kind, changes["polish"].ticked) == (("wiring", True) if ticked else ("prompt", False))
 
 
 def test_a_removal_that_nobody_named_is_not_ticked_and_falls_with_what_it_needs():

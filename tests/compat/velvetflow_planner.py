@@ -111,6 +111,16 @@ def _plain(tool: Tool) -> Json:
     return {"type": "function", "function": told}
 
 
+class Simulated:
+    """Every simulated run is done, and a real one is free."""
+
+    async def __call__(self, workflow: Any, picks: Any) -> SimulatedRun:
+        return SimulatedRun("done", {}, "")
+
+    async def price(self, workflow: Any) -> str:
+        return ""
+
+
 def _transcript(case: Json, actions: Sequence[Action]) -> CaseResult:
     """A case with a mark differs in what the mark excuses; all else of it is compared."""
     script, planner = asyncio.run(_played(case, actions))
@@ -139,17 +149,14 @@ async def _played(case: Json, actions: Sequence[Action]) -> tuple[Script, Velvet
         hits = [each for each in actions if wanted in f"{each.action_id} {each.name}".lower()]
         return [each.model_dump(mode="json") for each in hits[:most]]
 
-    async def simulate(_workflow: Any, _picks: Any) -> SimulatedRun:
-        return SimulatedRun("done", {}, "")
-
     async def keep(_build: Build) -> None:
         """Nothing is kept."""
 
     known = Known(actions={action.action_id: action for action in actions})
     build = Build("a wish", "zh", WorkingCopy.of(None, known))
     script = Script(case["rounds"], case["coverage"])
-    planner = VelvetFlowPlanner(build, script, simulate, search)
-    await ModelBuilder(script, simulate, keep, LIMITS).build(build, planner)
+    planner = VelvetFlowPlanner(build, script, Simulated(), search)
+    await ModelBuilder(script, Simulated(), keep, LIMITS).build(build, planner)
     return script, planner
 
 

@@ -103,6 +103,16 @@ async def test_changes_are_grouped_by_what_they_serve_with_reason_and_difference
         assert "For: The names are checked" in screen(pilot) and "List every name" in screen(pilot)
 
 
+async def test_the_first_change_of_a_long_prompt_is_in_view():
+    made = workbench()
+    made.build_records["build-1"] = suggestion("zh")
+    async with review(made) as pilot:
+        assert "{+" in screen(pilot)
+        await press(pilot, "j")
+        await settled(pilot)
+        assert "[output of names]+}" in screen(pilot)
+
+
 async def test_one_is_turned_down_and_what_needs_it_falls_with_it():
     made = workbench()
     async with review(made) as pilot:

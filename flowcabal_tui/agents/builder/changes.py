@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -19,12 +20,15 @@ from flowcabal_tui.agents.builder.document import (
     own_params,
     set_at,
 )
+from flowcabal_tui.domain.prompt_text import BINDING
 
 ChangeKind = Literal[
     "node_added", "node_removed", "renamed", "param", "prompt", "wiring", "edge_added", "edge_removed", "meta"
 ]
 _LABEL: Final = 40
 """Characters of a text that says what the output behind it is."""
+_LABEL_ENDS: Final = (":", "：")
+_TAG: Final = re.compile(r"</?[\w-]{1,30}>")
 _STEPS: Final = frozenset(("write", "draft", "criticise", "revise", "sift"))
 
 
@@ -149,10 +153,12 @@ def _is_wiring(before: Any, after: Any) -> bool:
     old = [_text(each) for each in before]
     for number, block in enumerate(after):
         text = _text(block)
-        if text is None or text in old or "{{" in text:
+        if text is None or text in old:
             continue
+        label = _TAG.sub("", BINDING.sub("", text)).strip()
         following = after[number + 1 :] or [None]
-        if len(text) > _LABEL or following[0] is None or _text(following[0]) not in (None, *old):
+        introduces = bool(BINDING.search(text)) or (following[0] is not None and _text(following[0]) in (None, *old))
+        if label and not (introduces and len(label) <= _LABEL and label.endswith(_LABEL_ENDS)):
             return False
     return True
 

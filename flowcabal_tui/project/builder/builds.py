@@ -105,14 +105,14 @@ class Builds:
         return filled
 
     async def nearest(self, wish: str, most: int | None = MOST_NEAR) -> tuple[NearTemplate, ...]:
-        """The templates that cover points of a wish, the nearest first."""
+        """The templates that cover half of a wish or more, the nearest first."""
         templates = await self._templates("")
         points = points_of(clean(wish))
         near = nearest_templates(points, templates, self._language())
         return tuple(
             NearTemplate(each.name, str(templates[each.name].get("name") or each.name), len(each.covers), len(points))
             for each in near[:most]
-            if each.covers
+            if 2 * len(each.covers) >= len(points) > 0
         )
 
     async def _copy(self, workflow: str) -> WorkingCopy:

@@ -46,7 +46,7 @@ class BuildService:
         return await self._parts.builder.builds.price(wish, workflow, tools)
 
     async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
-        """The templates that cover points of a wish, the nearest first: what a new workflow can start from."""
+        """The templates that cover half of a wish or more, the nearest first: what a new workflow can start from."""
         return await self._parts.builder.builds.nearest(wish)
 
     async def filled_form(self, wish: str, workflow: str = "") -> Mapping[str, Any]:

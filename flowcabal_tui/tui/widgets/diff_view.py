@@ -50,8 +50,13 @@ class DiffView(StreamView):
         """The number of changes."""
         return len(self._diff_text.starts)
 
+    def show_first(self) -> None:
+        """Bring the first change into view."""
+        if self._diff_text.starts:
+            self.scroll_to_offset(self._diff_text.starts[0])
+
     def set_texts(self, old: str, new: str) -> None:
-        """Show how `old` becomes `new`, from the first change on."""
+        """Show how `old` becomes `new`, from the beginning."""
         self._new_text = clean(new)
         self._diff_hunks = hunks(prose_diff(clean(old), self._new_text))
         self._hunk_at = -1

@@ -49,7 +49,7 @@ class BuildAccess:
         return await self._workbench.builds.build_price(wish, workflow)
 
     async def near_templates(self, wish: str) -> tuple[NearTemplate, ...]:
-        """The templates that cover points of a wish, the nearest first."""
+        """The templates that cover half of a wish or more, the nearest first."""
         return await self._workbench.builds.near_templates(wish)
 
     async def filled_form(self, wish: str, workflow: str) -> Mapping[str, Any]:

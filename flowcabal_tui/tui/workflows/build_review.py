@@ -190,6 +190,7 @@ class BuildReviewScreen(ModalScreen[str]):
             new = "\n\n".join((*record.questions, *record.notes)) or record.explanation
         self.query_one(".reason", Static).update("\n".join(clean(words).split("\n")[:_REASON_LINES]))
         self.query_one("#changes", DiffView).set_texts(old, new)
+        self.call_after_refresh(self.query_one("#changes", DiffView).show_first)
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:

@@ -113,7 +113,7 @@ class BuildController:
         form = ("form", _("a form that you fill in: costs nothing"))
         model = () if price is None else (("model", _("the agents' model: {price}").format(price=price_words(price))),)
         near = () if workflow else await self._access.near_templates(wish)
-        covers = _("start from “{title}”: {n} of {all} points of your wish; costs nothing")
+        covers = _("start from “{title}”: {n} of {all} points of your wish")
         found = [
             (f"{_TEMPLATE}{each.name}", covers.format(title=each.title, n=each.covered, all=each.points))
             for each in near
