@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.workflows import DeleteWorkflow, SaveWorkflow
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, endpoint, make, opened
+from tests.project.desk import change as change_settings
 
 WISH = "Plan it, show me the plan, then draft and polish it."
 NAMES_WISH = "Put a step between draft and polish that checks the names."
@@ -163,6 +165,22 @@ async def test_a_reason_goes_back_to_the_model_and_refused_changes_stay_refused(
         assert len(record.rounds) == 2
         with pytest.raises(RunError):
             await desk.project.carry_out(ReviseBuild(record.id, " "))
+
+
+async def test_the_cap_of_the_project_ends_a_build_and_the_copy_is_kept(folder: Path, server: FaultServer):
+    await make(folder, both(endpoint(server, price_in=1, price_out=10)))
+    add = {"name": "add_node", "arguments": {"id": "names", "after": "draft", "params": {"prompt": "Check names."}}}
+    server.push({"tool_calls": [add], "times": -1})
+    change_settings(folder, "budget", max_cost=Decimal("0.05"))
+    async with opened(folder) as desk:
+        before = await now(desk, "chapter")
+        record = await built(desk, NAMES_WISH, "chapter", offline=False)
+        assert record.status == "stopped" and "[budget]" in record.stopped
+        assert [each.node for each in record.changes] == ["names"]
+        assert 0 < len(record.rounds) < 20 and all(Decimal(each["cost"]) > 0 for each in record.rounds)
+        assert await now(desk, "chapter") == before
+        kept = await again(desk, record)
+        assert kept.document == record.document and kept.currency == "USD"
 
 
 async def test_a_build_stops_at_once_and_goes_on(folder: Path, server: FaultServer):
