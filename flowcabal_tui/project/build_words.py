@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from flowcabal_tui.domain.builds import BuildState, NearTemplate
+from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import money
@@ -145,11 +145,6 @@ def _kept_words(record: BuildRecord) -> Iterator[str]:
         yield _("then kept: the text of {name}").format(name=names[kept])
     if new := [names[each] for each in unread if each not in whole]:
         yield _("then read by none: {names}").format(names=", ".join(new))
-
-
-def near_words(near: NearTemplate) -> str:
-    """A template with the part of a wish that it covers."""
-    return _("{name} ({n} of {all} points)").format(name=near.name, n=near.covered, all=near.points)
 
 
 def price_words(price: BuildPrice) -> str:

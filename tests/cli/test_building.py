@@ -77,6 +77,22 @@ def test_an_update_is_one_version_and_is_taken_back(book: Path, call: Call) -> N
     assert call("decide", book, "build-1", "undo").code == 1
 
 
+def test_a_suggestion_is_accepted_by_ids_and_what_needs_another_change_is_left_out(book: Path, call: Call) -> None:
+    before = document(call, book, "chapter")
+    ended = call("update", book, "chapter", NAMES_WISH, "--json")
+    (record,) = ended.told("build:record")
+    ids = {each["node"]: each["id"] for each in record["changes"]}
+    needy = next(each for each in record["changes"] if each["node"] == "polish")
+    assert needy["needs"] == [next(number for node, number in ids.items() if node != "polish")]
+    assert call("decide", book, "build-1", f"approve:{needy['id']}").code == 1, "alone it cannot be"
+    assert call("decide", book, "build-1", "approve:c99").code == 2
+    assert document(call, book, "chapter") == before
+    assert call("decide", book, "build-1", f"approve:{needy['needs'][0]}").code == 0
+    after = document(call, book, "chapter")
+    assert [node for node in after["nodes"] if node["id"] in ("plan", "draft", "polish")] == before["nodes"]
+    assert len(after["nodes"]) == len(before["nodes"]) + 1
+
+
 def test_a_rejected_suggestion_changes_nothing(book: Path, call: Call) -> None:
     before = document(call, book, "chapter")
     call("update", book, "chapter", NAMES_WISH)

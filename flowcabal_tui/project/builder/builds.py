@@ -32,7 +32,6 @@ from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.tokens import TokenEstimator
-from flowcabal_tui.project.build_words import near_words
 from flowcabal_tui.project.builder.decisions import BuildDecisions
 from flowcabal_tui.project.builder.kept import KeptBuilds, plain
 from flowcabal_tui.project.builder.prices import BuildPrice, price_of
@@ -281,7 +280,9 @@ class Builds:
         """The templates that a new workflow could start from, where the writer was not shown them in a list."""
         if record.base is not None or record.template or record.form is not None:
             return ()
-        names = ", ".join(near_words(each) for each in await self.nearest(record.wish))
+        words = _("{name} ({n} of {all} points)")
+        near = await self.nearest(record.wish)
+        names = ", ".join(words.format(name=each.name, n=each.covered, all=each.points) for each in near)
         return (_("Near templates: {names}").format(names=names),) if names else ()
 
     async def _covers(self, template: str, wish: str) -> bool:
