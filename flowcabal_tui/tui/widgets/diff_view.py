@@ -52,8 +52,7 @@ class DiffView(StreamView):
 
     def show_first(self) -> None:
         """Bring the first change into view."""
-        if self._diff_text.starts:
-            self.scroll_to_offset(self._diff_text.starts[0])
+        self.scroll_to_offset([*self._diff_text.starts, 0][0])
 
     def set_texts(self, old: str, new: str) -> None:
         """Show how `old` becomes `new`, from the beginning."""
@@ -88,10 +87,9 @@ class DiffView(StreamView):
     def action_fold(self) -> None:
         """Hides or shows unchanged text."""
         self._is_folded = not self._is_folded
-        at = self._hunk_at
         self._write()
-        if at >= 0:
-            self._go_to_hunk(at)
+        if self._hunk_at >= 0:
+            self._go_to_hunk(self._hunk_at)
 
     def action_copy(self) -> None:
         """Ask for a copy of the new text, without marks."""
