@@ -1,4 +1,4 @@
-"""Runs measurements and prints their tables: `python -m tests.bench [NAME ...]`; without a name all of them.
+"""Runs measurements, of which it prints each figure at once: `python -m tests.bench [NAME ...]`; without a name all.
 
 What they need from outside is named by environment variables; what is absent is skipped and said:
 FLOWCABAL_BENCH_NOVEL (folder or file of a Chinese novel of 81 chapters or more), FLOWCABAL_OPENVIKING_SERVER,
@@ -13,7 +13,7 @@ import argparse
 import importlib
 import sys
 
-from tests.bench.report import Missing, table
+from tests.bench.report import Missing, line
 
 NAMES = (
     "chapter81",
@@ -54,13 +54,13 @@ def main() -> int:
         parser.error(f"no measurement is named {', '.join(sorted(unknown))}")
     missed = False
     for name in names:
+        print(name, flush=True)
         try:
-            figures = list(importlib.import_module(f"tests.bench.{name.replace('-', '_')}").measure())
+            for figure in importlib.import_module(f"tests.bench.{name.replace('-', '_')}").measure():
+                print(line(figure), flush=True)
+                missed = missed or figure.met is False
         except Missing as missing:
-            print(f"{name}\n  skipped: {missing}", flush=True)
-            continue
-        print(table(name, figures), flush=True)
-        missed = missed or any(figure.met is False for figure in figures)
+            print(f"  skipped: {missing}", flush=True)
     return int(missed)
 
 

@@ -46,10 +46,7 @@ def percentile(values: Iterable[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
-def table(name: str, figures: Iterable[Figure]) -> str:
-    """The figures of one measurement, aligned."""
-    lines = [name]
-    for figure in figures:
-        verdict = {True: "reached", False: "MISSED", None: ""}[figure.met]
-        lines.append(f"  {figure.what:<58} {figure.value:>22}  {figure.target:<14} {verdict}".rstrip())
-    return "\n".join(lines)
+def line(figure: Figure) -> str:
+    """The figure in columns that all measurements share."""
+    verdict = {True: "reached", False: "MISSED", None: ""}[figure.met]
+    return f"  {figure.what:<58} {figure.value:>22}  {figure.target:<14} {verdict}".rstrip()

@@ -37,6 +37,8 @@ from flowcabal_tui.store import Store
 COUNTED_AS: Final = "qwen"
 """The vocabulary by which the benchmark counts tokens."""
 Only = Literal["lexical", "structural", "vectors"]
+_WRITTEN: Final = "bench-written"
+"""The chapters are in the book; an interrupted import goes on with their index."""
 _READY: Final = "bench-ready"
 _NODE: Final = Node(id=NodeId("bench"))
 _WORKFLOW: Final = Workflow(id="bench", nodes=(_NODE,))
@@ -112,19 +114,26 @@ async def imported(novel: Path, language: str, chapters: int = 0, *, fresh: bool
     if (folder / _READY).exists() and not fresh:
         await _upgrade(folder, language)
         return book
-    shutil.rmtree(folder, ignore_errors=True)
-    await create_project(folder, name=name, language=language)
-    with TemporaryDirectory() as joined:
-        for number, file in enumerate((*fillers, *own), start=1):
-            shutil.copyfile(file, Path(joined) / f"{number:05}.txt")
-        project = await Project.open(folder, knowledge=False)
-        try:
-            await project.carry_out(ImportManuscript(joined))
-            await project.memory.settled()
-        finally:
-            await project.close()
+    if fresh or not (folder / _WRITTEN).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        await create_project(folder, name=name, language=language)
+    project = await Project.open(folder, knowledge=False)
+    try:
+        if not (folder / _WRITTEN).exists():
+            await _write(project, (*fillers, *own))
+            (folder / _WRITTEN).touch()
+        await project.memory.settled()
+    finally:
+        await project.close()
     (folder / _READY).touch()
     return book
+
+
+async def _write(project: Project, files: Sequence[Path]) -> None:
+    with TemporaryDirectory() as joined:
+        for number, file in enumerate(files, start=1):
+            shutil.copyfile(file, Path(joined) / f"{number:05}.txt")
+        await project.carry_out(ImportManuscript(joined))
 
 
 async def _upgrade(folder: Path, language: str) -> None:

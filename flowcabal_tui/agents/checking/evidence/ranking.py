@@ -113,8 +113,7 @@ class Sentence(NamedTuple):
     """The values of the statement beside those of the sentence, by rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(NamedTuple):
     """A sentence of a shortlisted passage; `beside` are words of its neighbours, `near` who the passage names."""
 
     passage: NamedPassage
@@ -249,8 +248,6 @@ def ranked(
 
 
 def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) -> Sentence:
-    only_near = sorted(statement.subjects.keys() & (unit.near - unit.subjects))
-    about = sorted(only_near, key=lambda each: -statement.subjects[each])
     compared, strength = statement.said.compared(unit.said), score / rarest
     apart = compared == "none" and strength < _NEAR_BY_WORDS
     return Sentence(
@@ -260,11 +257,19 @@ def _sentence(statement: Statement, unit: _Unit, score: float, rarest: float) ->
         unit.end,
         statement.start,
         score * (_APART if apart else 1),
-        statement.kinds & unit.said.kinds,
-        () if unit.subjects & statement.subjects.keys() else tuple(about),
+        statement.kinds & unit.kinds,
+        _only_near(statement, unit),
         strength,
         compared,
     )
+
+
+def _only_near(statement: Statement, unit: _Unit) -> tuple[EntityId, ...]:
+    """The subjects of the statement that the passage names, and the sentence does not; none when it names one."""
+    if not unit.near or not unit.subjects.isdisjoint(statement.subjects):
+        return ()
+    near = sorted(statement.subjects.keys() & unit.near)
+    return tuple(sorted(near, key=lambda each: -statement.subjects[each]))
 
 
 def _fits(statement: Statement, units: Sequence[_Unit], weights: Weights) -> list[float]:

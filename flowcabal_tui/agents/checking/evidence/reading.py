@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from operator import concat
 from typing import Final, Literal
 
@@ -49,11 +50,8 @@ class Said:
     numbers: frozenset[str] = frozenset()
     marks: frozenset[str] = frozenset()
     """Sides, and words that deny."""
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds that it has words of."""
-        return frozenset(self.words)
+    kinds: frozenset[str] = frozenset()
+    """The kinds that it has words of."""
 
     def compared(self, book: Said) -> Comparison:
         """Compares a statement with a sentence of the book.
@@ -64,8 +62,8 @@ class Said:
         """
         if self.numbers and book.numbers and self.numbers != book.numbers:
             return "differ"
-        kinds = self.words.keys() & book.words.keys()
-        if _DEATH in book.words.keys() - self.words.keys() or _NAME in kinds:
+        kinds = self.kinds & book.kinds
+        if (_DEATH in book.kinds and _DEATH not in self.kinds) or _NAME in kinds:
             return "differ"
         if not kinds:
             return "none"
@@ -88,7 +86,8 @@ class Reader:
     def words(self, text: str) -> frozenset[str]:
         """Pairs of characters, or stems of words, without those that every text has."""
         if self.language == "zh":
-            return frozenset(pair for pair in _pairs(text) if EMPTY_HAN.isdisjoint(pair))
+            pairs = (map(concat, run, run[1:]) for run in _HAN_RUN.findall(text))
+            return frozenset(filter(EMPTY_HAN.isdisjoint, chain.from_iterable(pairs)))
         empty = _empty()
         return frozenset(stem(word) for word in _words_en(text) if word not in empty)
 
@@ -122,7 +121,7 @@ class Reader:
                     words[kind].add(word)
             numbers, marks = _NUMBERS_EN.findall(lower), _MARKS_EN.findall(lower)
         sets = {kind: frozenset(each) for kind, each in words.items()}
-        return Said(sets, frozenset(numbers), frozenset(marks))
+        return Said(sets, frozenset(numbers), frozenset(marks), frozenset(sets))
 
     def kinds(self, text: str) -> frozenset[str]:
         """The kinds of things that it speaks of."""
@@ -149,11 +148,6 @@ def stem(word: str) -> str:
             word = word[: -len(ending)] + rest
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
-def _pairs(text: str) -> Iterator[str]:
-    for run in _HAN_RUN.findall(text):
-        yield from (run[at : at + 2] for at in range(len(run) - 1))
 
 
 def _clauses(text: str, span: Span, longest: int) -> Iterator[Span]:
