@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -11,6 +12,7 @@ import pytest
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.memory import BackgroundTask, TaskKind
+from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.memory import steps
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, CancelBackground, RetryBackground
@@ -21,6 +23,7 @@ from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
 from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
+from tests.waiting import PATIENCE
 
 TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marlow.\n\nThe river rose all night."
 
@@ -88,6 +91,21 @@ async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_whic
         (ines,) = [each for each in await desk.project.story.entities() if each.name == "Ines Marlow"]
     assert indexed == {first: 1, second: 2, third: 2}
     assert ines.first_position == 2
+
+
+async def test_the_checks_of_chapters_need_not_be_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def endless(*_given: object) -> None:
+        await asyncio.Event().wait()
+
+    await make_one(folder, both(OFFLINE))
+    monkeypatch.setattr(RuleChecks, "check", endless)
+    async with opened(folder) as desk:
+        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+        async with asyncio.timeout(PATIENCE):
+            await desk.project.memory.settled(but="check")
+        left = [task.kind for task in await desk.project.memory.background() if task.kind != "knowledge"]
+        assert left == ["check"]
+        assert await desk.levels(f"manuscript/{await desk.chapter(1)}")
 
 
 def broken(*_given: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -190,13 +190,15 @@ class Background:
                 work.cancel()
         await self.tell()
 
-    async def settled(self) -> None:
+    async def settled(self, but: TaskKind | None = None) -> None:
         """Returns when the memory has no open tasks, and the knowledge server none that can be done now.
 
+        Tasks of the kind `but` may be left.
         Raises DiskFull, or another error that prevents writing to the store: the open tasks are resumed later.
         """
         self._wake()
-        while await self._due():
+        local = tuple(kind for kind in LOCAL if kind != but)
+        while await self._due(local):
             self.require_writable()
             await asyncio.sleep(0.05)
         unwritten, self._unwritten = self._unwritten, None
@@ -208,21 +210,21 @@ class Background:
         if self._hindrance is not None:
             raise self._hindrance
 
-    async def _due(self) -> bool:
+    async def _due(self, local: Collection[TaskKind]) -> bool:
         if not self._may_work():
             return False
-        counts, now = await self._outbox.counts(LOCAL), self._now()
-        if ("waiting" in counts or "running" in counts) and (not self._not_confirmed or await self._local_due()):
+        counts, now = await self._outbox.counts(local), self._now()
+        if ("waiting" in counts or "running" in counts) and (not self._not_confirmed or await self._local_due(local)):
             return True
         return self._knowledge_is_up() and any(
             task.kind in KNOWLEDGE and not task.job and (task.state == "running" or task.not_before <= now)
             for task in await self._outbox.all(("waiting", "running"))
         )
 
-    async def _local_due(self) -> bool:
+    async def _local_due(self, local: Collection[TaskKind]) -> bool:
         """Is there work for the memory that does not wait for a confirmation?"""
         return any(
-            task.kind in LOCAL and not task.job and task.id not in self._not_confirmed
+            task.kind in local and not task.job and task.id not in self._not_confirmed
             for task in await self._outbox.all(("waiting", "running"))
         )
 

@@ -10,6 +10,7 @@ from flowcabal_tui.domain.memory import (
     Freshness,
     Level,
     StaleText,
+    TaskKind,
 )
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import handles
@@ -90,9 +91,12 @@ class MemoryService:
         """The number of tasks in each state, those of a paid reading among them."""
         return await self._store.outbox.counts()
 
-    async def settled(self) -> None:
-        """Returns when the background has nothing to do that it can do now. Raises DiskFull where there is no space."""
-        await self._parts.memory.background.settled()
+    async def settled(self, but: TaskKind | None = None) -> None:
+        """Returns when the background has nothing to do that it can do now, except tasks of the kind `but`.
+
+        Raises DiskFull where there is no space.
+        """
+        await self._parts.memory.background.settled(but)
 
     @handles(RetryBackground)
     async def retry(self, command: RetryBackground) -> None:

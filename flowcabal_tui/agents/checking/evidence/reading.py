@@ -15,7 +15,7 @@ import ahocorasick
 
 from flowcabal_tui.agents.context.intent import EMPTY_HAN
 from flowcabal_tui.agents.sentences import sentences
-from flowcabal_tui.agents.words import alternatives, word_groups, word_list, word_table
+from flowcabal_tui.agents.words import word_groups, word_list
 from flowcabal_tui.domain.manuscript import Span
 
 _COUNTED: Final = "+"
@@ -32,12 +32,12 @@ _LEAST_WORD: Final = 3
 _NAME, _DEATH = "name", "death"
 _NUMBER_ZH: Final = "[零〇一二三四五六七八九十百千万两几半廿卅0-9]{1,12}"
 _NUMBERS_EN: Final = re.compile(
-    rf"\b(?:{alternatives(word_table('rules', 'numbers')['small_en'])}|hundred|thousand|million|dozen|score|half|"
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|score|half|"
     r"[0-9][0-9,]{0,11})\b"
 )
-_DENIALS: Final = word_table("rules", "denials")
-_MARKS_ZH: Final = re.compile(f"[{_DENIALS['zh']}]")
-_MARKS_EN: Final = re.compile(rf"\b(?:{alternatives(_DENIALS['en'])})\b")
+_MARKS_ZH: Final = re.compile("[左右东西南北没无未不]")
+_MARKS_EN: Final = re.compile(r"\b(?:left|right|north|south|east|west|not?|never|nor|neither|none|nothing|without)\b")
 """Words of no kind by which two sentences with the same words of a kind differ."""
 Comparison = Literal["differ", "more", "same", "none"]
 
@@ -86,8 +86,8 @@ class Reader:
     def words(self, text: str) -> frozenset[str]:
         """Pairs of characters, or stems of words, without those that every text has."""
         if self.language == "zh":
-            pairs = (map(concat, run, run[1:]) for run in _HAN_RUN.findall(text))
-            return frozenset(filter(EMPTY_HAN.isdisjoint, chain.from_iterable(pairs)))
+            pairs = chain.from_iterable(map(str.__add__, run, run[1:]) for run in _HAN_RUN.findall(text))
+            return frozenset(pair for pair in pairs if EMPTY_HAN.isdisjoint(pair))
         empty = _empty()
         return frozenset(stem(word) for word in _words_en(text) if word not in empty)
 
