@@ -75,6 +75,7 @@ class Prompt:
     def fill(self, values: Mapping[str, str | Fenced]) -> tuple[Message, Message]:
         """The two messages, every plain value escaped. Raises KeyError for a placeholder without a value.
 
+        Fenced material that is empty leaves no tags behind.
         The part up to the end of `<draft>` is marked as stable where two questions with one tool share it.
         """
         ready = {
@@ -83,7 +84,10 @@ class Prompt:
             else (in_attribute if f'"${{{name}}}"' in self.user.template else escaped)(value)
             for name, value in values.items()
         }
-        user = self.user.substitute(ready)
+        template = self.user.template
+        for name in (name for name, value in values.items() if value == Fenced("")):
+            template = template.replace(f"<{name}>\n${{{name}}}\n</{name}>\n", "")
+        user = Template(template).substitute(ready)
         end = user.find(_DRAFT_ENDS) + len(_DRAFT_ENDS)
         stable = (end,) if self.name in _ASKED_TWICE and _DRAFT_ENDS in user else ()
         return Message("system", self.system.substitute(ready)), Message("user", user, stable=stable)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowcabal_tui.agents.prompt_library import PromptLibrary, SourceText, fenced_sources
+from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources
 from flowcabal_tui.domain.errors import SettingsError
 
 TASKS = {
@@ -29,6 +29,20 @@ def test_every_task_has_a_prompt_that_names_its_task_and_the_language() -> None:
         _system, user = prompt.fill(dict.fromkeys(prompt.placeholders, "x"))
         assert f"<task>{name}</task>" in user.content
         assert "<language>x</language>" in user.content
+
+
+def test_empty_material_leaves_no_tags_behind() -> None:
+    prompt = PromptLibrary().get("conversation")
+    said = {name: Fenced("material") for name in prompt.placeholders}
+    assert "<sent>\nmaterial\n</sent>" in prompt.fill(said)[1].content
+    user = prompt.fill({**said, "sent": Fenced("")})[1].content
+    assert "sent>" not in user
+    assert "</book>\n<question>" in user
+
+
+@pytest.mark.parametrize("name", ["monitor.check", "monitor.defence", "curator.profiles", "curator.story"])
+def test_the_form_of_the_answer_is_said_last(name: str) -> None:
+    assert PromptLibrary().get(name).user.template.strip().rpartition("\n\n")[2].startswith("Answer as ")
 
 
 def test_a_file_of_the_project_takes_the_place_of_ours(tmp_path: Path) -> None:
