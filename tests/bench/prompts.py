@@ -31,6 +31,9 @@ from tests.faultserver import FaultServer
 CHAPTERS: Final = (1, 10, 60, 119)
 SHARE: Final = 0.5
 MOST_OUTSIDE: Final = 40_000
+MOST_CHECKED: Final = 60_000
+"""Tokens outside a cached prefix: of the requests of a chapter without the questions of its check, and of all."""
+CHECK: Final = "<task>monitor."
 PAUSES: Final = ((0, 300), (300, 300), (1_800, 300), (1_800, 3_600))
 """Seconds that the writer takes at each gate, and seconds that an entry of the cache lives unused."""
 TEMPLATE, KEPT = "chapter", NodeId("polish")
@@ -85,10 +88,19 @@ def _shares(name: str, session: Sequence[Sent], since: int, *, has_goal: bool) -
         if pause:
             yield Figure(outside, f"{whole - cached:,} tokens")
         else:
-            yield checked(outside, whole - cached, MOST_OUTSIDE, "tokens")
+            yield checked(outside, whole - cached, MOST_CHECKED, "tokens")
+    unchecked, first = _outside_without_check(session), _outside_without_check(session[:since])
+    yield checked(f"{name}: outside, without the questions of the check", unchecked - first, MOST_OUTSIDE, "tokens")
     cached_of = cached_tokens(session)
     for each, cached in list(zip(session, cached_of, strict=True))[since:]:
-        yield Figure(f"{name}: {each.model}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
+        task = each.text.rpartition("<task>")[2].partition("</task>")[0]
+        yield Figure(f"{name}: {each.model}, {task}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
+
+
+def _outside_without_check(session: Sequence[Sent]) -> int:
+    """Tokens outside a cached prefix when the questions of a check are not asked: then they leave no prefix either."""
+    asked = [each for each in session if CHECK not in each.text]
+    return sum(each.tokens for each in asked) - sum(cached_tokens(asked))
 
 
 def beats_of(number: int) -> str:
