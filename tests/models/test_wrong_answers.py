@@ -9,7 +9,9 @@ from typing import Annotated, Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
+from flowcabal_tui.agents.comparing.seams import SeamChanges
 from flowcabal_tui.agents.context.scene_question import SceneAnswer
+from flowcabal_tui.agents.impact.patching import PlacePatch
 from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.shapes.curation import KeepAnswer, Line, Overview, ProfileAnswer, ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import LONGEST_NAME, StoryAnswer
@@ -22,7 +24,8 @@ from tests.models.calls import REQUEST
 from tests.models.conftest import MakeModel
 
 SHAPES: tuple[type[BaseModel], ...] = (
-    Claims, StoryAnswer, Overview, ProfileAnswer, ProfilesAnswer, KeepAnswer, Line, SceneAnswer,
+    Claims, Readings, StoryAnswer, Overview, ProfileAnswer, ProfilesAnswer, KeepAnswer, Line, SceneAnswer, PlacePatch,
+    SeamChanges,
 )  # fmt: skip
 MODES: tuple[StructuredMode, ...] = ("tool", "native", "prompted")
 OTHERS: tuple[Any, ...] = (None, 7, "words", [], {}, [3], [[]], {"error": "busy"})

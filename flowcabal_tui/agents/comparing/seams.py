@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from flowcabal_tui.agents.sentences import sentences
 from flowcabal_tui.domain.ids import Digest
@@ -36,7 +36,7 @@ _TASK: Final = {
 }
 
 
-class SeamChange(StructuredAnswer):
+class SeamChange(BaseModel):
     """The new wording of the two sentences at a seam."""
 
     seam: int
