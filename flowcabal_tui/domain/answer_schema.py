@@ -17,6 +17,11 @@ def short_text(**how: Any) -> Any:
     return Field(**how, json_schema_extra={"maxLength": LONGEST_TEXT})
 
 
+def long_text(**how: Any) -> Any:
+    """The same for a text that takes the place of one in the book: three times as long."""
+    return Field(**how, json_schema_extra={"maxLength": 3 * LONGEST_TEXT})
+
+
 def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """The schema of `shape`, closed."""
     found: dict[str, Any] = closed(shape.model_json_schema())

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.domain.answer_schema import long_text
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Message, ModelRequest, StructuredAnswer
 from flowcabal_tui.domain.text import clean
@@ -40,8 +41,8 @@ class SeamChange(BaseModel):
     """The new wording of the two sentences at a seam."""
 
     seam: int
-    before: str = Field(description="The last sentence before the seam.")
-    after: str = Field(description="The first sentence after the seam.")
+    before: str = long_text(description="The last sentence before the seam.")
+    after: str = long_text(description="The first sentence after the seam.")
 
 
 class SeamChanges(StructuredAnswer):

@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from typing import Final, Literal
 
-from pydantic import Field
-
 from flowcabal_tui.agents.checking.rules.leftovers import is_free_of
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.sentences import sentences
+from flowcabal_tui.domain.answer_schema import long_text
 from flowcabal_tui.domain.impact import PatchQuestion
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.model_calls import ModelRequest, StructuredAnswer
@@ -34,7 +33,7 @@ Verdict = Literal["patch", "same", "unusable"]
 class PlacePatch(StructuredAnswer):
     """The corrected words of the place."""
 
-    place: str = Field(description="The corrected words of <place>; unchanged where they already fit.")
+    place: str = long_text(description="The corrected words of <place>; unchanged where they already fit.")
 
 
 def patch_request(prompts: PromptLibrary, asked: PatchQuestion, text: str, place: Span, language: str) -> ModelRequest:
