@@ -183,7 +183,7 @@ def _missing(found: Found, problem: str, most: int | None, *, alone: bool) -> st
         return f"These parts did not fit: {places}.\n{problem}\nGive only them again. {form}"
     return (
         f"The answer was cut off at its length limit. Still missing: {places}.\n"
-        f"Go on after the last whole item, with at most {most} further items in each list. {form}"
+        f"Go on after the last whole item, with at most {most} more in each list. {form}"
     )
 
 

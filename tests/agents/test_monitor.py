@@ -133,22 +133,32 @@ async def test_a_finding_without_verbatim_quotations_is_left_out_and_counted() -
     assert "1" in check.detail
 
 
+AGAIN = "An earlier answer had these quotations"
+
+
 async def test_only_invented_findings_are_not_checked_after_a_second_chance() -> None:
-    rounds: list[int] = []
+    rounds: list[tuple[list[str], bool]] = []
 
     def reply(request: ModelRequest) -> Any:
-        rounds.append(len(request.messages))
+        rounds.append(([each.role for each in request.messages], AGAIN in request.messages[-1].content))
         return {"findings": [{**WOUND, "draft_quote": "这句话草稿里没有"}]}
 
     evaluation = await evaluate(reply, ("character_state",))
     assert evaluation.checks[0].outcome == "not checked"
     assert evaluation.verdict == "ask"
-    assert rounds == [2, 3]
+    assert rounds == [
+        (["system", "user"], False),
+        (["system", "user"], True),
+    ]  # two turns of a user are refused by many
 
 
 async def test_a_model_that_quoted_inexactly_may_correct_itself() -> None:
     def reply(request: ModelRequest) -> Any:
-        return {"findings": [WOUND if len(request.messages) > 2 else {**WOUND, "draft_quote": "旧伤在他的右臂上"}]}
+        return {
+            "findings": [
+                WOUND if AGAIN in request.messages[-1].content else {**WOUND, "draft_quote": "旧伤在他的右臂上"}
+            ]
+        }
 
     assert len((await evaluate(reply, ("character_state",))).findings) == 1
 

@@ -58,6 +58,12 @@ SHAPES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
+def _is_second(request: ModelRequest) -> bool:
+    """Says the question what was wrong with the answer before?"""
+    text = request.messages[-1].content
+    return "An earlier answer had" in text or "have no readable verdict" in text
+
+
 class Spoilt(Judge):
     """Answers one of the questions in a wrong shape, and the others well."""
 
@@ -66,10 +72,10 @@ class Spoilt(Judge):
         self._question, self._shape, self.spoilt = question, SHAPES[shape], 0
 
     def __call__(self, request: ModelRequest) -> Any:
-        first = all(len(each.messages) > 2 or each.purpose != request.purpose for each in self.asked)
+        first = all(_is_second(each) or each.purpose != request.purpose for each in self.asked)
         answer = super().__call__(request)
         defence = request.purpose == "monitor.defence"
-        question = "defence" if defence else "first" if first or len(request.messages) > 2 else "again"
+        question = "defence" if defence else "first" if first or _is_second(request) else "again"
         if question != self._question:
             return answer
         self.spoilt += 1

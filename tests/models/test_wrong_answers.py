@@ -176,7 +176,7 @@ async def test_a_cut_answer_goes_on_in_smaller_parts(server: FaultServer, make: 
     value, answer = await make("openai", structured="prompted").structured(REQUEST, Readings)
     assert value == Readings.model_validate(whole) and answer.whole
     asked = json.dumps(server.log[1]["body"]["messages"])
-    assert "cut off at its length limit" in asked and "at most 1 further items" in asked
+    assert "cut off at its length limit" in asked and "at most 1 more in each list" in asked
 
 
 async def test_a_server_that_enforces_the_schema_is_asked_with_a_schema_of_what_is_missing(

@@ -84,7 +84,7 @@ class Priced:
             return {"readings": [{"doubt": each, **said} for each in re.findall(r'<doubt id="(\w+)"', text)]}
         if "findings" not in shape.model_fields:
             return {}
-        judged = re.findall(r'<statement id="(\w+)"', text) if not self._worst or len(request.messages) > 2 else []
+        judged = re.findall(r'<statement id="(\w+)"', text) if not self._worst or _is_second(text) else []
         return {"verdicts": [], "compatible": judged, **self._claims(request)}
 
     def _claims(self, request: ModelRequest) -> dict[str, Any]:
@@ -97,10 +97,15 @@ class Priced:
         )
         draft = re.search(r"<draft[^>]*>\s*(.{12})", words, re.DOTALL)
         assert source and draft, words[:2_000]
-        right = len(request.messages) > 2
+        right = _is_second(request.messages[1].content)
         quoted = draft[1] if right else "not in there at all"
         claim = {"draft_quote": quoted, "source_id": source[1], "source_quote": source[2], "confidence": 1.0}
         return {"findings": [claim | {"explanation": "x" * 200}]}
+
+
+def _is_second(text: str) -> bool:
+    """Says the question what was wrong with the answer before?"""
+    return "An earlier answer had" in text or "have no readable verdict" in text
 
 
 def answer(question: Question) -> Decision:

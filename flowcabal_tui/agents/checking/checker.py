@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
@@ -104,7 +104,8 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
         """Asks the model; nothing to compare with needs no call. Raises ModelError."""
         if not seen.notes and not seen.pairs.all:
             return Claims(verdicts=[], compatible=[], findings=[])
-        messages = (*seen.messages, *(Message("user", hint) for hint in hints))
+        *before, question = seen.messages
+        messages = (*before, replace(question, content="\n\n".join((question.content, *hints))))
         request = with_tools(ModelRequest(messages, purpose=_TASK), Claims, self._model.endpoint)
         return await self._model.structured(request, Claims)
 
@@ -220,11 +221,12 @@ def _correction(unfounded: Sequence[Claim], missing: Sequence[str]) -> str:
     if missing:
         parts.append(f"These statements have no readable verdict: {', '.join(missing)}. Give them one now.")
     if unfounded:
-        quotes = "\n".join(
-            f"- draft: {claim.draft_quote}\n  {claim.source_id}: {claim.source_quote}" for claim in unfounded
-        )
-        parts.append(
-            "These quotations do not stand in the draft and the source character by character:\n"
-            f"{quotes}\nAnswer again. Copy exactly, or leave the finding out."
-        )
+        quotes = [
+            f"- draft: “{claim.draft_quote}”\n  {claim.source_id}: “{claim.source_quote}”"
+            for claim in unfounded
+            if claim.draft_quote and claim.source_quote
+        ]
+        why = "had these quotations, which do not stand in the draft and the source character by character:\n"
+        why = why + "\n".join(quotes) if quotes else "had findings without a quotation."
+        parts.append(f"An earlier answer {why}\nAnswer again. Copy exactly, or leave the finding out.")
     return "\n\n".join(parts)
