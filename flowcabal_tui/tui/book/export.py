@@ -23,6 +23,8 @@ from flowcabal_tui.tui.shared.typed_path import typed_path
 from flowcabal_tui.tui.widgets.clipboard import CopyText
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
+_LAST: Final = "export"
+"""Under this key: the form, the chapters ("this" or "all") and the destination of the last export."""
 _RANGE: Final = re.compile(r"(?P<first>[0-9]{0,7})\s*(?P<to>\.\.|[-–—~～至到]|)\s*(?P<last>[0-9]{0,7})")
 
 
@@ -34,6 +36,11 @@ class _Export:
     chapters: tuple[ChapterId, ...]
     path: Path | None
     comments: bool
+
+    @property
+    def goes_to(self) -> str:
+        """ "file" or "clipboard"."""
+        return "clipboard" if self.path is None else "file"
 
 
 class BookExport:
@@ -50,7 +57,8 @@ class BookExport:
             platforms = ()
             self._screen.notify(f"{error.title} {error.advice}", severity="warning", markup=False)
         comments = len(await self._workbench.revision.comments(CommentWish()))
-        fields = _fields(platforms, open_one, comments)
+        last = (await self._workbench.drafts.draft(_LAST) or "").split("\n")
+        fields = _fields(platforms, open_one, comments, last)
         info, names = self._workbench.info, frozenset(each.id for each in platforms)
 
         def read(typed: Typed) -> _Export:
@@ -66,6 +74,9 @@ class BookExport:
 
         form = FormScreen(_("Export"), fields, read)
         asked: _Export | None = await self._screen.app.push_screen_wait(form)
+        if asked is not None and not self._workbench.info.read_only:
+            which = "this" if open_one is not None and asked.chapters == (open_one.id,) else "all"
+            await self._workbench.drafts.put_draft(_LAST, "\n".join((asked.form, which, asked.goes_to)))
         return asked
 
     async def write(self, export: _Export) -> None:
@@ -89,22 +100,29 @@ class BookExport:
             self._screen.notify(_("Written: {path}").format(path=path), markup=False)
 
 
-def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: int) -> list[Field]:
+def _fields(platforms: Sequence[Platform], open_one: Chapter | None, comments: int, last: Sequence[str]) -> list[Field]:
+    """The fields; what was chosen `last` is chosen again where it can be."""
     forms = [*((form, form) for form in EXPORT_FORMATS), *((each.id, each.name) for each in platforms)]
     which = [("all", _("all chapters")), ("range", _("the chapters of the next row"))]
+    goes = (("file", _("a file")), ("clipboard", _("the clipboard")))
     if open_one is not None:
         which.insert(1, ("this", f"{open_one.position} {open_one.title}"))
     fields = [
-        Field("form", _("Form or platform"), forms[0][0], choices=tuple(forms)),
-        Field("which", _("Chapters"), "all", choices=tuple(which)),
+        Field("form", _("Form or platform"), _chosen(forms, last), choices=tuple(forms)),
+        Field("which", _("Chapters"), _chosen(which, last), choices=tuple(which)),
         Field("range", _("From, to"), "", _("12 or 3..7")),
-        Field("to", _("Goes to"), "file", choices=(("file", _("a file")), ("clipboard", _("the clipboard")))),
+        Field("to", _("Goes to"), _chosen(goes, last), choices=goes),
         Field("file", _("File"), "", _("empty: in the folder of the project"), path=True),
     ]
     if comments:
         words = ngettext("With the {n} open comment", "With the {n} open comments", comments).format(n=comments)
         fields.append(Field("comments", words, False))
     return fields
+
+
+def _chosen(choices: Sequence[tuple[str, str]], last: Sequence[str]) -> str:
+    """The choice that was taken last, or the first."""
+    return next((key for key, _words in choices if key in last), choices[0][0])
 
 
 def _chapters(typed: Typed, chapters: Sequence[Chapter], open_one: Chapter | None) -> tuple[ChapterId, ...]:

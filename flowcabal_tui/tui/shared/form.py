@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, TypeVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.content import Content
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static
@@ -149,7 +149,7 @@ class FormScreen(TypedScreen[T]):
             return
         inner: Widget
         if field.choices:
-            options = [(Content(clean(words)), key) for key, words in field.choices]  # a title is no markup
+            options = [(Text(clean(words)), key) for key, words in field.choices]  # no markup; Content is not searched
             inner = Choice(options, value=field.value, allow_blank=False, id=known, compact=True)
         else:
             suggester = PathSuggester() if field.path else self._suggester if field.names else None
