@@ -52,6 +52,7 @@ async def test_an_action_is_searched_and_taken_in_the_form_of_its_node(tmp_path:
         await pressed(pilot, "f4")
         await until(pilot, lambda: isinstance(pilot.app.screen, ActionPicker) and len(rows(pilot)) == 2)
         assert "[b]letter[/b]" in words_on(pilot) and "asks first" in words_on(pilot)
+        assert pilot.app.screen.query_one(".dialog").region.x > 0, "in the middle"
         await typed(pilot, "nothing like it")
         assert rows(pilot) == [] and "Nothing was found" in words_on(pilot)
         await typed(pilot, "news")
