@@ -1,4 +1,4 @@
-"""Pictures are taken when the loop is idle, with cursors that do not blink: after half a second one is not there."""
+"""Pictures are taken when the loop is idle, with cursors that stay visible: a blinking one is not there half the time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from textual.widgets import Input, TextArea
 
 from tests.tui.waiting import pilots_wait_for_the_loop
 
-__all__ = ["cursors_do_not_blink", "pilots_wait_for_the_loop"]
+__all__ = ["cursors_stay_visible", "pilots_wait_for_the_loop"]
 
 
 @pytest.fixture(autouse=True)
-def cursors_do_not_blink(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SSH_CONNECTION", "192.0.2.1 1 192.0.2.2 22")  # the editor's does not blink there
-    for widget in (Input, TextArea):
-        monkeypatch.setattr(widget.__dict__["cursor_blink"], "_default", False)
+def cursors_stay_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tick of the blinking hides a cursor, whatever a test says of SSH, where the editor's does not blink."""
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda _self: None)
+    monkeypatch.setattr(TextArea, "_toggle_cursor_blink_visible", lambda _self: None)
