@@ -1,4 +1,4 @@
-"""Pictures are taken when the loop is idle, with cursors that stay visible: a blinking one is there half of the time."""
+"""Pictures are taken when the loop is idle, with cursors that stay visible: else one is there half of the time."""
 
 from __future__ import annotations
 
