@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.worker import Worker
 
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from tests.waiting import PATIENCE, idle
@@ -38,6 +39,9 @@ async def until(pilot: Pilot[Any], holds: Callable[[], Any]) -> None:
                 await pilot.pause()
     except TimeoutError as error:
         error.add_note(f"screens: {pilot.app.screen_stack}")
+        error.add_note(
+            f"errors: {[each._error_parts for each in pilot.app.screen_stack if isinstance(each, ErrorScreen)]}"
+        )
         error.add_note(f"at work: {[worker for worker in pilot.app.workers if worker.is_running]}")
         announcer = getattr(pilot.app, "announcer", None)
         error.add_note(f"notices: {[each.words for each in announcer.notices.listed] if announcer else ()}")
