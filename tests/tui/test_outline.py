@@ -118,9 +118,10 @@ async def test_a_volume_and_a_chapter_get_a_heading_by_enter_which_the_footer_na
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(pilot.app.screen, BeatsScreen))
             pilot.app.screen.query_one("#beats", ProseArea).load_text(f"- {row}")
+            pilot.app.announcer.notices.listed.clear()
             await pilot.press("ctrl+s")
             await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
-            await settled(pilot)
+            await until(pilot, lambda: bool(pilot.app.announcer.notices.listed))
         outline, _version = await project.book.outline()
         second = (await project.book.chapters())[1].id
         assert outline.beats(second) == "- 3"

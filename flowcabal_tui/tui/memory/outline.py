@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -165,6 +166,7 @@ class OutlineScreen(ModalScreen[None]):
         self._controller, self._chapter = controller, chapter
         self._book: BookOutline | None = None
         self._version = 0
+        self._editing = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         """The number of parts that fit no chapter, and the parts."""
@@ -229,12 +231,13 @@ class OutlineScreen(ModalScreen[None]):
         attempt(self, self._edit())
 
     async def _edit(self) -> None:
-        of = self._current()
-        if self._book is None or of == PartOf():
-            return
-        if await self._controller.edit(of, self._book, self._version):
-            await self._read()
-            self.notify(_("Saved."), markup=False)
+        async with self._editing:  # begins from what the last edit saved
+            of = self._current()
+            if self._book is None or of == PartOf():
+                return
+            if await self._controller.edit(of, self._book, self._version):
+                await self._read()
+                self.notify(_("Saved."), markup=False)
 
     def action_assign(self) -> None:
         """A chapter for the part."""

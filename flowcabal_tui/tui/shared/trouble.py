@@ -22,10 +22,12 @@ class Trouble(Message):
 def attempt(
     screen: Screen[Any], work: Coroutine[Any, Any, object], *, group: str = "default", exclusive: bool = False
 ) -> Worker[None]:
-    """Runs `work` as a worker of the screen; its exceptions become `Trouble` and never end the app."""
+    """Runs `work` as a worker of the screen, once all its widgets exist; its exceptions become `Trouble` and never end
+    the app."""
 
     async def guarded() -> None:
         try:
+            await screen._mounted_event.wait()  # Textual has no public way; an event can reach a half composed screen
             await work
         except Exception as error:  # the edge: whatever a worker did not foresee is reported, not fatal
             screen.app.post_message(Trouble(error))
