@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from flowcabal_tui.agents.checking.defence import AGAIN, AGREEMENTS, SURE
+from flowcabal_tui.agents.checking.judged import judged_pairs
 from flowcabal_tui.agents.checking.monitor import Monitor
-from flowcabal_tui.agents.checking.voices import statements_in
+from flowcabal_tui.agents.checking.pairs import Pair, Pairs, Passage
+from flowcabal_tui.agents.checking.voices import DraftStatement, statements_in
 from flowcabal_tui.agents.paid import PaidOnce
-from flowcabal_tui.agents.shapes.claims import Claims, Readings
+from flowcabal_tui.agents.prompt_library import SourceText
+from flowcabal_tui.agents.shapes.claims import Claims, PairVerdict, Readings
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
@@ -110,6 +113,16 @@ async def test_a_verdict_on_a_passage_that_was_not_asked_about_is_none() -> None
             return ["p999"]
 
     assert [check.outcome for check in await checks(Astray("changed"))] == ["not checked"] * 2
+
+
+@pytest.mark.parametrize(("passage", "unjudged"), [("", ()), ("p1", ()), ("p2", (WRONG,)), ("m43c124c9d1c", (WRONG,))])
+def test_of_a_single_passage_the_id_may_be_left_out_but_not_invented(passage: str, unjudged: tuple[str, ...]) -> None:
+    """The last id is what a small model answered."""
+    source = SourceText("p1", "manuscript/c3", "第3章", SCAR, 0)
+    pairs = Pairs((Pair(DraftStatement("c1", 0, len(WRONG), WRONG), Passage("p1", source, 3), strong=True),))
+    verdict = PairVerdict(statement="c1", passage=passage, verdict="changed")
+    _clashing, missing = judged_pairs([Claims(verdicts=[verdict], compatible=[], findings=[])], pairs)
+    assert tuple(pairs.statements[each].text for each in missing) == unjudged
 
 
 async def test_what_is_not_seen_again_or_has_an_innocent_reading_is_less_than_sure() -> None:

@@ -125,7 +125,7 @@ def _verdicts(answer: Claims, passages: Mapping[str, Sequence[str]]) -> Iterator
         named = _PASSAGE.findall(verdict.passage)
         for statement in _STATEMENT.findall(verdict.statement):
             known = passages.get(statement, ())
-            for passage in named or (known if len(known) == 1 else ()):
+            for passage in named or (known if len(known) == 1 and not verdict.passage.strip() else ()):
                 if passage in known:
                     yield statement, passage, verdict.verdict
 
