@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final, TypeVar, TypeVarTuple
 
 from flowcabal_tui.domain.errors import HelperCause, HelperFailed
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.locale import _, language_in_use, use_language
 from flowcabal_tui.system.processes import NEUTRAL_FOLDER, minimal_environment, own_python
 
@@ -180,6 +181,8 @@ def serve() -> None:
     """The helper process: does one piece of work after another until the other side is gone."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(_NICENESS)
+    begin_loading()
+    end_loading()  # a tenth of the search for the passages beside a draft was collection
     # The pipe is for answers only: whatever a library prints goes nowhere.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

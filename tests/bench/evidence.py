@@ -22,6 +22,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.context.gather import read_book
+from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.project.bench.check_bench import chapter_texts
 from flowcabal_tui.project.bench.context_bench import imported
 from flowcabal_tui.project.workshop import Workshop
@@ -52,6 +53,8 @@ def measure() -> Iterator[Figure]:
 
 
 async def _measured(novel: Path, language: str, size: int) -> dict[str, float]:
+    begin_loading()
+    end_loading()  # as the program does
     begun = time.perf_counter()
     book = await imported(novel, language, size)
     importing = time.perf_counter() - begun

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import pickle
 import resource
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import BindingError, HelperFailed, ManuscriptError
+from flowcabal_tui.domain.garbage import YOUNG
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.project.workshop import Limits, Workshop, looking_for_names
@@ -150,6 +152,11 @@ async def test_a_helper_that_cannot_start_is_an_error_and_no_endless_try(
 async def test_the_limits_of_one_piece_of_work_are_not_those_of_the_next(workshop: Workshop) -> None:
     assert await workshop.do(len, b"x", limits=Limits(cpu_seconds=1, memory=64)) == 1
     assert len(await workshop.do(bytes, 100 * 1024 * 1024)) == 100 * 1024 * 1024
+
+
+async def test_the_helper_collects_garbage_as_seldom_as_the_screen(workshop: Workshop) -> None:
+    assert await workshop.do(gc.get_threshold) == (YOUNG, 20, 50)
+    assert await workshop.do(gc.isenabled)
 
 
 async def test_a_helper_that_has_grown_gives_its_memory_back(workshop: Workshop) -> None:
