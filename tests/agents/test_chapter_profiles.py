@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -32,12 +33,15 @@ def model_of(reply: Any, endpoint: Endpoint | None = None) -> FakeModel:
     return FakeModel(lambda request: reply, endpoint)
 
 
-async def told(model: FakeModel, answers: FakeAnswers | None = None, *, spend: bool = True) -> Any:
-    """What is told of both in the second chapter."""
+async def told(
+    model: FakeModel, answers: FakeAnswers | None = None, *, spend: bool = True, book: FakeBook = BOOK
+) -> Any:
+    """What is told of both in the last chapter."""
     paid = PaidOnce(model, answers or FakeAnswers())
     curator = Curator(lambda: paid, FakeTokens())
     goals = [
-        ProfileGoal(ProfileKinds().get("characters"), each, BOOK.before(3), BOOK.chapters()[1]) for each in (LIN, SHEN)
+        ProfileGoal(ProfileKinds().get("characters"), each, book.before(len(book.chapters()) + 1), book.chapters()[-1])
+        for each in (LIN, SHEN)
     ]
     due = [(goal, await Profiler(curator).observe(goal)) for goal in goals]
     return await told_together(curator, due, TEXT, spend=spend)
@@ -65,6 +69,15 @@ async def test_the_chapter_comes_first_and_once_and_an_earlier_passage_of_both_o
     assert request.purpose == TASK
     assert asked.count(ProfileKinds().get("characters").prompt("zh").strip()) == 1
     assert "- `p1`, `p2`: " in asked
+
+
+async def test_the_earlier_passages_stand_in_story_order_under_their_chapters() -> None:
+    earlier = [("渡口", "沈青在渡口等船。"), ("山路", "林远一个人走山路。"), ("客栈", "沈青在客栈里住下。")]
+    model = model_of(ANSWER)
+    await told(model, book=FakeBook([*earlier, ("桥断", TEXT)], (LIN, SHEN)))
+    asked = model.requests[0].messages[1].content
+    titles = re.findall(r'<source id="(s\d+)" title="([^"]*)">', asked)
+    assert titles == [("s1", "第1章 渡口"), ("s2", "第2章 山路"), ("s3", "第3章 客栈")]
 
 
 async def test_a_profile_without_a_line_that_the_texts_bear_is_left_out() -> None:

@@ -26,6 +26,7 @@ from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Derived, Evidence
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.text import digest_of
 
 _SOURCE_TOKENS: Final = 3_000
@@ -71,7 +72,8 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
             if state is None:
                 return ArcMaterial((), Digest(""))
             groups.append(await rested_on(goal.view, state, ()))
-        titles = {chapter.id: chapter.title for chapter in await goal.view.chapters()}
+        chapters, language = await goal.view.chapters(), goal.view.language
+        titles = {each.id: chapter_label(each.position, each.title, language) for each in chapters}
         chosen = sorted(self._within(groups, titles), key=lambda each: (each.position, each.start))
         sources = tuple(
             SourceText(f"s{at}", f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)

@@ -33,7 +33,8 @@ async def told_together(
     A profile without any supported sentence is left out; all are when the question does not fit the model's window, or
     its answer cannot be read. Without `spend` only a stored answer is read. Raises ModelError.
     """
-    sources = _sources(due, chapter)
+    positions = {f"manuscript/{each.id}": each.position for each in await due[0][0].view.chapters()}
+    sources = _sources(due, chapter, positions)
     values = _question(due, chapter, sources)
     try:
         if not curator.fits(TASK, values, ProfilesAnswer):
@@ -49,12 +50,13 @@ async def told_together(
     return {uri: thought for uri, thought in found.items() if thought is not None}
 
 
-def _sources(due: Sequence[Due], chapter: str) -> tuple[SourceText, ...]:
-    """The chapter, and of all profiles the passages of earlier chapters, each once."""
+def _sources(due: Sequence[Due], chapter: str, positions: Mapping[str, int]) -> tuple[SourceText, ...]:
+    """The chapter, and of all profiles the passages of earlier chapters, each once, in story order."""
     here = due[0][0].chapter
     uri = f"manuscript/{here.id}"
     earlier = {(each.uri, each.start): each for _goal, seen in due for each in seen.sources if each.uri != uri}
-    numbered = (replace(each, id=f"s{at}") for at, each in enumerate(earlier.values(), start=1))
+    ordered = sorted(earlier.values(), key=lambda each: (positions[each.uri], each.start))
+    numbered = (replace(each, id=f"s{at}") for at, each in enumerate(ordered, start=1))
     return SourceText("chapter", uri, here.title, chapter), *numbered
 
 

@@ -40,6 +40,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.text import clean, digest_of
 from flowcabal_tui.domain.workflow import ANGLES
@@ -90,7 +91,8 @@ class Curator:
         least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
         evidence = _supported(said, chapter, text)
         if self._model is not None and len(evidence) < least:
-            values = {"language": language, "names": _names(text, entities), "title": chapter.title, "chapter": text}
+            title = chapter_label(chapter.position, chapter.title, language)
+            values = {"language": language, "names": _names(text, entities), "title": title, "chapter": text}
             answer = await self.ask("curator.l1", values, Overview, sample=sample, parts="chapter")
             evidence = _supported(answer.sentences, chapter, text)
         extracted = len(evidence) < least
@@ -139,7 +141,7 @@ class Curator:
                 "language": language,
                 "limit": str(L0_TOKENS),
                 "names": _names(overview.text, entities),
-                "title": chapter.title,
+                "title": chapter_label(chapter.position, chapter.title, language),
                 "overview": overview.text,
             }
             line = line_of((await self.ask("curator.l0", values, Line)).sentence)

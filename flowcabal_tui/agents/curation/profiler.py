@@ -21,6 +21,7 @@ from flowcabal_tui.agents.sentences import sentences, shortened
 from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.memory import Derived, Evidence, Mention
+from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.text import clean, digest_of
 
 
@@ -75,7 +76,8 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
             previous = None
         found = await passages(goal, self._curator.counter)
         known = await rested_on(goal.view, previous, found) if previous else []
-        titles = {chapter.id: chapter.title for chapter in await goal.view.chapters()}
+        chapters, language = await goal.view.chapters(), goal.view.language
+        titles = {each.id: chapter_label(each.position, each.title, language) for each in chapters}
         pieces = sorted((*found, *known), key=lambda each: (each.position, each.start))
         sources = tuple(
             SourceText(f"s{at}", f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
