@@ -85,10 +85,10 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An event on the timeline: told in `chapter`, happening at `when` in the story's own words.
+    """An event on the timeline: in the text of `chapter`, happening at `when` in the story's own words.
 
-    `order` sorts moments by the story's time (None: where it is told), so that a flashback can come before events that
-    are told earlier.
+    `order` sorts moments by the story's time (None: the order of the text), so that a flashback can come before
+    events that the text has earlier.
     """
 
     id: RecordId

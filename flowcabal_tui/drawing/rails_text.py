@@ -78,7 +78,7 @@ def reading_order(drawing: Drawing) -> list[str]:
 
 
 def _meeting(edge: DrawnEdge, around: Mapping[str, tuple[str, ...]]) -> tuple[str | None, str, str] | None:
-    """The innermost frame around both ends, and what stands for each in it; None if one end holds the other."""
+    """The innermost frame around both ends, and the node for each in it; None if one end holds the other."""
     up, down = around[edge.source], around[edge.target]
     common = 0
     while common < min(len(up), len(down)) and up[common] == down[common]:

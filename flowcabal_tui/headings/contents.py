@@ -14,7 +14,7 @@ _LEADERS: Final = re.compile(r"(?:[.…·]{2,}|\t)[\s\d]*$")
 _SPACE: Final = re.compile(r"\s+")
 _NAME: Final = re.compile(r"^(?:目\s*录|目\s*錄|目\s*次|(?:table of )?contents)[:：]?$", re.IGNORECASE)
 _LEAST: Final = 3
-"""So many headings in a row are a table; fewer are headings that stand twice, as novels of the web have them."""
+"""So many headings in a row are a table; fewer are headings that occur twice, as in web novels."""
 
 
 def without_contents(lines: list[Line]) -> tuple[list[Line], int]:
@@ -73,7 +73,7 @@ def _runs(lines: Sequence[Line], places: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _by_number(lines: Sequence[Line], place: int, numbered: Mapping[tuple[str, int], int]) -> int:
-    """Where the number of a heading stands last, if there or here it has no title; else `place` itself.
+    """The last place of the number of a heading, if it has no title there or here; otherwise `place` itself.
 
     A table may have only numbers, or a book its titles only in the table; two titles are two chapters of two volumes.
     """

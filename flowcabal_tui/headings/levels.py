@@ -118,7 +118,7 @@ def _by_unit(lines: list[Line]) -> list[Line]:
 
 
 def _without_running_text(lines: list[Line]) -> list[Line]:
-    """Headings that are not sure (第四回下文…) stand only if they are the book's habit or come next in number."""
+    """Headings that are not sure (第四回下文…) count only if they are the book's habit or come next in number."""
     trust = Counter(line.heading.trust for line in lines if line.heading)
     habit = trust["habit"] > trust["sure"]
     counted = bare_numbers(lines)

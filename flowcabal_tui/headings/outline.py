@@ -118,7 +118,7 @@ def _listed(text: str) -> Iterator[_Found]:
 
 
 def _of_book(found: Sequence[_Found]) -> Iterator[_Found]:
-    """A heading above all volumes and chapters is the book's title, and what stands below it the book's own text."""
+    """A heading above all volumes and chapters is the book's title, and the text below it the book's own text."""
     above = [each for each in found if each.kind == "volume" and each.level]
     first_level = min((each.level for each in found if each.level), default=0)
     levels = {each.level for each in above}

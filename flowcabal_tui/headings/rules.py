@@ -143,7 +143,7 @@ def is_apart(title: str) -> bool:
 
 
 def _undecorated(line: str) -> str:
-    """Without ornaments and brackets around it, and without what stands before the number (正文, the book's name)."""
+    """Without ornaments and brackets around it, and without the words before the number (正文, the book's name)."""
     if _BARE_LINE.fullmatch(line):
         return line
     line = " ".join(line.translate(_PLAIN).split(" ")).strip()

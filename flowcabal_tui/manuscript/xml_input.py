@@ -160,7 +160,7 @@ def _encoding_of(first: bytes) -> str | None:
 
 
 def _check_nodes(archive: Archive, part: str, nodes: int) -> None:
-    """`<` stands once or twice for an element; half of the bound is left for attributes."""
+    """An element has one or two `<`; half of the bound is left for attributes."""
     if nodes > 2 * MOST_NODES_OF_A_TREE:
         raise too_large(archive.name, _("{part} has too many XML elements.").format(part=part))
 

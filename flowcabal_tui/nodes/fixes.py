@@ -101,7 +101,7 @@ def _nodes_at(nodes: Any, path: str) -> Iterator[Json]:
 
 
 def _bodies(params: Any) -> Iterator[tuple[str, Any]]:
-    """The graphs in a node's parameters, with what stands before their ids in a path."""
+    """The graphs in a node's parameters, with the prefix of their ids in a path."""
     for field, value in params.items() if isinstance(params, dict) else ():
         if isinstance(value, dict) and "nodes" in value:
             yield "", value["nodes"]

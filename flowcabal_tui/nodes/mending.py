@@ -100,7 +100,7 @@ def _outside(answer: str, tags: Sequence[re.Match[str]]) -> Iterator[str]:
 
 
 def _fits(new: str, number: int, old: Sequence[str]) -> bool:
-    """Can the text stand for that paragraph? Not when it is more like another one of the text."""
+    """True when the text can replace that paragraph: it is not more similar to another one."""
     words, before = new.strip(), old[number - 1].strip()
     if not words or len(words) > _GROWS * len(before) + _SPARE:
         return False

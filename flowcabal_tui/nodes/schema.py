@@ -117,7 +117,7 @@ def _table(model: type[BaseModel], seen: dict[str, type[BaseModel]]) -> Iterator
 
 
 def _inner(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
-    """The models that stand in the fields of a model."""
+    """The models in the fields of a model."""
     for field in model.model_fields.values():
         waiting: list[Any] = [field.annotation]
         while waiting:

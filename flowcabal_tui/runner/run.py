@@ -54,10 +54,10 @@ class Run:
         self._tasks: dict[NodeId, Callable[[], None]] = {}
         """The nodes that are under way, with what stops each."""
         self._prepared: dict[NodeId, NodeRun] = {}
-        """Nodes that were looked up and did not stand: they run next."""
+        """Nodes that were looked up without an output: they run next."""
         self._waiting: set[NodeId] = set()
         self._inside: list[tuple[NodeId, Schedule]] = []
-        """The inner graphs that are under way, with the nodes that they stand in."""
+        """The inner graphs that are under way, with the nodes that contain them."""
         self._stopped_before: set[NodeId] = set()
         self._served: dict[str, Mapping[str, Any] | Digest] = {}
         self._unwritten: FlowCabalError | None = None

@@ -330,7 +330,7 @@ def _queue_state(answer: Mapping[str, Any]) -> QueueState:
 
 
 def _checked(status: int, content: bytes, key: str) -> dict[str, Any]:
-    """The answer's JSON object, or the KnowledgeError that it stands for."""
+    """The answer's JSON object, or the KnowledgeError that it means."""
     try:
         answer = json.loads(content)
     except ValueError:

@@ -178,7 +178,7 @@ class Installation:
         return Progress("fetching", min(fetched, PACKAGES), PACKAGES if fetched else 0)
 
     def _failure(self, cause: str | OSError) -> KnowledgeError:
-        """What to tell; after a full disk nothing of it will be left."""
+        """The message; after a full disk nothing of the installation is left."""
         if isinstance(cause, OSError):
             title, detail = _("The knowledge server could not be installed."), os_reason(cause)
             full = cause.errno in (errno.ENOSPC, errno.EDQUOT)

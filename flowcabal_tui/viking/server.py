@@ -266,7 +266,7 @@ class OpenVikingServer:
         return False
 
     def _folders(self) -> set[tuple[str, int]]:
-        """The folders of the workspace and itself, told apart from others that are made in their place."""
+        """The folders of the workspace and itself, so that others made in their place are recognised."""
         found = set()
         with contextlib.suppress(OSError):
             found.add((".", self.workspace.stat().st_ino))

@@ -240,7 +240,7 @@ class KnowledgeSync:
             return True
 
     async def _begin(self, path: str, l0: str) -> dict[str, Digest]:
-        """Makes the directory; returns the names of files that stood there unknown to the manifest."""
+        """Makes the directory; returns the names of files in it that the manifest does not know."""
         uri = f"{self._root}/{path}"
         if await self._client.mkdir(uri, l0):
             return {}

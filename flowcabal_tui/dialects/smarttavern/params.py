@@ -24,10 +24,8 @@ class _Reader:
         self.said: list[Said] = []
 
     def take(self, name: str, wanted: type, default: Any = None) -> Any:
-        """The parameter, read as Python would read it as a text or a truth; any other type is left out. Both are told.
-
-        None counts as not there, but where a truth is wanted.
-        """
+        """The parameter, read as Python would read it as a text or a truth; any other type is left out. Both are
+        reported. None counts as not there, but where a truth is wanted."""
         if name not in self.left or (self.left[name] is None and wanted is not bool):
             self.left.pop(name, None)
             return default

@@ -16,9 +16,9 @@ COUNTER: Final = TokenEstimator()
 _OVERVIEW, _PROFILE, _ARC, _STATED, _ADDED = 6, 8, 10, 3, 12
 """Sentences, at most."""
 _LEAST: Final = 8
-"""Characters; 魏长河说。 tells nothing of him."""
+"""Characters; 魏长河说。 says nothing about him."""
 _SUCH: Final = {"promise": 0.6, "secret": 1.0}
-"""The share of an open line's words that stand in a sentence about it."""
+"""The share of an open line's words that are in a sentence about it."""
 _MARKS: Final = '“”"「」'
 _CONFIDENCE: Final = 0.7
 _OPEN: Final = re.compile(r"^(\S+) (promise|secret): (.*)$", re.MULTILINE)
@@ -83,7 +83,7 @@ def _new_names(asked: Asked) -> list[Values]:
 
 
 def _sequels(told: Sequence[Line], asked: Asked) -> list[Values]:
-    """Vows that a sentence says were kept, and secrets that somebody learns, told again in their own words."""
+    """Vows that a sentence says were kept, and secrets that somebody learns, repeated in their own words."""
     found: list[Values] = []
     for number, kind, text in _OPEN.findall(asked.part("open")):
         wanted = terms(text, asked.chinese)

@@ -75,7 +75,7 @@ _NOTHING: Final = Candidate(0, "", Digest(""), NodeId(""))
 
 @dataclass
 class _History:
-    """What was picked so far, and what is told of it."""
+    """The choices so far, and their description for prompts."""
 
     parent: Candidate = _NOTHING
     note: str = ""
@@ -200,7 +200,7 @@ async def _round(
 
 
 async def _checked(context: NodeContext, params: EvolutionParams, made: Candidate, number: int) -> Candidate:
-    """The candidate with what the Monitor says of it; nothing is written anew."""
+    """The candidate with the verdict of the Monitor; it is not written again."""
     attempt = Attempt((number - 1) * params.candidates + made.number, made.text, digest=made.digest)
     evaluation = await context.models.evaluate(params.write.params(angles=params.angles), attempt)
     return Candidate(made.number, made.text, made.digest, made.node, made.label, evaluation)

@@ -87,7 +87,7 @@ def _joined(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carrie
 
 
 def _matched(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carried: Carried) -> list[dict[str, Any]]:
-    """Items at the same place as one. The last source says how many; items without a partner are told."""
+    """Items at the same place as one. The last source determines the number; items without a partner are reported."""
     first, last = sources[0], sources[-1]
     if len(last) < len(first):
         message = _("There are {n} items to match {m}: the last ones are left out.")

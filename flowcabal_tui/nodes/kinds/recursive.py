@@ -191,7 +191,7 @@ async def _step(context: NodeContext, params: RecursiveParams, step: str, names:
 
 
 def _turn(number: int, text: Output, verdict: Verdict) -> dict[str, Any]:
-    """One round as the output tells it; texts by digest, they are the outputs of the steps."""
+    """One round as part of the output; texts by digest, they are the outputs of the steps."""
     return {
         "round": number,
         "critique": verdict.critique,

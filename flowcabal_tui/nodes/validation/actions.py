@@ -94,7 +94,7 @@ def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Fi
 
 
 def _fits(value: Any, schema: Any, top: Schema, scope: Scope, place: str) -> Iterator[Finding]:
-    """Whether a value can be what the schema wants: bindings by the types that they yield, the rest as it stands."""
+    """True when a value can match the schema: bindings by the types that they yield, other values as they are."""
     if not isinstance(schema, Mapping):
         return
     if (yielded := _yielded(value, scope)) is not None:

@@ -57,7 +57,7 @@ def _unknown(call: Call, known: Library) -> Finding:
 
 
 def _literal_depth(call: Call, known: Library) -> Iterator[Finding]:
-    """A workflow that calls itself is told at once how deep; more than can run is refused at once too."""
+    """Reports at once how deep a workflow calls itself, and refuses a depth that cannot run."""
     inputs = call.node.params.get("inputs")
     for name in {inner.bound for inner in calls(known[call.ref]) if inner.bound is not None}:
         depth = inputs.get(name) if isinstance(inputs, Mapping) else None

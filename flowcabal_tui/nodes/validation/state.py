@@ -44,7 +44,7 @@ def check_state(nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[Finding, 
 
 
 def _mentions_state(params: Any) -> bool:
-    """Does the name of the state stand in any text of the parameters?"""
+    """True when a text of the parameters contains the name of the state."""
     waiting = [params]
     while waiting:
         part = waiting.pop()

@@ -207,7 +207,7 @@ def _failed(node: Node, path: str, error: Exception) -> Finding:
 
 
 def _stands_in(params: Mapping[str, Any], field: str) -> bool:
-    """Whether a body stands in the document, or was made by the kind."""
+    """True when a body is in the document; False when the kind made it."""
     value: Any = params
     for part in field.split(".", 1):
         value = value.get(part) if isinstance(value, Mapping) else None

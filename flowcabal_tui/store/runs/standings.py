@@ -55,7 +55,7 @@ class Standings:
         return {NodeId(node): Output(unpack(body), form, Digest(digest)) for node, body, form, digest in rows}
 
     async def chapters(self, workflow: str) -> tuple[ChapterId | None, ...]:
-        """The chapters with current outputs; None stands for runs without a chapter."""
+        """The chapters with current outputs; None means runs without a chapter."""
         rows = await self._database.rows("SELECT DISTINCT chapter FROM standing WHERE workflow=?", (workflow,))
         return tuple(ChapterId(chapter) if chapter else None for (chapter,) in rows)
 
