@@ -114,7 +114,9 @@ class FindingsScreen(FilteredPage):
 
     def _show_head(self) -> None:
         if self._page_shown is not None:
-            self.query_one(".head", Static).update(self._head(self._page_shown))
+            only = self.cast.chapter(self._open_chapter) if self._only_open and self.cast else ""
+            words = _head_words(self._page_shown, self._report, self._checking, only)
+            self.query_one(".head", Static).update(words)
 
     def refill(self) -> None:
         """Of other words, states or another chapter."""
@@ -126,20 +128,6 @@ class FindingsScreen(FilteredPage):
         unfolded = self._unfolded or self._states_shown != "waiting"
         wish = FindingWish(STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest)
         return await self.access.workbench.findings.findings(wish, offset, limit)
-
-    def _head(self, page: FindingPage) -> str:
-        waiting = page.counts.get("waiting", 0)
-        parts = [ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting)]
-        if page.folded:
-            parts.append(_("{n} folded: f").format(n=page.folded))
-        if self._checking is not None:
-            done, total = self._checking
-            parts.append(_("checking {done} of {total} · C stops").format(done=done, total=total))
-        elif self._report is not None:
-            parts.append(report_words(self._report))
-        if self._only_open and self.cast:
-            parts.insert(0, self.cast.chapter(self._open_chapter))
-        return " · ".join(parts)
 
     def note_check(self, done: int, total: int) -> None:
         """Shows the progress of a check of chapters, or its end."""
@@ -325,6 +313,19 @@ class FindingsScreen(FilteredPage):
             await self.access.workbench.carry_out(command)
             self._checking = None
             await self.reload()
+
+
+def _head_words(page: FindingPage, report: CheckReport | None, checking: tuple[int, int] | None, chapter: str) -> str:
+    """The line above the list; `chapter`: the only one that is listed, "" for all."""
+    waiting = page.counts.get("waiting", 0)
+    parts = [chapter, ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting)]
+    if page.folded:
+        parts.append(_("{n} folded: f").format(n=page.folded))
+    if checking is not None:
+        parts.append(_("checking {done} of {total} · C stops").format(done=checking[0], total=checking[1]))
+    elif report is not None:
+        parts.append(report_words(report))
+    return " · ".join(filter(None, parts))
 
 
 async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
