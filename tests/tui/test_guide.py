@@ -1,20 +1,23 @@
-"""The guide's first ten minutes beside the screen: its steps wait for their keys, and it can be left."""
+"""The guide's first ten minutes beside the screen: its steps wait for what comes about, and it can be left."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.widgets import Static
 
+from flowcabal_tui.locale import use_language
+from flowcabal_tui.project import create_demo
 from flowcabal_tui.tui.app.guide import GuidePanel, guide_text, steps_of
-from tests.tui.fakes import FakeWorkbench
-from tests.tui.test_workspace import workspace
-from tests.tui.waiting import settled
+from flowcabal_tui.tui.app.tour import TOUR, Seen
+from tests.pictures import studio
+from tests.tui.waiting import settled, until
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_step_of_the_guide_waits_for_keys_and_is_plain_text(language: str):
+def test_every_step_of_the_guide_names_keys_and_is_plain_text(language: str):
     steps = steps_of(guide_text(language))
     assert len(steps) == 7 and all(step.keys for step in steps)
     assert steps[0].keys == ("f5",) and steps[1].keys == ("f8", "a")
@@ -25,29 +28,64 @@ def test_the_steps_are_the_same_in_both_languages():
     assert [each.keys for each in steps_of(guide_text("en"))] == [each.keys for each in steps_of(guide_text("zh"))]
 
 
+def test_every_step_waits_for_an_outcome_of_its_own():
+    assert len(TOUR) == len(steps_of(guide_text("en")))
+    begun = Seen(questions=0, runs=1, done=0, version=0, workflows=4, pane="chapters")
+    for step, then, now in (
+        (0, begun, replace(begun, runs=2)),
+        (1, begun, replace(begun, questions=1)),
+        (3, replace(begun, questions=1), replace(begun, done=1)),
+        (4, begun, replace(begun, version=1)),
+        (5, begun, replace(begun, workflows=5)),
+        (6, begun, replace(begun, pane="profiles")),
+    ):
+        assert TOUR[step][0].holds(now, then) and not TOUR[step][0].holds(then, then), step
+    assert TOUR[1][1].holds(begun, begun) and not TOUR[1][1].holds(replace(begun, questions=1), begun)
+
+
+def words(pilot) -> str:
+    return " ".join(str(each.render()) for each in pilot.app.screen.query(GuidePanel).results(Static))
+
+
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
-async def test_a_step_waits_for_its_keys_in_their_order_and_the_guide_can_be_left(tmp_path: Path, size):
-    async with workspace(FakeWorkbench(), tmp_path, size=size) as pilot:
-
-        def words() -> str:
-            return " ".join(str(each.render()) for each in pilot.app.screen.query(GuidePanel).results(Static))
-
+async def test_a_key_alone_does_not_go_on_and_the_guide_can_be_left(tmp_path: Path, size):
+    async with studio(tmp_path, "en", size, await create_demo(tmp_path / "book", "en")) as at:
+        await at.open()
+        pilot = at.pilot
         await pilot.press("tilde")
         await settled(pilot)
-        assert "1/7" in words() and "F5" in words()
+        assert "1/7" in words(pilot) and "F5" in words(pilot)
         (panel,) = pilot.app.screen.query(GuidePanel)
         assert panel.region.right == size[0] and (panel.region.x > 0) is (size[0] > 100), (
             "at the side where there is room"
         )
-        await pilot.press("1")
+        await pilot.press("4")
         await settled(pilot)
-        assert "1/7" in words(), "another key does what it does, and the step waits"
-        await pilot.press("f5")
-        await settled(pilot)
-        assert "2/7" in words(), "also over the screen that the key opens"
-        await pilot.press("escape")
-        await settled(pilot)
-        assert "2/7" in words()
+        pilot.app.guide.look()
+        assert pilot.app.screen.view.pane == "output", "a key does what it does"
+        assert "1/7" in words(pilot), "and the step waits"
         await pilot.press("tilde")
         await settled(pilot)
-        assert not words()
+        assert not words(pilot)
+
+
+@pytest.mark.parametrize(("language", "size"), [("en", (80, 24)), ("zh", (140, 40))])
+async def test_the_guide_follows_a_chapter_from_its_run_to_the_book(tmp_path: Path, language: str, size):
+    book = await create_demo(tmp_path / "book", language)
+    async with studio(tmp_path, language, size, book) as at:
+        await at.open()
+        await at.press("tilde")
+        await until(at.pilot, lambda: "1/7" in words(at.pilot))
+        await at.run()
+        await until(at.pilot, lambda: "2/7" in words(at.pilot))
+        await at.decide()
+        assert "2/7" in words(at.pilot), "also over the page of the decision"
+        await at.press("a")
+        await at.asked("polish")
+        await until(at.pilot, lambda: "4/7" in words(at.pilot))
+        await at.decide()
+        await at.finish()
+        await until(at.pilot, lambda: "6/7" in words(at.pilot))
+        await at.press("tilde")
+        await until(at.pilot, lambda: not words(at.pilot))
+    use_language("en")

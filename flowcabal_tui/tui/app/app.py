@@ -126,8 +126,6 @@ class FlowCabalApp(App[int]):
             self.commands.give_up()
             if not self._is_too_early(event):
                 await self._keys.take(event)
-                if isinstance(event, Key) and self.guide is not None:
-                    self.guide.pressed(event.key)
         else:
             await super().on_event(event)
 
@@ -294,8 +292,13 @@ class FlowCabalApp(App[int]):
         """Shows the guide's first ten minutes beside the screen, or leaves them."""
         if self.guide is None:
             from flowcabal_tui.tui.app.guide import Guide  # not needed for the first frame
+            from flowcabal_tui.tui.app.tour import Seen
 
-            self.guide = Guide(self)
+            def seen() -> Seen | None:
+                workspace = self.departure.workspace
+                return Seen.of(workspace) if workspace is not None else None
+
+            self.guide = Guide(self, seen)
             self.screen_change_signal.subscribe(self, self.guide.screen_changed)
         self.guide.toggle(self.screen_language)
 

@@ -1,8 +1,9 @@
-"""The guide's first ten minutes beside the screen: one step at a time, which waits for its keys."""
+"""The guide's first ten minutes beside the screen: one step at a time, which waits for what its keys bring about."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,11 +11,13 @@ from typing import Any, Final
 from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Static
 
 import flowcabal_tui
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.app.keymap import key_name
+from flowcabal_tui.tui.app.tour import TOUR, Outcome, Seen
 from flowcabal_tui.tui.shared.actions import shown_key
 from flowcabal_tui.tui.widgets.roles import role_style
 
@@ -28,7 +31,7 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the guide: its words, and the keys that it waits for, in their order."""
+    """A step of the guide: its words, and the keys that it names, in their order."""
 
     words: str
     keys: tuple[str, ...]
@@ -71,22 +74,43 @@ class GuidePanel(Static):
     """
 
 
-class Guide:
-    """Shows the steps over every screen until the last key of the last step, or until it is closed."""
+_LOOK: Final = 0.5
+"""Seconds between two looks at what has come about."""
 
-    def __init__(self, app: App[Any]) -> None:
-        self._app = app
+
+class Guide:
+    """Shows the steps over every screen until the last one is done, or until it is closed. It takes no key away."""
+
+    def __init__(self, app: App[Any], seen: Callable[[], Seen | None]) -> None:
+        """`seen` gives the state of the open book; None while there is none."""
+        self._app, self._seen = app, seen
         self._steps: tuple[Step, ...] = ()
-        self._at, self._left = 0, [""]
+        self._at, self._left = 0, list[Outcome]()
+        self._began: Seen | None = None
+        self._timer: Timer | None = None
 
     def toggle(self, language: str) -> None:
         """Begins with the first step, or leaves the guide."""
-        self._steps = () if self._steps else steps_of(guide_text(language))
+        if self._steps:
+            self._end()
+            return
+        self._steps = steps_of(guide_text(language))
+        self._timer = self._app.set_interval(_LOOK, self.look)
         self._go_to(0)
 
-    def pressed(self, key: str) -> None:
-        """A key was pressed: the step goes on where it waits for this one."""
-        if not self._steps or key != self._left[0]:
+    def _end(self) -> None:
+        self._steps = ()
+        if self._timer is not None:
+            self._timer.stop()
+        self._show_soon()
+
+    def look(self) -> None:
+        """Goes on when what the step waits for has come about."""
+        seen = self._seen() if self._steps else None
+        if seen is None:
+            return
+        self._began = self._began or seen
+        if not self._left[0].holds(seen, self._began):
             return
         del self._left[0]
         if self._left:
@@ -94,8 +118,7 @@ class Guide:
         elif self._at + 1 < len(self._steps):
             self._go_to(self._at + 1)
         else:
-            self._steps = ()
-            self._show_soon()
+            self._end()
             self._app.notify(_("That was the guide's first ten minutes. F1 explains what has the focus."))
 
     def screen_changed(self, _screen: Screen[Any]) -> None:
@@ -104,8 +127,8 @@ class Guide:
             self._show_soon()
 
     def _go_to(self, step: int) -> None:
-        self._at = step
-        self._left = list(self._steps[step].keys) if self._steps else []
+        self._at, self._left = step, list(TOUR[step])
+        self._began = self._seen()
         self._show_soon()
 
     def _show_soon(self) -> None:
@@ -129,9 +152,9 @@ class Guide:
 
     def _words(self) -> Content:
         place = _("First ten minutes {n}/{total}").format(n=self._at + 1, total=len(self._steps))
-        keys = "  ".join(map(shown_key, self._left))
+        keys = "  ".join(map(shown_key, self._steps[self._at].keys))
+        awaited = _("Waits until {outcome}: {keys}").format(outcome=_(self._left[0].words), keys=keys)
         return Content.assemble(
-            (f"{place}\n", "bold"), self._steps[self._at].words, "\n",
-            (_("Waits for: {keys}").format(keys=keys), role_style("key")), "  ",
+            (f"{place}\n", "bold"), self._steps[self._at].words, "\n", (awaited, role_style("key")), "  ",
             (_("~ leaves the guide"), role_style("secondary")),
         )  # fmt: skip

@@ -1,0 +1,60 @@
+"""What each step of the guide's first ten minutes waits for: what came about in the open book, by whatever key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from flowcabal_tui.locale import mark
+
+if TYPE_CHECKING:
+    from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The state of the open book, as the guide looks at it."""
+
+    questions: int
+    """Decisions that wait."""
+    runs: int
+    """Runs of this session and of the open chapter, ended or not."""
+    done: int
+    """Those of them that are done."""
+    version: int
+    """The version of the open chapter; 0: nothing is kept yet."""
+    workflows: int
+    pane: str
+
+    @classmethod
+    def of(cls, workspace: WorkspaceScreen) -> Seen | None:
+        """What the workspace shows; None until its chapters are there."""
+        if workspace.is_opening:
+            return None
+        states, chapter = workspace.runs.run_states, workspace.book.chapter
+        return cls(
+            workspace.questions.count, len(states), sum(state == "done" for state in states.values()),
+            chapter.version if chapter else 0, len(workspace.document.templates), workspace.view.pane,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step waits for: `words` after "until", and its test, given the state now and when the step began."""
+
+    words: str
+    holds: Callable[[Seen, Seen], bool]
+
+
+_ASKED: Final = Outcome(mark("a decision waits for you"), lambda now, _then: now.questions > 0 or now.done > 0)
+TOUR: Final[tuple[tuple[Outcome, ...], ...]] = (
+    (Outcome(mark("the run has begun"), lambda now, then: now.runs > then.runs or now.questions > 0),),
+    (_ASKED, Outcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
+    (_ASKED,),
+    (Outcome(mark("the run is done"), lambda now, _then: now.done > 0 and now.questions == 0),),
+    (Outcome(mark("the draft is kept"), lambda now, _then: now.version > 0),),
+    (Outcome(mark("a workflow of yours is saved"), lambda now, then: now.workflows > then.workflows),),
+    (Outcome(mark("the profiles are shown"), lambda now, _then: now.pane == "profiles"),),
+)
+"""One entry for each numbered step of the guide."""
