@@ -39,6 +39,7 @@ from flowcabal_tui.domain.text import clean, clean_line, digest_of, slug
 MAKER: Final = "conversation"
 """The maker of these proposals."""
 LONGEST_EDIT: Final = 20_000
+_WAITS: Final = "Proposed. It waits for the writer, and nothing was changed."
 _REASON: Final = Field(min_length=1, max_length=400, description="Why, in one sentence, in the language of the book.")
 
 
@@ -200,10 +201,10 @@ class ChangingTools:
         if stored.state != "waiting":
             return f"The writer has decided about the same proposal before: {stored.state}. Nothing was changed."
         if any(stored.id in each.proposals for each in turn.used):
-            return "It was proposed already, and waits for the writer. Nothing was changed."
+            return _WAITS  # as the first time: a question that is sent again is not paid for again
         raised.proposals.append(stored.id)
         if not may_apply(turn, stored):
-            return "Proposed. It waits for the writer, and nothing was changed."
+            return _WAITS
         await self._changes.apply(stored)
         raised.applied = True
         return "Done. The writer can take it back."
