@@ -4,14 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from argparse import ArgumentParser
+from collections.abc import Iterable
 
+from flowcabal_tui.cli.terminal import say
 from flowcabal_tui.domain.errors import RunError
+from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.locale import _
+from flowcabal_tui.project import Project
+from flowcabal_tui.project.words import paid_models, spend_lines
 
 
-async def agreed(nothing: str = "") -> bool:
+def add_yes(command: ArgumentParser) -> None:
+    """`--yes` of a command that is paid for: the price is shown all the same."""
+    command.add_argument("--yes", action="store_true", help=_("agree to the price, which is shown, without a question"))
+
+
+async def agreed_to_pay(price: Iterable[str], *, yes: bool, advice: str = "") -> bool:
+    """Shows the price, and asks the person at the terminal unless `yes`. Raises RunError if there is none."""
+    for line in (_("This costs money."), *price):
+        say(line, file=sys.stderr)
+    return yes or await agreed(advice=advice)
+
+
+async def agreed(nothing: str = "", advice: str = "") -> bool:
     """The answer of the person at the terminal. Raises RunError with `nothing` as detail if there is none."""
     if not sys.stdin.isatty():
-        raise RunError(_("There is nobody to confirm it."), nothing or _("Nothing was sent."), _("Give --yes."))
+        raise RunError(
+            _("There is nobody to confirm it."), nothing or _("Nothing was sent."), advice or _("Give --yes.")
+        )
     answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
     return answer.strip().lower() in ("y", "yes", "是")
+
+
+async def agreed_to_spend(project: Project, quote: Quote, *roles: Role, yes: bool) -> bool:
+    """Shows a quote with its models, and asks unless it is free or `yes`."""
+    lines = spend_lines(quote, asks=False, models=paid_models(project.info.models, *(roles or ("user", "agent"))))
+    if not quote.is_free:
+        return await agreed_to_pay(lines, yes=yes)
+    for line in lines:
+        say(line, file=sys.stderr)
+    return True

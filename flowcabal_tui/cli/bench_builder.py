@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.cli.building import agreed
+from flowcabal_tui.cli.agreeing import agreed_to_pay
 from flowcabal_tui.cli.terminal import json_text, say
 from flowcabal_tui.domain.errors import DiskFull, RunError, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.build_words import build_price_lines
 from flowcabal_tui.project.builder.briefs import Brief, answered, read_briefs, read_forms
 
 
@@ -46,6 +47,6 @@ async def _by_model(briefs: Sequence[Brief], arguments: Namespace) -> list[dict[
     from flowcabal_tui.project.trust.own_models import own_endpoint
 
     endpoint = own_endpoint(arguments.model)
-    if briefs and not arguments.yes and not await agreed(price_of_all(briefs, endpoint)):
+    if briefs and not await agreed_to_pay(build_price_lines(price_of_all(briefs, endpoint)), yes=arguments.yes):
         raise RunError(_("Nothing was sent."))
     return [each async for each in model_answers(briefs, endpoint)]

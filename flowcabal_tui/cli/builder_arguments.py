@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
+from flowcabal_tui.cli.agreeing import add_yes
 from flowcabal_tui.cli.argument_types import path
 from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.locale import _
@@ -21,7 +22,7 @@ def bench_builder_arguments(command: argparse.ArgumentParser) -> None:
     how.add_argument("--offline", action="store_true", help=_("fill the form from the wish with a vocabulary"))
     how.add_argument("--model", choices=("user", "agent"), help=_("by this model of your settings file"))
     how.add_argument("--forms", type=path, metavar=_("FILE"), help=_("filled forms, one JSON object per line"))
-    command.add_argument("--yes", action="store_true", help=_("agree to the price of the model"))
+    add_yes(command)
 
 
 def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
@@ -40,7 +41,7 @@ def build_arguments(command: argparse.ArgumentParser, *, updates: bool) -> None:
     command.add_argument(
         "--tools", choices=get_args(BuildWords), default="ours", help=_("the tools of the model: ours, or VelvetFlow's")
     )
-    command.add_argument("--yes", action="store_true", help=_("agree to the cost of the agents' model"))
+    add_yes(command)
     command.add_argument("-o", "--out", type=path, metavar=_("FILE"), help=_("write the suggested workflow"))
     command.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 

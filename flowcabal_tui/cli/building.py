@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from flowcabal_tui.cli.agreeing import agreed_to_pay
 from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.documents import SUFFIXES, conversion_of, read_document
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_row
-from flowcabal_tui.domain.errors import DiskFull, RunError
+from flowcabal_tui.domain.errors import DiskFull
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.build_words import price_words, round_lines
+from flowcabal_tui.project.build_words import build_price_lines, round_lines
 from flowcabal_tui.protocol.builds import (
     AcceptBuild,
     AnswerBuild,
@@ -32,7 +31,6 @@ from flowcabal_tui.protocol.builds import (
 )
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.builder.prices import BuildPrice
     from flowcabal_tui.project.builder.records import BuildRecord
 
 DONE, FAILED, WAITS = 0, 1, 3
@@ -116,7 +114,9 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
     try:
         asked = (command.wish, command.workflow, command.tools)
         price = None if command.offline else await project.builds.build_price(*asked)
-        if price is not None and not arguments.yes and not await agreed(price):
+        if price is not None and not await agreed_to_pay(
+            build_price_lines(price), yes=arguments.yes, advice=_("Give --yes or --offline.")
+        ):
             return FAILED
         record = await _built(project, command)
     finally:
@@ -128,15 +128,6 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
 
 async def _built(project: Project, command: RequestBuild) -> BuildRecord:
     return await project.builds.build(await project.carry_out(command))
-
-
-async def agreed(price: BuildPrice) -> bool:
-    """True when the user agrees to the price at the terminal."""
-    say(price_words(price), file=sys.stderr)
-    if not sys.stdin.isatty():
-        raise RunError(_("There is nobody to confirm it."), _("Nothing was sent."), _("Give --yes or --offline."))
-    answer = await asyncio.to_thread(input, _("Begin? [y/N]") + " ")
-    return answer.strip().lower() in ("y", "yes", "是")
 
 
 def _told(record: BuildRecord, *, as_json: bool, rounds: bool = False) -> int:
@@ -180,7 +171,9 @@ def _lines(record: BuildRecord) -> Iterator[str]:
     for each in record.questions:
         yield clean_line(each)
     if record.tokens:
-        yield _("{n} rounds, {tokens} tokens").format(n=len(record.rounds), tokens=record.tokens)
+        yield ngettext("{n} round, {tokens} tokens", "{n} rounds, {tokens} tokens", len(record.rounds)).format(
+            n=len(record.rounds), tokens=record.tokens
+        )
     if record.status == "asks":
         yield _("Answer: flowcabal-tui decide PROJECT {id} answer:TEXT").format(id=record.id)
     elif record.status == "finished":

@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from typing import Any, Final
 
 from flowcabal_tui.agents.comparing.seams import SeamHunk, with_hunks
-from flowcabal_tui.cli.agreeing import agreed
+from flowcabal_tui.cli.agreeing import agreed_to_spend
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.given_text import text_from
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_workflow
@@ -30,12 +30,10 @@ from flowcabal_tui.domain.comparison import (
     paragraphs_of,
 )
 from flowcabal_tui.domain.ids import QuestionId, RunId
-from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.comparison_words import STATES, VERDICTS, maker_words, outcome_words
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.comparisons import (
     DecideComparison,
     SiftCandidates,
@@ -100,13 +98,15 @@ async def _carried_out(project: Project, arguments: Namespace, target: Compariso
     code = DONE
     if arguments.more:
         quote = await project.comparisons.quote_candidates(target, arguments.more)
-        if not await _confirmed(quote, arguments):
+        if not await agreed_to_spend(project, quote, yes=arguments.yes):
             return NOTHING
         run = await project.carry_out(WriteCandidates(target, arguments.more))
         if run:
             return await follow_run(project, RunId(run))
     if arguments.sift:
-        if arguments.model and not await _confirmed(await project.comparisons.quote_sifting(target), arguments):
+        if arguments.model and not await agreed_to_spend(
+            project, await project.comparisons.quote_sifting(target), yes=arguments.yes
+        ):
             return NOTHING
         await project.carry_out(SiftCandidates(target, arguments.model))
     shown = await project.comparisons.comparison(target)
@@ -130,12 +130,6 @@ async def _carried_out(project: Project, arguments: Namespace, target: Compariso
     return code
 
 
-async def _confirmed(quote: Quote, arguments: Namespace) -> bool:
-    for line in spend_lines(quote):
-        say(line, file=sys.stderr)
-    return bool(arguments.yes) or await agreed()
-
-
 async def _smoothed(
     project: Project, arguments: Namespace, shown: Comparison, text: str, taken: tuple[Taken, ...]
 ) -> str | None:
@@ -143,7 +137,9 @@ async def _smoothed(
     target = shown.target
     changes = await project.comparisons.seam_changes(target, text, taken)
     if changes is None:
-        if not await _confirmed(await project.comparisons.quote_seams(target, text, taken), arguments):
+        if not await agreed_to_spend(
+            project, await project.comparisons.quote_seams(target, text, taken), yes=arguments.yes
+        ):
             return None
         await project.carry_out(SmoothSeams(target, text, taken))
         changes = await project.comparisons.seam_changes(target, text, taken) or ()

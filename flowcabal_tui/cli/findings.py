@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from flowcabal_tui.cli.agreeing import agreed
+from flowcabal_tui.cli.agreeing import agreed_to_spend
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.flags import named_values
 from flowcabal_tui.cli.naming import chapters_of
@@ -26,7 +25,6 @@ from flowcabal_tui.project import Project
 from flowcabal_tui.project.finding_words import compared_words, finding_title, rate_words, report_words, sureness
 from flowcabal_tui.project.proposal_words import STATES
 from flowcabal_tui.project.story.findings import fact_of
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, SwitchRule
 from flowcabal_tui.protocol.story import UndoDecision
@@ -75,9 +73,7 @@ async def check(arguments: Namespace) -> int:
         chapters = await chapters_of(project, arguments.chapter)
         if arguments.model:
             quote = await project.findings.quote_check(first, last)
-            for line in spend_lines(quote, asks=False):
-                say(line, file=sys.stderr)
-            if not (arguments.yes or await agreed()):
+            if not await agreed_to_spend(project, quote, "agent", yes=arguments.yes):
                 return FOUND
         await project.carry_out(CheckChapters(first, last, arguments.model))
         wish = FindingWish(chapters=chapters, folded=True)

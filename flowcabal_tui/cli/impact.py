@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from flowcabal_tui.cli.agreeing import agreed
+from flowcabal_tui.cli.agreeing import agreed_to_spend
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
@@ -27,7 +27,6 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.impact_words import answer, directness, impact_words, marked, proposed, unread_words
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 
 FOUND, NOTHING = 0, 1
@@ -73,9 +72,7 @@ async def _patched(project: Project, change: BookChange, arguments: Namespace) -
     found = await project.story.impact(change)
     _require_known(found.rows, arguments.patch)
     quote = await project.story.quote_patches(change, tuple(arguments.patch))
-    for line in spend_lines(quote):
-        say(line, file=sys.stderr)
-    if not (arguments.yes or quote.is_free or await agreed()):
+    if not await agreed_to_spend(project, quote, "user", yes=arguments.yes):
         return False
     unread = int(await project.carry_out(AskPatches(change, tuple(arguments.patch))) or 0)
     if unread:

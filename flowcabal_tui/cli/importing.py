@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from flowcabal_tui.cli.agreeing import agreed
+from flowcabal_tui.cli.agreeing import agreed_to_pay
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.opening import opened
 from flowcabal_tui.cli.terminal import say, say_json, say_over, say_row
@@ -20,7 +20,8 @@ from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.report import comment_line, report_lines
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.memory.bootstrap_words import quoted, said
+from flowcabal_tui.project.memory.bootstrap_words import quoted, reading_lines, said
+from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.book import ImportManuscript, RemoveReference
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 
@@ -150,8 +151,8 @@ async def bootstrap(arguments: Namespace) -> int:
         if not quote.calls:
             say(_("All imported chapters have been read."))
             return DONE
-        say(quoted(quote))
-        if not (arguments.yes or await agreed()):
+        price = reading_lines(quote, paid_models(project.info.models, "agent"))
+        if not await agreed_to_pay(price, yes=arguments.yes):
             return FAILED
         await project.carry_out(StartBootstrap(arguments.first, arguments.last, arguments.max_cost))
         return await _followed(project)

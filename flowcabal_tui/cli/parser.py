@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
+from flowcabal_tui.cli.agreeing import add_yes
 from flowcabal_tui.cli.argparse_words import Parser
 from flowcabal_tui.cli.argument_types import embeddings_flag, money, path, whole
 from flowcabal_tui.cli.builder_arguments import bench_builder_arguments, build_arguments, builds_arguments
@@ -92,7 +93,7 @@ def _projects(commands: argparse._SubParsersAction[Parser]) -> None:
     read.add_argument("--from", dest="first", type=whole, metavar="N", help=_("from the chapter at this place"))
     read.add_argument("--to", dest="last", type=whole, metavar="M", help=_("to the chapter at this place"))
     read.add_argument("--drop", action="store_true", help=_("give up the rest of a paused reading"))
-    read.add_argument("--yes", action="store_true", help=_("start without asking"))
+    add_yes(read)
     read.add_argument("--max-cost", type=money, metavar="X", help=_("start no new call once this much has been spent"))
     books = _add(commands, "references", _("the reference books besides the book"))
     _project(books)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from typing import Any, Final
 
-from flowcabal_tui.cli.agreeing import agreed
+from flowcabal_tui.cli.agreeing import agreed_to_spend
 from flowcabal_tui.cli.answers import BadArgument, require_beside
 from flowcabal_tui.cli.naming import the_chapter
 from flowcabal_tui.cli.opening import opened
@@ -20,7 +19,6 @@ from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, RewriteId
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.book import DropRewrite, RevertChange, RewriteProposed, RewriteSelection, TakeRewrite
 
 DONE, NONE, MODEL_FAILED = 0, 1, 4
@@ -56,9 +54,7 @@ async def _ask(arguments: Namespace) -> int:
     try:
         command = await _command(project, arguments, await the_chapter(project, arguments.chapter))
         quote = await project.revision.quote_rewrite(command)
-        for line in spend_lines(quote):
-            say(line, file=sys.stderr)
-        if not (arguments.yes or quote.is_free or await agreed()):
+        if not await agreed_to_spend(project, quote, "user", yes=arguments.yes):
             return NONE
         try:
             await project.carry_out(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from flowcabal_tui.cli.agreeing import add_yes
 from flowcabal_tui.cli.argument_types import chapters_between, whole
 from flowcabal_tui.domain.comments import COMMENT_KINDS
 from flowcabal_tui.locale import _
@@ -72,7 +73,7 @@ def revise_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--instruction", metavar=_("WORDS"), help=_("how it is to be rewritten"))
     words = _("mend these findings; without ids, all that wait there")
     command.add_argument("--findings", nargs="*", metavar="ID", help=words)
-    command.add_argument("--yes", action="store_true", help=_("start without asking"))
+    add_yes(command)
     command.add_argument("--take", type=whole, metavar="ID", help=_("accept this proposed rewrite as a new version"))
     command.add_argument("--only", type=whole, nargs="+", metavar="N", help=_("with --take: only these of its changes"))
     command.add_argument("--drop", type=whole, metavar="ID", help=_("refuse this proposed rewrite"))

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import get_args
 
+from flowcabal_tui.cli.agreeing import add_yes
 from flowcabal_tui.cli.argument_types import chapters_between, path, whole
 from flowcabal_tui.domain.manuscript import EXPORT_FORMATS
 from flowcabal_tui.domain.memory import EntityKind
@@ -67,7 +68,7 @@ def check_chapters_arguments(check: argparse.ArgumentParser) -> None:
     """The chapters to check, by rule or also by a model."""
     _chapters(check)
     check.add_argument("--model", action="store_true", help=_("also by the agents' model, for money"))
-    check.add_argument("--yes", action="store_true", help=_("start without asking"))
+    add_yes(check)
     check.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
 
@@ -95,7 +96,7 @@ def impact_arguments(impact: argparse.ArgumentParser) -> None:
     impact.add_argument("--settled", action="store_true", help=_("list the places that you have settled"))
     words = _("ask the model for patches of these places (none named: of all that no rule can patch)")
     impact.add_argument("--patch", nargs="*", metavar="ID", help=words)
-    impact.add_argument("--yes", action="store_true", help=_("start without asking"))
+    add_yes(impact)
     impact.add_argument("--limit", type=whole, default=100, metavar="N", help=_("list at most this many places"))
     impact.add_argument("--json", action="store_true", help=_("print JSON, for programs"))
 
@@ -232,5 +233,5 @@ def candidate_arguments(compared: argparse.ArgumentParser) -> None:
     words = _("with --take or --compose: have the sentences at the seams changed, for money, and print the changes")
     compared.add_argument("--seams", action="store_true", help=words)
     compared.add_argument("--accept", nargs="+", type=whole, default=[], metavar="N", help=_("with --seams: use these"))
-    compared.add_argument("--yes", action="store_true", help=_("start without asking"))
+    add_yes(compared)
     compared.add_argument("--json", action="store_true", help=_("print JSON, for programs"))

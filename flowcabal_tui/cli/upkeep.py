@@ -15,7 +15,7 @@ from flowcabal_tui.cli.terminal import say, say_row
 from flowcabal_tui.cli.trusting import print_brought
 from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.text import clean_line
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.book.backup import restore
 from flowcabal_tui.project.memory.bootstrap_words import quoted
@@ -89,9 +89,9 @@ def _print_plan(plan: RebuildPlan, what: str) -> None:
     if plan == RebuildPlan(0, (), (), ()):
         say(_("There is nothing to regenerate."))
     if plan.chapters:
-        say(_("index: {n} chapters").format(n=plan.chapters))
+        say(ngettext("index: {n} chapter", "index: {n} chapters", plan.chapters).format(n=plan.chapters))
     for kind, count in plan.steps:
-        say(_("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count))
+        say(ngettext("{kind}: {n} step", "{kind}: {n} steps", count).format(kind=_(TASKS[kind]), n=count))
     for uri in plan.damaged:
         say(_("cannot be read, will be regenerated: {uri}").format(uri=uri))
     for text in plan.stale:
@@ -107,7 +107,7 @@ def _print_progress(project: Project) -> None:
     for event in [event for event in events if isinstance(event, RebuildProgress)][-1:]:
         say(_("index: {done} of {total}").format(done=event.done, total=event.total), file=sys.stderr)
         if event.wrong:
-            say(_("corrected in {n} chapters").format(n=event.wrong))
+            say(ngettext("corrected in {n} chapter", "corrected in {n} chapters", event.wrong).format(n=event.wrong))
     for changed in [event for event in events if isinstance(event, BackgroundChanged)][-1:]:
         words = _("steps left: {n}; still to send to the knowledge server: {owed}")
         left, owed = dict(changed.counts).get("waiting", 0), dict(changed.owed).get("waiting", 0)

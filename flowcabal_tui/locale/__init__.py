@@ -9,6 +9,8 @@ from __future__ import annotations
 import gettext as _gettext
 import locale as _locale
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,7 @@ LANGUAGES: Final = ("en", "zh_CN")
 _HERE = Path(__file__).parent
 _translation: _gettext.NullTranslations = _gettext.NullTranslations()
 _language: str = "en"
+_named_keys: Mapping[str, Mapping[str, str]] = {}
 
 
 def _from_environment() -> str:
@@ -41,14 +44,30 @@ def language_in_use() -> str:
     return _language
 
 
+def use_keys(named: Mapping[str, Mapping[str, str]]) -> None:
+    """Names other keys in the words: `named` has the messages, by their English words, with each usual key and the
+    one that is bound instead."""
+    global _named_keys
+    _named_keys = named
+
+
+def _with_keys(text: str, words: str) -> str:
+    if text not in _named_keys:
+        return words
+    keys = _named_keys[text]
+    usual = "|".join(re.escape(key) for key in sorted(keys, key=len, reverse=True))
+    pattern = rf"(?<=`)({usual})(?=`)|(?<![A-Za-z0-9+`])({usual})(?![A-Za-z0-9`])"
+    return re.sub(pattern, lambda found: keys[found[0]] if len(found[0]) > 1 or found[1] else found[0], words)
+
+
 def _(text: str) -> str:
     """The user's word for `text`."""
-    return _translation.gettext(text) if text else ""
+    return _with_keys(text, _translation.gettext(text)) if text else ""
 
 
 def ngettext(one: str, many: str, n: int) -> str:
     """The user's word for `n` things."""
-    return _translation.ngettext(one, many, n)
+    return _with_keys(one, _translation.ngettext(one, many, n))
 
 
 def mark(text: str) -> str:

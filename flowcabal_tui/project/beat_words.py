@@ -34,7 +34,7 @@ def beat_words(beat: Beat, part: PartBeats, scenes: int) -> str:
     if beat.scene and scenes > 1:
         here = _("in scene {n}") if part.scene in (0, beat.scene) else _("in scene {n}, not in scene {planned}")
         words.append(here.format(n=beat.scene, planned=part.scene))
-    return " · ".join(filter(None, words))
+    return _("; ").join(filter(None, words))
 
 
 def _name_words(name: BeatName) -> str:

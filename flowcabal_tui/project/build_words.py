@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flowcabal_tui.domain.builds import BuildState
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import money
+from flowcabal_tui.project.words import beside, calls_words, money, price_lines
 
 if TYPE_CHECKING:
     from flowcabal_tui.agents.builder.changes import Change, ChangeKind
@@ -57,7 +57,7 @@ def change_words(change: Change) -> str:
     ends = f"{edge['source']} → {edge['target']}" if change.kind.startswith("edge") else ""
     whole = change.after or change.before
     named = change.kind in ("node_added", "node_removed") and isinstance(whole, dict) and whole.get("name")
-    node = f"{clean_line(str(named))} ({change.node})" if named and named != change.node else change.node
+    node = beside(clean_line(str(named)), change.node) if named and named != change.node else change.node
     field = _(_META[change.field]) if change.kind == "meta" and change.field in _META else change.field
     return _(_KINDS[change.kind]).format(node=node, field=field, edge=ends)
 
@@ -149,15 +149,19 @@ def _kept_words(record: BuildRecord) -> Iterator[str]:
 
 def price_words(price: BuildPrice) -> str:
     """A price in one line."""
-    return _("{model}: likely {likely}; at most {most}").format(
-        model=price.model, likely=_spend(price.likely, price.currency), most=_spend(price.most, price.currency)
-    )
+    likely, most = _spend(price.likely, price.currency), _spend(price.most, price.currency)
+    return _("{model}: likely {likely}; at most {most}").format(model=price.model, likely=likely, most=most)
+
+
+def build_price_lines(price: BuildPrice) -> list[str]:
+    """A price in the lines of every question before something is paid for."""
+    return price_lines(price.model, _spend(price.likely, price.currency), _spend(price.most, price.currency))
 
 
 def _spend(spend: Spend, currency: str) -> str:
-    words = _("{calls} calls, {tokens} tokens, {cost}")
+    words = _("{calls}, {tokens} tokens, {cost}")
     tokens = spend.input_tokens + spend.output_tokens
-    return words.format(calls=spend.calls, tokens=f"{tokens:,}", cost=_money(spend.cost, currency))
+    return words.format(calls=calls_words(spend.calls), tokens=f"{tokens:,}", cost=_money(spend.cost, currency))
 
 
 def _money(cost: Decimal | None, currency: str) -> str:

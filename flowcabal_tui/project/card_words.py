@@ -33,7 +33,7 @@ def card_lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
 def _lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
     entity = card.entity
     counted = ngettext("mentioned {n} time", "mentioned {n} times", card.mentions).format(n=f"{card.mentions:,}")
-    yield NAMES, "", f"{kind} · {counted if card.mentions else _('never mentioned')}"
+    yield NAMES, "", _(", ").join((kind, counted if card.mentions else _("never mentioned")))
     if card.about:
         yield PROFILE, _("Profile:"), _cut(card.about, 300)
     if entity.note:
@@ -47,7 +47,8 @@ def _lines(card: NameCard, kind: str) -> Iterator[tuple[str, str, str]]:
     if card.first is not None:
         yield FIRST, _("First:"), _placed(card.first)
     for each in card.relations:
-        yield f"{RELATION}{each.other}", "", f"{_SIGNS[each.outward]} {_cut(each.words, 40)} · {_cut(each.name, 60)}"
+        words = _("{kind}: {name}").format(kind=_cut(each.words, 40), name=_cut(each.name, 60))
+        yield f"{RELATION}{each.other}", "", f"{_SIGNS[each.outward]} {words}"
 
 
 def _placed(place: CardPlace) -> str:

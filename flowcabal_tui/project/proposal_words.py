@@ -87,12 +87,11 @@ def said(proposal: Proposal, name_of: NameOf) -> str:
             return clean_line(after) or _("(deleted)")
         case Review(words=words, places=places, chapters=number):
             counted = ngettext("{n} place", "{n} places", places).format(n=places)
-            return f"{clean_line(words)} · {counted} · " + ngettext("{n} chapter", "{n} chapters", number).format(
-                n=number
-            )
+            chapters = ngettext("{n} chapter", "{n} chapters", number).format(n=number)
+            return _("; ").join((clean_line(words), counted, chapters))
         case WorkflowEdit(workflow=workflow, words=words, changes=number):
             title = clean_line(f"{workflow}: {words}" if workflow else words)
-            return f"{title} · " + ngettext("{n} change", "{n} changes", number).format(n=number)
+            return _("; ").join((title, ngettext("{n} change", "{n} changes", number).format(n=number)))
         case Finding():
             return finding_title(proposal)
         case record:
@@ -129,7 +128,7 @@ def about(proposal: Proposal, name_of: NameOf) -> str:
     """Whom it is about, and a fact's state or a moment's time."""
     match proposal.difference.after:
         case Fact(about=people, attribute=detail) | Moment(about=people, when=detail):
-            return " · ".join(filter(None, (_(", ").join(map(name_of, people)), clean_line(detail))))
+            return _("; ").join(filter(None, (_(", ").join(map(name_of, people)), clean_line(detail))))
         case Promise(about=people):
             return _(", ").join(map(name_of, people))
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -10,6 +10,7 @@ from flowcabal_tui.domain.context import BudgetClass, ContextSource, Intent, Sce
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
+from flowcabal_tui.domain.model_calls import Endpoint, Role
 from flowcabal_tui.domain.outline import Placed
 from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend
 from flowcabal_tui.domain.search import SearchKind
@@ -171,7 +172,12 @@ def check_words(check: AngleCheck) -> str:
         "not checked": _("not checked"),
     }[check.outcome]
     words = _("{angles}: {verdict}").format(angles=_(ANGLES[check.angle]), verdict=outcome)
-    return f"{words} ({check.detail})" if check.detail else words
+    return beside(words, check.detail)
+
+
+def beside(words: str, more: str) -> str:
+    """Words with others in brackets behind them; "" for none."""
+    return _("{words} ({more})").format(words=words, more=more) if more else words
 
 
 def counting_words(counted_by: str) -> str:
@@ -197,31 +203,54 @@ def money(amount: Decimal | None, currency: str) -> str:
     return f"{_SIGNS[currency]}{words}" if currency in _SIGNS else f"{words} {currency}".rstrip()
 
 
-def spend_lines(quote: Quote, *, asks: bool = True) -> list[str]:
-    """The likely and the highest price, and the parts without a limit. `asks`: it is of a run, which asks at its
-    limit."""
+def paid_models(models: Iterable[tuple[Role, Endpoint]], *roles: Role) -> str:
+    """The names of the models with these roles, without the embedded one; "" where none is paid for."""
+    paid = (endpoint.model for role, endpoint in models if role in roles and endpoint.provider != "offline")
+    return _(", ").join(dict.fromkeys(map(clean_line, paid)))
+
+
+def price_lines(models: str, likely: str, most: str) -> list[str]:
+    """Which model, the likely price and the highest one: the same lines before everything that is paid for."""
+    lines = [_("Model: {names}").format(names=models)] if models else []
+    return [*lines, _("Likely: {spend}").format(spend=likely), _("At most: {spend}").format(spend=most)]
+
+
+def spend_lines(quote: Quote, *, asks: bool = True, models: str = "") -> list[str]:
+    """The lines of a price, and the parts without a limit. `asks`: it is of a run, which asks at its limit."""
     kept = _("When the output is kept, background work is likely to cost {spend}.")
     keeping = [kept.format(spend=spend_words(quote.keeping, quote.currency))] if quote.keeping else []
     if quote.is_free:
         return [*quote.warnings, _("It is free."), *keeping]
-    lines = [*quote.warnings, _("Likely: {spend}").format(spend=spend_words(quote.likely, quote.currency))]
-    if quote.most is None:
-        lines.append(_("At most: unknown."))
-    else:
-        lines.append(_("At most: {spend}").format(spend=spend_words(quote.most, quote.currency)))
-        if asks:
-            lines.append(_("The run asks you before it can cost more than this."))
+    most = _("unknown") if quote.most is None else spend_words(quote.most, quote.currency)
+    lines = [*quote.warnings, *price_lines(models, spend_words(quote.likely, quote.currency), most)]
+    if asks and quote.most is not None:
+        lines.append(_("The run asks you before it can cost more than this."))
     if len(quote.lines) > 1:
         parts = [f"{_(CALL_KINDS[line.kind])} {line.likely.calls:,}–{line.most.calls:,}" for line in quote.lines]
-        lines.append(_("Calls: {parts}").format(parts=" · ".join(parts)))
+        lines.append(_("Calls: {parts}").format(parts=_(", ").join(parts)))
     return [*lines, *quote.open_ends, *keeping]
+
+
+def calls_words(calls: int) -> str:
+    """A number of calls to a model."""
+    return ngettext("{n} call", "{n} calls", calls).format(n=f"{calls:,}")
+
+
+def sum_words(costs: Iterable[tuple[Decimal | None, str]]) -> str:
+    """The sum of several costs, a sum a currency; unknown if one of them is."""
+    sums: dict[str, Decimal] = {}
+    for cost, currency in costs:
+        if cost is None:
+            return _("unknown (no price is set)")
+        sums[currency] = sums.get(currency, Decimal(0)) + cost
+    return _(", ").join(money(cost, currency) for currency, cost in sums.items())
 
 
 def spend_words(spend: Spend, currency: str) -> str:
     """Money where it is known, with calls and tokens."""
-    tokens = _("{calls:,} calls, {n:,} tokens in, {out:,} out")
-    words = tokens.format(calls=spend.calls, n=spend.input_tokens, out=spend.output_tokens)
-    return f"{money(spend.cost, currency)} ({words})" if spend.cost is not None and currency else words
+    tokens = _("{calls}, {n:,} tokens in, {out:,} out")
+    words = tokens.format(calls=calls_words(spend.calls), n=spend.input_tokens, out=spend.output_tokens)
+    return beside(money(spend.cost, currency), words) if spend.cost is not None and currency else words
 
 
 def unsaved_words(chapters: Sequence[Chapter]) -> str:

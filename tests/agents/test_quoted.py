@@ -44,7 +44,7 @@ async def test_summaries_by_rule_say_once_that_they_are_quoted() -> None:
     injection = await assemble(by_rule(make_book()), "林远与沈青。", budget=20_000)
     assert injection.user_suffix.count("以下各章提要是原文摘句。") == 1
     reasons = {each.reason for each in injection.receipt.sources if each.uri.startswith("manuscript/")}
-    assert "an earlier chapter that matters here · quoted from the text, by rule" in reasons
+    assert "an earlier chapter that matters here, quoted from the text, by rule" in reasons
 
 
 async def test_where_only_some_summaries_are_by_rule_each_of_them_says_so() -> None:

@@ -184,7 +184,7 @@ def test_a_paid_build_asks_for_its_price(project: Make, server: FaultServer, cal
     folder = project(both(endpoint(server, price_in=1, price_out=2)))
     ended = call("update", folder, "chapter", NAMES_WISH)
     assert ended.code == 1
-    assert "mock: likely 8 calls" in ended.err and "--yes" in ended.err
+    assert "Likely: 8 calls" in ended.err and "--yes" in ended.err
     assert calls(server) == 0
     assert call("builds", folder).out == ""
 

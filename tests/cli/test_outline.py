@@ -179,7 +179,7 @@ def test_progress_says_which_names_of_the_beats_came_and_where(book: Path, call:
     assert (called.code, called.err) == (0, "")
     assert [line.split("\t") for line in called.out.splitlines()] == [
         ["", "names nobody", "It rains.", ""],
-        ["Scene 1", "some names found", "Maud meets Vera.", "Maud (1) · not found: Vera · in scene 2, not in scene 1"],
+        ["Scene 1", "some names found", "Maud meets Vera.", "Maud (1); not found: Vera; in scene 2, not in scene 1"],
         ["Scene 2", "no name found", "Vera leaves.", "not found: Vera"],
     ]
     assert call("outline", book, "--progress").out.split("\t") == ["1", "Rain", "0 of 2", "3\n"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Input, TextArea
 
+from tests.tui.list_rows import rows_chain_nothing
 from tests.tui.waiting import pilots_wait_for_the_loop
 
-__all__ = ["cursors_stay_visible", "pilots_wait_for_the_loop"]
+__all__ = ["cursors_stay_visible", "pilots_wait_for_the_loop", "rows_chain_nothing"]
 
 
 @pytest.fixture(autouse=True)

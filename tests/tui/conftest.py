@@ -1,7 +1,8 @@
-"""Screens under a pilot: it waits for the loop to be idle."""
+"""Screens under a pilot: it waits for the loop to be idle, and rows of lists chain nothing."""
 
 from __future__ import annotations
 
+from tests.tui.list_rows import rows_chain_nothing
 from tests.tui.waiting import pilots_wait_for_the_loop
 
-__all__ = ["pilots_wait_for_the_loop"]
+__all__ = ["pilots_wait_for_the_loop", "rows_chain_nothing"]

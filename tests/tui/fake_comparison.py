@@ -24,6 +24,7 @@ from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import Quote, Spend
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.project.words import spend_lines
 
 BEATS = ("沈青在码头等船", "阿远交出那封信", "两人在雨中分别")
 TEXTS = (
@@ -74,6 +75,9 @@ class FakeComparisonAccess:
     async def take_back(self, shown: Comparison) -> None:
         blind = tuple(replace(each, maker=None) for each in shown.candidates)
         self.shown = replace(shown, candidates=blind, verdict=None)
+
+    def quote_price(self, quote: Quote) -> list[str]:
+        return spend_lines(quote, asks=False, models="model-1")
 
     async def quote_more(self, count: int) -> Quote:
         self.asked.append(f"quote {count}")

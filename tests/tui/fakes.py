@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +25,7 @@ from flowcabal_tui.domain.memory import (
     Mention,
     MetaName,
     StaleText,
+    TaskKind,
     Totals,
 )
 from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
@@ -651,6 +652,15 @@ class FakeWorkbench(FakeReading, FakeBuilds):
 
     async def quote_bootstrap(self) -> BootstrapQuote:
         return BootstrapQuote(0, 0, 0, 0, None, "", 0.0)
+
+    async def quote_background(self, steps: Mapping[TaskKind, int]) -> Quote:
+        if not steps or not any(role == "agent" and each.provider != "offline" for role, each in self._info.models):
+            return Quote((), ())
+        likely, most = Spend(2, 4_000, 900, Decimal("0.02")), Spend(6, 12_000, 4_000, Decimal("0.09"))
+        return Quote((), (), likely, most, currency="CNY")
+
+    async def quote_reading(self, chapters: int) -> Quote:
+        return await self.quote_background({"story": chapters})
 
     async def preview_import(self, path: Path) -> ImportPreview:
         return ImportPreview((ImportedChapter(path.stem, self.words.texts[0]),), "utf-8", self.words.language)

@@ -176,7 +176,7 @@ async def test_a_reason_goes_back_to_the_builder_after_its_price():
         await typed(pilot, "colder")
         await press(pilot, "enter")
         assert isinstance(pilot.app.screen, ConfirmScreen)
-        assert "likely 8 calls" in screen(pilot)
+        assert "Model: mock" in screen(pilot) and "Likely: 8 calls" in screen(pilot)
         await press(pilot, "n")
         assert not any(isinstance(each, ReviseBuild) for each in made.sent)
         await press(pilot, "r")
@@ -207,7 +207,7 @@ async def test_a_question_is_answered_there():
 async def test_a_build_is_stopped_gone_on_with_and_turned_down(how, key, command):
     made = workbench(**how)
     async with review(made) as pilot:
-        await press(pilot, key)
+        await press(pilot, key, *("y" if key == "f9" else ""))
         assert made.sent[-1] == command
 
 
@@ -285,6 +285,8 @@ async def test_a_build_by_a_model_shows_its_price_and_opens_when_it_begins(tmp_p
         assert isinstance(pilot.app.screen, ChooseScreen)
         assert "mock: likely 8 calls, 43,000 tokens, $0.50" in screen(pilot)
         await press(pilot, "enter")
+        assert "Likely: 8 calls, 43,000 tokens, $0.50" in screen(pilot)
+        await press(pilot, "y")
         assert made.sent[-1] == RequestBuild("shorter", "chapter")
         made.build_records["build-1"] = replace(suggestion(), status="building")
         await told(pilot, made, BuildProgress("build-1", 0, 0, 3))

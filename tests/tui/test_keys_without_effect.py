@@ -88,7 +88,7 @@ async def test_only_a_step_at_work_is_stopped_and_of_one_that_has_ended_it_is_sa
         await pressed(pilot, "2", "g", "x")
         await settled(pilot)
         assert said(pilot) == ["This step has ended. `X` in the workflow stops the whole run."]
-        await pressed(pilot, "j", "x")
+        await pressed(pilot, "j", "x", "y")
         await settled(pilot)
         assert [command for command in workbench.sent if isinstance(command, CancelRun)] == [
             CancelRun(books.RUN, books.DRAFT)

@@ -73,7 +73,7 @@ async def test_an_installation_goes_on_without_the_page_and_is_stopped_by_a_key(
         await until(pilot, lambda: not isinstance(pilot.app.screen, KnowledgeScreen))
         await pilot.press("ampersand")
         await until(pilot, lambda: "fetching: 1 of" in screen_text(pilot))
-        await pilot.press("x")
+        await press(pilot, "x", "y")
         await until(pilot, lambda: "Installation:" not in screen_text(pilot))
         await pilot.press("x")
         await until(pilot, lambda: said(pilot)[-1] == "Nothing is being installed.")

@@ -75,7 +75,7 @@ async def test_in_the_editor_and_the_writing_view_it_follows_the_cursor(tmp_path
     async with workspace(workbench, tmp_path) as pilot:
         await press(pilot, "1", "g", "j", "enter", view, "ctrl+j")
         assert words(pilot)[0] == "Joss", "the only name of the paragraph"
-        assert words(pilot)[0] == "Joss" and "→ ferries · Mara" in words(pilot)[-1]
+        assert words(pilot)[0] == "Joss" and "→ ferries: Mara" in words(pilot)[-1]
         await press(pilot, "end")
         assert words(pilot)[0] == "Joss", "the last card stays while no name is at the cursor"
         await press(pilot, "space", *"Mara")

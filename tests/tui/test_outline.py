@@ -5,21 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter, WriteMeta
 from flowcabal_tui.store.rows.outline import book_outline
-from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen, _row, _rows
+from flowcabal_tui.tui.memory.outline import BeatsScreen, OutlineScreen, _rows
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.versions import VersionsScreen
-from flowcabal_tui.tui.widgets.list_rows import HangingRow, RowInSight
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import opened
 from tests.tui.waiting import settled, until
+from tests.tui.widgets.test_column_rows import drawn
 
 TEXT = "# 潮灯\n总纲\n\n## 第一章 船\n- 她来了。\n\n## 伏笔\n- 灯要灭。\n"
 
@@ -48,7 +49,7 @@ async def test_a_part_is_assigned_by_a_key_and_beats_are_edited_beside_the_chapt
         await until(pilot, lambda: isinstance(pilot.app.screen, OutlineScreen))
         await until(pilot, lambda: "not assigned" in "\n".join(shown(pilot.app)))
         text = "\n".join(shown(pilot.app))
-        assert "1 part fits no chapter" in text and "nothing in the outline yet" in text
+        assert "! 1 part fits no chapter" in text and "+ 1 without an outline" in text
         await pilot.press("u", "c")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
         await pilot.press("down", "enter")
@@ -150,35 +151,21 @@ async def test_an_earlier_version_of_the_outline_is_restored_by_keys(folder: Pat
         assert await project.book.meta("outline") == TEXT
 
 
-def test_a_row_out_of_sight_makes_no_words_where_one_line_is_surely_enough() -> None:
-    drawn: list[str] = []
-
-    def draw() -> HangingRow:
-        drawn.append("row")
-        return HangingRow("  ", "A title of some length", " · 1 A title")
-
-    row = RowInSight(draw, most_cells=40)
-    assert row.get_height({}, 80) == 1 and not drawn
-    assert row.get_height({}, 20) == HangingRow("  ", "A title of some length", " · 1 A title").get_height({}, 20) > 1
-    assert str(row) == "  A title of some length · 1 A title" and drawn == ["row"]
-
-
-@pytest.mark.parametrize("width", [30, 80])
-def test_rows_are_as_high_as_their_words(width: int) -> None:
-    """Also wide ones, and those of parts that belong to no chapter, to one, and to several."""
+@pytest.mark.parametrize("width", [30, 60, 120])
+def test_rows_are_columns_with_the_number_of_their_chapter(width: int) -> None:
+    """Also those of parts that belong to no chapter, to one, and to several."""
     text = f"# 雪\n## 第一章 {'雪' * 30}\n- a\n## 第二至三章\n- b\n## 伏笔\n- c\n## 第九章 {'x' * 50}\n- d\n"
-    chapters = [Chapter(ChapterId(f"c{n}"), n, f"第{n}章 {'灯' * n * 5}") for n in range(1, 5)]
+    chapters = [Chapter(ChapterId(f"c{n}"), n, f"第{n}章 {'灯' * n}") for n in range(1, 5)]
     book = book_outline(text, "", chapters)
-    names = [*OutlineScreen._names(book)]
-    titles = {each.id: f"{each.position} {each.title}" for each in chapters}
-    rows = [each.prompt for each in _rows(book, names)]
-    assert all(isinstance(row, RowInSight) for row in rows)
-    heights = [row.get_height({}, width) for row in rows if isinstance(row, RowInSight)]
-    assert heights == [_row(book, titles, name).get_height({}, width) for name in names]
+    rows = [drawn(each.prompt, width) for each in _rows(book, OutlineScreen._names(book))]
+    assert {cell_len(row) for row in rows} == {width}
+    assert [row.split()[0] for row in rows if row[0] != " "] == ["!", "+"]
+    if width > 60:
+        assert "2、3" in rows[2] or "2, 3" in rows[2]
 
 
 def test_a_volume_of_the_book_s_own_name_does_not_repeat_it() -> None:
     chapters = [Chapter(ChapterId(f"c{n}"), n, f"{n}", volume=volume) for n, volume in ((1, "第一卷 雨"), (2, "远海"))]
     book = book_outline("# 第一卷 雨\n## 1\n- a\n# 第二卷\n## 2\n- b\n", "", chapters)
     shown = [str(each.prompt).strip() for each in _rows(book, OutlineScreen._names(book))]
-    assert "第一卷 雨 · volume" in shown and "第二卷 · volume 远海" in shown
+    assert "第一卷 雨" in shown and "第二卷 volume 远海" in shown

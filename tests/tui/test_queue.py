@@ -85,7 +85,7 @@ async def test_every_step_tells_its_kind_subject_tries_and_reason_by_state() -> 
         await opened(app, pilot, Controller(*TASKS))
         rows = [row.strip() for row in shown(app)]
         assert rows[0].endswith("1 of 4 steps are done")
-        assert rows.index("running · 1") < rows.index("failed · 1") < rows.index("queued · 1")
+        assert rows.index("running  1") < rows.index("failed  1") < rows.index("queued  1")
         assert any(row.split()[:6] == ["!", "profile", "Mara,", "2", "The", "Ferry"] for row in rows)
         assert any(row.startswith(". summary in one line") and "attempts: 2, again in 30 s" in row for row in rows)
         assert "file in manuscript/" not in page_text(app)
@@ -100,7 +100,7 @@ async def test_one_step_or_all_are_taken_up_again_or_cancelled() -> None:
         await opened(app, pilot, controller)
         await pilot.press("j", "r")
         await settle(app, pilot)
-        assert "failed · 1" not in page_text(app)
+        assert "failed  1" not in page_text(app)
         await pilot.press("g", "x", "R", "X")
         await settle(app, pilot)
         assert controller.done == [("retry", 2), ("cancel", 3), ("retry", None), ("cancel", None)]
@@ -138,7 +138,7 @@ async def test_of_very_many_steps_the_first_are_listed_and_the_rest_counted() ->
     many = [replace(TASKS[0], id=number) for number in range(1, 1_001)]
     async with app.run_test(size=(80, 24)) as pilot:
         page = await opened(app, pilot, Controller(*many))
-        assert "queued · 1,000 · the first 100 are listed" in page_text(app)
+        assert "queued  1,000  the first 100 are listed" in page_text(app)
         await pilot.press("G")
         assert page.step is not None and page.step.id == 100
 
@@ -148,8 +148,11 @@ async def test_of_very_many_texts_out_of_date_the_first_are_listed_and_all_can_b
     controller.old = {StaleText(f"profiles/{n}", n, (books.chapter_id(1),) * 5): f"Mara {n}" for n in range(1, 301)}
     async with app.run_test(size=(90, 24)) as pilot:
         page = await opened(app, pilot, controller)
-        assert "changed since · 300 · the first 100 are listed" in page_text(app)
-        assert "~ Mara 1 · changed: 1 Rain, 1 Rain, 1 Rain …" in page_text(app)
+        assert "changed since  300  the first 100 are listed" in page_text(app)
+        assert any(
+            row.startswith("~ Mara 1 ") and row.endswith(" 1 Rain, 1 Rain, 1 Rain …")
+            for row in map(str.strip, shown(app))
+        )
         await pilot.press("m")
         await settle(app, pilot)
         await page.reload()

@@ -118,7 +118,7 @@ async def test_a_model_is_set_with_its_key_in_the_secrets_file_only(tmp_path: Pa
                 price_out=Decimal("3.5"), currency="CNY", context_window=128_000,
             ),
         )  # fmt: skip
-        assert "2 / 3.5 CNY" in rows(pilot)
+        assert "¥2.00 / ¥3.50" in rows(pilot)
         assert KEY not in repr(pilot.app.announcer.notices.listed)
     assert read_secrets() == {"deepseek": KEY}
     assert stat.S_IMODE(paths.secrets_file().stat().st_mode) == 0o600
@@ -177,11 +177,12 @@ def test_the_question_before_a_call_names_host_key_and_cost():
         model="m", base_url="https://api.example.net/v1", secret="s", price_in=Decimal(1000), price_out=Decimal(1000),
         currency="CNY",
     )  # fmt: skip
-    title, words = call_question(ModelChoice(priced, KEY))
+    title, price, words = call_question(ModelChoice(priced, KEY))
     assert "api.example.net" in title and "The key s is sent to api.example.net." in words
-    assert "at most ¥0.04" in words and KEY not in title + words
-    assert "unknown" in call_question(ModelChoice(Endpoint(model="m")))[1]
-    assert "nothing" in call_question(ModelChoice(Endpoint(model="m", base_url="http://127.0.0.1:1/v1")))[1]
+    assert "At most: ¥0.04" in price and KEY not in " ".join((title, *price, *words))
+    assert "At most: unknown (no price is set)" in call_question(ModelChoice(Endpoint(model="m")))[1]
+    _title, price, words = call_question(ModelChoice(Endpoint(model="m", base_url="http://127.0.0.1:1/v1")))
+    assert not price and "It costs nothing: the server is on this machine." in words
 
 
 @pytest.mark.parametrize(("answer", "calls"), [("n", 0), ("y", 1)])

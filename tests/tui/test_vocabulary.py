@@ -40,6 +40,9 @@ async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_af
     async with opened(folder, tmp_path) as (project, pilot):
         for answer in ("n", "y"):
             await pilot.press("shift+f7")
+            await until(pilot, lambda: "This costs money." in "\n".join(shown(pilot.app)))
+            await pilot.press("y")
+            await until(pilot, lambda: "This costs money." not in "\n".join(shown(pilot.app)))
             await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
             assert HOST in "\n".join(shown(pilot.app)) and not on_disk(tiny)
             await pilot.press(answer)

@@ -239,6 +239,8 @@ async def test_stop_cancels_the_run_in_view(tmp_path, state):
         await told(pilot, workbench, RunStateChanged(books.RUN, state))
         await pilot.press("f9")
         await settled(pilot)
+        await pilot.press("y")
+        await settled(pilot)
     assert CancelRun(books.RUN) in workbench.sent
 
 

@@ -366,7 +366,7 @@ async def test_a_branch_is_stopped_and_a_node_runs_again_from_here(tmp_path: Pat
         await settled(pilot)
         pane = screen_of(pilot).query_one(WorkflowPane)
         pane.follow(books.DRAFT)
-        await pressed(pilot, "b")
+        await pressed(pilot, "b", "y")
         await settled(pilot)
         assert CancelRun(books.RUN, books.DRAFT, branch=True) in workbench.sent
         await pressed(pilot, "R", "4", "r", "2")

@@ -313,7 +313,7 @@ async def test_what_hinders_the_memory_is_told_until_it_goes_on(tmp_path):
         await told(pilot, workbench, BackgroundChanged((("running", 1), ("waiting", 1)), busy))
         assert f"memory: 2 left ({title})" in status.words
         await told(pilot, workbench, BackgroundChanged((("failed", 2),), replace(task, state="failed")))
-        assert f"memory: 2 failed: R ({title})" in status.words
+        assert f"memory: 2 failed: `R` ({title})" in status.words
         done = replace(task, state="fresh", error="")
         await told(pilot, workbench, BackgroundChanged((("waiting", 1),), done))
         assert "memory: 1 left" in status.words

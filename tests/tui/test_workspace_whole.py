@@ -54,15 +54,15 @@ def english():
 
 
 @asynccontextmanager
-async def opened(tmp_path: Path, **how: bool) -> AsyncIterator[tuple[FakeWorkbench, Pilot[int]]]:
-    workbench = FakeWorkbench("en", **how)
+async def opened(tmp_path: Path, language: str = "en", **how: bool) -> AsyncIterator[tuple[FakeWorkbench, Pilot[int]]]:
+    workbench = FakeWorkbench(language, **how)
 
     async def opener(folder: Path, read_only: bool) -> FakeWorkbench:
         return workbench
 
-    doors = replace(invented_access("en"), opener=opener)
+    doors = replace(invented_access(language), opener=opener)
     app = FlowCabalApp(
-        doors, ScreenSettings(language="en"), path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW
+        doors, ScreenSettings(language=language), path=Path("lamp"), state_folder=tmp_path, clock=lambda: NOW
     )
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
@@ -150,7 +150,7 @@ async def test_from_the_manuscript_as_a_whole_chapters_are_split_merged_put_into
 
 async def test_background_work_is_retried_and_cancelled_step_by_step(tmp_path: Path) -> None:
     async with opened(tmp_path) as (workbench, pilot):
-        await press(pilot, "Q", "r", "x", "X")
+        await press(pilot, "Q", "r", "x", "y", "X", "y")
         assert workbench.sent == [RetryBackground(1), CancelBackground(1), CancelBackground()]
         assert any("3 Empty City" in row for row in shown(pilot.app))
 

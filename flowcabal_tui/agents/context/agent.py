@@ -338,7 +338,6 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         pending: list[str],
     ) -> list[Candidate]:
         if seen.finder is None:
-            notes.append(_("The knowledge server was not used: it is not available."))
             return []
         query = " ".join((*(entity.name for entity in reading.cast), prompt, seen.beats)).rstrip()[:2_000]
         try:

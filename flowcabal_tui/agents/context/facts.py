@@ -140,7 +140,7 @@ class _Words:
     ) -> Candidate:
         """A line of the class, where its chapter stands in the story. The reason names the chapter that tells it."""
         places = [at for each in evidence[:1] if (at := self.place(each.chapter))]
-        why = " · ".join([reason, *(_("narrated in chapter {n}").format(n=at) for at in places)])
+        why = _(", ").join([reason, *(_("narrated in chapter {n}").format(n=at) for at in places)])
         short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1].rstrip()}…"
         return Candidate(uri, "", why, "L2", "facts", text, position=self.place(chapter), line=True, label=short)
 

@@ -80,7 +80,7 @@ def summaries_of(states: Iterable[tuple[Derived, str, str]], language: str) -> t
 
 
 def _with_reason(candidate: Candidate) -> Candidate:
-    return replace(candidate, reason=f"{candidate.reason} · {_('quoted from the text, by rule')}")
+    return replace(candidate, reason=_(", ").join((candidate.reason, _("quoted from the text, by rule"))))
 
 
 def _of_chapters(derived: Derived, places: Mapping[ChapterId, int], language: str) -> str:

@@ -42,6 +42,8 @@ _SHAPES: Final[dict[TaskKind, type[BaseModel]]] = {
 }
 _ANSWER: Final[dict[TaskKind, int]] = {"story": 2_000, "l1": 800, "l0": 80, "profile": 800, "arc": 800}
 """Tokens of a usual answer."""
+ASKS: Final = frozenset(_PROMPT)
+"""Steps that ask a model."""
 _READS_CHAPTER: Final = ("story", "l1")
 _CALL_SECONDS, _TOKENS_A_SECOND = 2.0, 50.0
 _OFFLINE_SECONDS = 0.2

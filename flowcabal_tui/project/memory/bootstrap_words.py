@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from flowcabal_tui.domain.memory import BootstrapQuote, BootstrapStatus
-from flowcabal_tui.locale import _
-from flowcabal_tui.project.words import money
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.words import calls_words, money, price_lines
 
 
 def quoted(quote: BootstrapQuote) -> str:
@@ -26,6 +26,21 @@ def quoted(quote: BootstrapQuote) -> str:
         cost=_money(quote.cost, quote.currency),
     )
     return _("{likely}; {most}").format(likely=likely, most=most)
+
+
+def reading_lines(quote: BootstrapQuote, models: str) -> list[str]:
+    """The price of a reading in the lines of every question before something is paid for."""
+    words, about = _("{calls}, {tokens} tokens, {cost}"), ""
+    most_tokens = quote.input_tokens + quote.output_tokens
+    if quote.seconds is not None:
+        about = _(", about {time}").format(time=_duration(quote.seconds))
+    likely = words.format(calls=calls_words(quote.likely_calls), tokens=f"{quote.likely_tokens:,}",
+                          cost=_money(quote.likely_cost, quote.currency))  # fmt: skip
+    most = words.format(
+        calls=calls_words(quote.calls), tokens=f"{most_tokens:,}", cost=_money(quote.cost, quote.currency)
+    )
+    chapters = ngettext("{n} chapter", "{n} chapters", quote.chapters).format(n=quote.chapters)
+    return [chapters, *price_lines(models, likely + about, most)]
 
 
 def _money(cost: Decimal | None, currency: str) -> str:

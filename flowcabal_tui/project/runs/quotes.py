@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
@@ -62,16 +62,36 @@ class Quotes:
             return error
         return None
 
+    def _reading(self, chapters: int = 1) -> Counter[TaskKind]:
+        """The questions that follow the keeping of so many chapters."""
+        agents = self._settings().agents
+        together = ceil(agents.profiles / MOST_TOGETHER) if agents.profiles > 1 else 0
+        read = 1 + together  # a question for several profiles has the chapter, as its reading does
+        alone = 0 if together else agents.profiles
+        counts: dict[TaskKind, int] = {"story": read, "l1": 1, "l0": 1, "profile": alone}
+        return Counter({kind: count * chapters for kind, count in counts.items()})
+
+    async def reading(self, chapters: int) -> Quote:
+        """The quote of what follows a change of so many chapters: the agents' model reads them again."""
+        return await self.background(self._reading(chapters))
+
+    async def background(self, steps: Mapping[TaskKind, int]) -> Quote:
+        """The quote of background work; free where no step of it asks a model that is paid for."""
+        endpoint = self._models.endpoint("agent")
+        asked = Counter({kind: count for kind, count in steps.items() if kind in bootstrap_plan.ASKS and count})
+        if not (asked and endpoint and endpoint.provider != "offline" and self._settings().agents.curator):
+            return Quote((), ())
+        basis = await self._basis(RunRequest(""))
+        likely = bootstrap_plan.likely(asked, (basis.draft_tokens,), endpoint)
+        most = bootstrap_plan.at_most(asked, (basis.answer_tokens,), bootstrap_plan.Price(basis.counter, endpoint))
+        return Quote((), (), likely, most, currency=endpoint.currency)
+
     def _keeping(self, length: int) -> Spend | None:
         """What the agents' model and the embedding model likely take after a chapter of so many tokens was kept."""
         agents, spend = self._settings().agents, Spend()
         endpoint = self._models.endpoint("agent")
         if agents.curator and endpoint is not None and endpoint.provider != "offline":
-            together = ceil(agents.profiles / MOST_TOGETHER) if agents.profiles > 1 else 0
-            read = 1 + together  # a question for several profiles has the chapter, as its reading does
-            alone = 0 if together else agents.profiles
-            calls: Counter[TaskKind] = Counter({"story": read, "l1": 1, "l0": 1, "profile": alone})
-            spend = spend.plus(bootstrap_plan.likely(calls, (length,), endpoint))
+            spend = spend.plus(bootstrap_plan.likely(self._reading(), (length,), endpoint))
         if (embedding := self._models.paid_embedding()) is not None:
             price = None if embedding.price_in is None else embedding.price_in * length / 1_000_000
             spend = spend.plus(Spend(1, length, 0, price))

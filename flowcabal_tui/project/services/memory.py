@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.memory import (
     BackgroundTask,
@@ -12,6 +14,7 @@ from flowcabal_tui.domain.memory import (
     StaleText,
     TaskKind,
 )
+from flowcabal_tui.domain.run import Quote
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
@@ -97,6 +100,14 @@ class MemoryService:
         Raises DiskFull where there is no space.
         """
         await self._parts.memory.background.settled(but)
+
+    async def quote_background(self, steps: Mapping[TaskKind, int]) -> Quote:
+        """The quote of so many steps of background work of each kind."""
+        return await self._parts.runs.quotes.background(steps)
+
+    async def quote_reading(self, chapters: int) -> Quote:
+        """The quote of the background work that follows a change of so many chapters."""
+        return await self._parts.runs.quotes.reading(chapters)
 
     @handles(RetryBackground)
     async def retry(self, command: RetryBackground) -> None:

@@ -66,7 +66,7 @@ _RULES: Final = """
   Chinese and English stay aligned.
 - No word is repeated in every row: a sign shows a usual state, and a word is added only to a state that asks for
   attention.
-- A row never chains its parts with ` · ` more than once; a test looks at the rows of every list.
+- A row never chains its parts with ` · `; every test that fills a list or a tree looks at its rows.
 - The head of a class of rows is bold, in the colour of text: never dimmer than its rows.
 
 ## Status line

@@ -19,7 +19,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.overview import ChapterStanding, Overview
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.tui.book.browser_rows import COLUMNS, chapter_row, scene_row
+from flowcabal_tui.tui.book.browser_rows import COLUMNS, chapter_row, scene_row, volume_row
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -27,7 +27,6 @@ from flowcabal_tui.tui.shared.words import counted, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, padded
 from flowcabal_tui.tui.widgets.column_rows import ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.progress import goal_bar
 
 if TYPE_CHECKING:
@@ -184,13 +183,10 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
                 chapter = standing.chapter
                 yield Option(self._row(standing, seen.goals.chapter), id=_key(chapter.id))
                 for scene in self._scenes.get(chapter.id, ()):
-                    yield Option(scene_row(scene), id=_key(chapter.id, scene))
+                    yield Option(scene_row(self._columns, scene), id=_key(chapter.id, scene))
 
     def _volume_row(self, volume: str, standings: Sequence[ChapterStanding]) -> Option:
-        sign = "[+]" if volume in self._folded else "[-]"
-        length = counted(sum(standing.chapter.length for standing in standings), chinese=self._chinese)
-        chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
-        row = EndedRow(f"{sign} ", one_line(volume), f"  {chapters}, {length}", is_bold=True)
+        row = volume_row(self._columns, volume, standings, folded=volume in self._folded)
         return Option(row, id=f"volume/{standings[0].chapter.id}")
 
     def _row(self, standing: ChapterStanding, goal: int) -> ColumnRow:

@@ -19,7 +19,7 @@ from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.book.upkeep import UpkeepController
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
-from flowcabal_tui.tui.shared.spending import agents_cost, may_spend, reading_again
+from flowcabal_tui.tui.shared.spending import agrees_to_pay, may_spend, reading_price
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.versions import VersionsScreen
 from flowcabal_tui.tui.shared.view import View
@@ -149,7 +149,7 @@ class BrowserController:
         """Asks for the title of the new chapter, and returns the chapter; None where it was not split."""
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
         asked = _("Split {title}?").format(title=one_line(chapter.title))
-        if not title or not await may_spend(self._screen, self._workbench, asked):
+        if not title or not await may_spend(self._screen, self._workbench, asked, 2):
             return None
         new = await self._workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
         self._screen.notify(
@@ -166,9 +166,10 @@ class BrowserController:
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second chapter follows the first after a scene break; its versions stay in the project.")
-        if agents_cost(self._workbench):
-            words = f"{words} {reading_again()}"
-        if await self._ask(ConfirmScreen(title, words)):
+        price = await reading_price(self._workbench, 1)
+        if await (
+            agrees_to_pay(self._screen.app, title, price, words) if price else self._ask(ConfirmScreen(title, words))
+        ):
             await self._workbench.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:

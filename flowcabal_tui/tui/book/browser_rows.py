@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from flowcabal_tui.domain.overview import ChapterStanding
 from flowcabal_tui.domain.scenes import ChapterScene
-from flowcabal_tui.locale import _
-from flowcabal_tui.tui.shared.words import length_words, one_line
+from flowcabal_tui.domain.text import word_count
+from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
 COLUMNS: Final = (
     Column(most=1, least=1),
@@ -48,8 +49,17 @@ def chapter_row(columns: Columns, standing: ChapterStanding, goal: int, *, unfol
     )
 
 
-def scene_row(scene: ChapterScene) -> EndedRow:
-    """Number, title, first words, length."""
+def scene_row(columns: Columns, scene: ChapterScene) -> ColumnRow:
+    """Number, title, first words, length; below those of its chapter."""
     opening = one_line(scene.text, 120)
     words = f"{one_line(scene.title)} | {opening}" if scene.title else opening
-    return EndedRow(f"       {scene.number:>3} ", words, f"  {length_words(scene.text)}")
+    length = f"{word_count(scene.text, 'zh'):,}"
+    return columns.row("", "", Cell(f"{scene.number:>3} {words}", "secondary"), Cell(length, "secondary"))
+
+
+def volume_row(columns: Columns, volume: str, standings: Sequence[ChapterStanding], *, folded: bool) -> ColumnRow:
+    """A volume; its sign says whether its chapters are folded away."""
+    length = sum(standing.chapter.length for standing in standings)
+    chapters = ngettext("{n} chapter", "{n} chapters", len(standings)).format(n=len(standings))
+    name = Cell(one_line(volume), is_bold=True)
+    return columns.row("+" if folded else "-", "", name, Cell(f"{length:,}", is_bold=True), "", "", chapters)

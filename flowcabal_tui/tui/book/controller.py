@@ -17,7 +17,7 @@ from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.proposed_rewrite import ProposedRewrite, with_changes
 from flowcabal_tui.domain.text import word_count
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.manuscript.report import report_lines
 from flowcabal_tui.project.words import unsaved_words
 from flowcabal_tui.protocol.book import (
@@ -298,7 +298,8 @@ class BookController:
         """Asks the writer's model for another version of a passage, with its price first."""
         asked = RewriteSelection(chapter, start, end, text, instruction)
         await self.drafts.write()
-        if not await agrees_to_spend(self._screen.app, await self._workbench.revision.quote_rewrite(asked)):
+        quote = await self._workbench.revision.quote_rewrite(asked)
+        if not await agrees_to_spend(self._screen.app, self._workbench, _("Rewrite it?"), quote, "user"):
             return
         self._screen.notify(_("The passage is being rewritten ..."), markup=False)
         self._asked.add((chapter, start, text))
@@ -360,15 +361,15 @@ class BookController:
         preview = await self._workbench.book.preview_import(path)
         new = [chapter for at, chapter in enumerate(preview.chapters) if at not in preview.known]
         again = not new
-        title = _("Import {n} chapters?").format(n=len(new))
+        title = ngettext("Import {n} chapter?", "Import {n} chapters?", len(new)).format(n=len(new))
         if again:
             title = _("All of it is in the book already. Import it a second time?")
         coming, chinese = new or preview.chapters, preview.language.startswith("zh")
-        first = ", ".join(chapter.title for chapter in coming[:_FIRST])
+        first = _(", ").join(chapter.title for chapter in coming[:_FIRST])
         length = counted(sum(word_count(chapter.text, preview.language) for chapter in coming), chinese=chinese)
         told = [_("{first} ... ({encoding})").format(first=first, encoding=f"{length}, {preview.encoding}")]
         if volumes := list(dict.fromkeys(chapter.volume for chapter in coming if chapter.volume)):
-            shown = ", ".join(one_line(volume, 20) for volume in volumes[:_FIRST])
+            shown = _(", ").join(one_line(volume, 20) for volume in volumes[:_FIRST])
             told.append(_("Volumes: {n} ({names})").format(n=len(volumes), names=shown))
         told += _reported(report_lines(preview.report))
         if preview.known and not again:

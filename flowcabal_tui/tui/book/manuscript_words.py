@@ -85,7 +85,7 @@ def told_locked(pane: Widget, known: OpenText | None) -> bool:
     """True when the chapter is locked; then a notice is shown."""
     if known is None or not known.is_locked:
         return False
-    pane.notify(_("The chapter is locked: `L` in the revision (H) unlocks it."), markup=False)
+    pane.notify(_("The chapter is locked: `L` in the revision (`H`) unlocks it."), markup=False)
     return True
 
 

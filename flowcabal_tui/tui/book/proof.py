@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.reactive import var
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
@@ -23,10 +24,8 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.cells import cell_width, padded
-from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.book.proof_controller import ProofController
@@ -39,6 +38,10 @@ class ProofPlace:
     chapter: ChapterId
     start: int
     end: int
+
+
+_COLUMNS: Final = (Column(least=12), Column(fill=True, least=20, most=1_000))
+"""Rule with its proposal, line."""
 
 
 class ProofScreen(ModalScreen[ProofPlace | None]):
@@ -104,15 +107,12 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
     def _rows(self, chapter: ProofedChapter) -> Iterator[Option]:
         if chapter.marks:
             title = one_line(chapter.title) or _("untitled")
-            yield Option(EndedRow(f"{chapter.position} ", title, "", is_bold=True), disabled=True)
-        width = max((cell_width(proof_words(each)) for each in chapter.marks), default=0)
+            yield Option(Content.styled(f"{chapter.position} {title}", "bold"), disabled=True)
+        columns = Columns(*_COLUMNS)
         for number, (each, (before, after)) in enumerate(zip(chapter.marks, chapter.around, strict=True)):
             words = each.words.replace("\n", " ")
-            row = FoundRow(
-                f"  {padded(proof_words(each), width)}  ",
-                f"{before}{words}{after}",
-                (Span(len(before), len(before) + len(words)),),
-            )
+            line = Cell(f"{before}{words}{after}".replace("\t", " "), spans=(Span(len(before), len(before + words)),))
+            row = columns.row(Cell(proof_words(each), "rule"), line, indent=2)
             identity = f"{chapter.chapter}/{number}"
             self._places[identity] = chapter, each
             yield Option(row, id=identity)

@@ -9,13 +9,14 @@ from textual.screen import Screen
 from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.memory.bootstrap_words import quoted, said
+from flowcabal_tui.project.memory.bootstrap_words import reading_lines, said
+from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -70,13 +71,11 @@ class ReadingController:
         if not quote.calls:
             return False
         title = _("Have the agents' model read the imported chapters?")
-        words = "\n".join(
-            (
-                quoted(quote),
-                _("Summaries, names, relations, facts and profiles follow from it. It can be paused with B."),
-                _("Without it, chapters are found by words and names, and summarised by sentences quoted from them."),
-            )
+        more = (
+            _("Summaries, names, relations, facts and profiles follow from it. It can be paused with `B`."),
+            _("Without it, chapters are found by words and names, and summarised by sentences quoted from them."),
         )
-        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Read"), no=_("Not now"))):
+        price = reading_lines(quote, paid_models(self._workbench.info.models, "agent"))
+        if await agrees_to_pay(self._screen.app, title, price, *more):
             await self._workbench.carry_out(StartBootstrap())
         return True

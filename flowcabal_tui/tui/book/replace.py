@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,12 +20,17 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.cells import crop
-from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 
 TextOf = Callable[[TextPlace], Awaitable[str]]
-_TITLE_CELLS = 12
+_COLUMNS: Final = (
+    Column(),
+    Column(is_number=True, role="secondary"),
+    Column(rank=1, least=12, most=12, role="secondary"),
+    Column(fill=True, least=20, most=1_000),
+)
+"""Sign, chapter, title, line."""
 
 
 class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
@@ -60,6 +65,7 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         super().__init__()
         self._old_words, self._new_words, self._places, self._text_of = words, by, places, text_of
         self._chosen = set(range(len(places)))
+        self._columns = Columns(*_COLUMNS)
 
     def compose(self) -> ComposeResult:
         """The words, their replacement, and the places."""
@@ -82,13 +88,15 @@ class ReplaceScreen(ModalScreen[tuple[TextPlace, ...] | None]):
         counted = _("{n} of {count} places chosen").format(n=len(self._chosen), count=len(self._places))
         self.query_one(".head", Static).update(f"{title} · {counted}")
 
-    def _row(self, number: int) -> FoundRow:
+    def _row(self, number: int) -> ColumnRow:
         found = self._places[number]
         sign = "[x]" if number in self._chosen else "[ ]"
         change = f"[-{self._old_words}-]{{+{self._new_words}+}}"
         line = found.line[: found.span.start] + change + found.line[found.span.end :]
-        head = f"{sign} {found.position:>4} {crop(one_line(found.title), _TITLE_CELLS)} · "
-        return FoundRow(head, line, (Span(found.span.start, found.span.start + len(change)),))
+        spans = (Span(found.span.start, found.span.start + len(change)),)
+        return self._columns.row(
+            sign, f"{found.position}", one_line(found.title), Cell(line.replace("\t", " "), spans=spans)
+        )
 
     @property
     def _at(self) -> int:

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.reactive import var
 from textual.screen import ModalScreen
 from textual.timer import Timer
@@ -25,9 +25,9 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.cells import crop
-from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
+from flowcabal_tui.tui.widgets.roles import role_style
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.book.search_controller import SearchController
@@ -36,7 +36,12 @@ _LIMIT: Final = 100
 """Hits shown of each kind."""
 _REST: Final = 0.12
 """Seconds without a key after which what was typed is looked for."""
-_TITLE_CELLS: Final = 14
+_COLUMNS: Final = (
+    Column(is_number=True, role="secondary"),
+    Column(rank=1, least=14, most=14, role="secondary"),
+    Column(fill=True, least=20, most=1_000),
+)
+"""Chapter, title, line."""
 _BY_WORDS: Final = tuple(kind for kind in SEARCH_KINDS if kind != "similar")
 
 
@@ -185,7 +190,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         parts = [places.format(n=f"{found:,}")]
         parts += [f"{_(SEARCHED[kind])} {number:,}" for kind, number in self._counts.items() if number]
         parts.append(_("in story order") if self.in_story_order else _("best first"))
-        return " · ".join(parts)
+        return "  ".join(parts)
 
     def _is_exact(self) -> bool:
         """Does any hit contain the words as they were typed?"""
@@ -193,6 +198,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         return any(span.end - span.start == length for hit in self._hits for span in hit.spans)
 
     def _rows(self) -> Iterator[Option]:
+        columns = Columns(*_COLUMNS)
         for kind in SEARCH_KINDS:
             hits = [hit for hit in self._hits if hit.kind == kind and self.kind in (None, kind)]
             if not hits:
@@ -202,11 +208,13 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             count = f"{self._counts[kind]:,}"
             if len(hits) < self._counts[kind]:
                 count = _("{n} of {count}").format(n=len(hits), count=count)
-            yield Option(Text(f"{_(SEARCHED[kind])} · {count}", style="bold"), disabled=True)
+            yield Option(
+                Content.assemble((_(SEARCHED[kind]), "bold"), (f"  {count}", role_style("secondary"))), disabled=True
+            )
             for hit in hits:
                 known = f"hit-{len(self._listed)}"
                 self._listed[known] = hit
-                yield Option(_row(hit), id=known)
+                yield Option(_row(columns, hit), id=known)
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:
@@ -269,11 +277,11 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._ask()
 
 
-def _row(hit: SearchHit) -> FoundRow:
-    place = f"{hit.position:>4} " if hit.position else " " * 5
-    is_named = hit.kind != "chapters" and hit.title.lstrip("0") != str(hit.position)
-    title = f"{crop(one_line(hit.title), _TITLE_CELLS)} · " if is_named else ""
-    return FoundRow(place + title, hit.line, hit.spans)
+def _row(columns: Columns, hit: SearchHit) -> ColumnRow:
+    is_named = hit.kind != "chapters" and hit.title.lstrip("0") not in (str(hit.position), hit.line)
+    title = one_line(hit.title) if is_named else ""
+    line = Cell(hit.line.replace("\t", " "), spans=hit.spans)
+    return columns.row(f"{hit.position}" if hit.position else "", title, line)
 
 
 def _same_place(one: SearchHit, other: SearchHit) -> bool:

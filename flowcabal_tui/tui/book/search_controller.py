@@ -74,7 +74,7 @@ class SearchController:
         chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of))
         changed = len({place.chapter for place in chosen or ()})
         title = ngettext("Change {n} chapter?", "Change {n} chapters?", changed).format(n=changed)
-        if chosen and await may_spend(self._screen, self._workbench, title):
+        if chosen and await may_spend(self._screen, self._workbench, title, changed):
             self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             told = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
@@ -91,7 +91,7 @@ class SearchController:
         names = holding(name for entity in await self._workbench.story.entities() for name in entity.names)
         parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
         parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
-        return " " + _("The old words are still in {places}.").format(places=", ".join(parts)) if parts else ""
+        return " " + _("The old words are still in {places}.").format(places=_(", ").join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
         return await self._workbench.book.chapter_text(place.chapter, place.version)

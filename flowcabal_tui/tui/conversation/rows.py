@@ -141,7 +141,7 @@ def _turn_rows(
     yield TalkRow(f"{start}.q", HangingRow("> ", one_line(turn.asked, 2_000), waits), turn)
     tools = list(dict.fromkeys(map(_tool, turn.used)))
     if tools:
-        yield TalkRow(f"{start}.tools", HangingRow("  ", "", f"· {_(', ').join(tools)}"), turn)
+        yield TalkRow(f"{start}.tools", HangingRow("  ", "", _(", ").join(tools)), turn)
     if turn.state == "in_progress":
         yield live_row(turn)
     else:
@@ -179,12 +179,12 @@ def _statement(identity: str, turn: Turn, statement: Statement, names: Names) ->
 
 def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Names) -> TalkRow:
     at = names.chapter_words(card.place.chapter) if card.place else ""
-    told = (said(card, names.name), changed(card, names.name), reason(card))
-    words = " · ".join(filter(None, (_(KINDS[card.kind]), at, *(one_line(each, _SHOWN) for each in told))))
+    head = _(", ").join(filter(None, (_(KINDS[card.kind]), at)))
+    title = _("{kind}: {name}").format(kind=head, name=said(card, names.name))
+    words = _joined(title, changed(card, names.name), reason(card))
     is_open = card.state in OPEN_STATES
     sign = "± " if is_open else "= "
-    applied = _("applied") + " · " if used.applied and not is_open else ""
-    state = f"  [{applied}{_(STATES[card.state])}]"
+    state = f"  [{_joined(_('applied') if used.applied and not is_open else '', _(STATES[card.state]))}]"
     return TalkRow(identity, HangingRow(sign, words, state), turn, places=_places(card), card=card, call=used)
 
 
@@ -201,8 +201,9 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow
     place, after = card.place, card.difference.after
     at = names.chapter_words(place.chapter) if place else ""
     why = after.explanation if isinstance(after, Finding) else ""
-    parts = (_(KINDS[card.kind]), at, said(card, names.name), f"“{one_line(card.quotation, _SHOWN)}”", why)
-    words = " · ".join(filter(None, (one_line(each, _SHOWN) for each in parts)))
+    head = _(", ").join(filter(None, (_(KINDS[card.kind]), at)))
+    title = _("{kind}: {name}").format(kind=head, name=said(card, names.name))
+    words = _joined(title, f"“{one_line(card.quotation, _SHOWN)}”", why)
     return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, places=_places(card))
 
 
@@ -212,16 +213,14 @@ def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: 
     else:
         what = _("Run {workflow}") if asked.kind == "run" else _("Have {workflow} built")
         words = what.format(workflow=one_line(asked.workflow) or _("a new workflow"))
-        words += f" · {names.chapter_words(asked.chapter)}" if asked.chapter else ""
-    if asked.words:
-        words += f" · {one_line(asked.words, _SHOWN)}"
+        words = _joined(words, names.chapter_words(asked.chapter) if asked.chapter else "")
     state = {
         "": _("waits for you: a allows, x refuses"), "allow_once": _("allowed"), "reject_once": _("refused"),
     }.get(asked.answer, asked.answer)  # fmt: skip
     if asked.kind == "check" and asked.made:
-        state += " · " + ngettext("{n} finding", "{n} findings", int(asked.made)).format(n=asked.made)
+        state = _joined(state, ngettext("{n} finding", "{n} findings", int(asked.made)).format(n=asked.made))
     return TalkRow(
-        identity, HangingRow("? ", f"{words} · {one_line(asked.price, _SHOWN)}", f"  [{state}]"), turn, call=used
+        identity, HangingRow("? ", _joined(words, asked.words, asked.price), f"  [{state}]"), turn, call=used
     )
 
 
@@ -229,4 +228,8 @@ def _end(turn: Turn) -> str:
     tokens = turn.input_tokens + turn.output_tokens
     counted = _("{n} tokens").format(n=f"{tokens:,}") if tokens else ""
     stop = _(_STOPS[turn.stop]) if turn.stop and _STOPS[turn.stop] else ""
-    return " · ".join(filter(None, (stop, one_line(turn.error, _SHOWN), counted))) or "·"
+    return _joined(stop, turn.error, counted) or "·"
+
+
+def _joined(*parts: str) -> str:
+    return _("; ").join(filter(None, (one_line(part, _SHOWN) for part in parts)))

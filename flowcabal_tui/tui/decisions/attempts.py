@@ -56,5 +56,5 @@ class Attempts:
         changed = changed_words(self.earlier.text, self.shown.text) if self.earlier is not None else ""
         begins = ""
         if self._begins:
-            begins = _("after approval: {nodes}").format(nodes=", ".join(one_line(title) for title in self._begins))
+            begins = _("after approval: {nodes}").format(nodes=_(", ").join(one_line(title) for title in self._begins))
         return "  ".join(filter(None, (changed, attempt_words(self.shown, self.numbers, unsent=unsent), begins)))

@@ -14,13 +14,12 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.comparison_words import outcome_words
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.tui.decisions.comparison_access import ComparisonAccess
 from flowcabal_tui.tui.decisions.finding_view import finding_in_full
 from flowcabal_tui.tui.decisions.seam_changes import SeamChangesScreen
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 MORE: int = 6
@@ -102,6 +101,4 @@ class CandidateWork:
         self._screen.app.push_screen(SourceScreen(text))
 
     async def _agreed(self, title: str, quote: Quote) -> bool:
-        asked = ConfirmScreen(title, "\n".join(spend_lines(quote)))
-        answer: bool | None = await self._screen.app.push_screen_wait(asked)
-        return bool(answer)
+        return quote.is_free or await agrees_to_pay(self._screen.app, title, self._access.quote_price(quote))

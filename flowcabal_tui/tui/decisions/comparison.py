@@ -200,7 +200,7 @@ class ComparisonScreen(Screen[None]):
         if verdict is None:
             parts.append(_("blind: models and prices are shown after the choice"))
         else:
-            letters = ", ".join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
+            letters = _(", ").join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
             parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` takes it back")]
         self.query_one(".told", Static).update(self._progress or " · ".join(parts))
         taken = len(self._draft.taken)

@@ -26,6 +26,7 @@ from flowcabal_tui.protocol.comparisons import (
     TakeBackChoice,
     WriteCandidates,
 )
+from flowcabal_tui.tui.shared.spending import quote_price
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
@@ -86,6 +87,10 @@ class ComparisonAccess:
     async def quote_seams(self, text: str, taken: Sequence[Taken]) -> Quote:
         """The price of a pass over the seams."""
         return await self._workbench.comparisons.quote_seams(self.target, text, tuple(taken))
+
+    def quote_price(self, quote: Quote) -> list[str]:
+        """The lines of a price, with its models."""
+        return quote_price(self._workbench, quote)
 
     async def smooth(self, text: str, taken: Sequence[Taken]) -> None:
         """Asks for the changes at the seams."""

@@ -66,7 +66,7 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
 
     def _refill(self) -> None:
         rows = [
-            Option(f"{'✓' if n in self._accepted else '·'} {one_line(each.after, _SHOWN)}", id=str(n))
+            Option(f"{'[x]' if n in self._accepted else '[ ]'} {one_line(each.after, _SHOWN)}", id=str(n))
             for n, each in enumerate(self._changes)
         ]
         self.query_one(PickList).refill(rows)

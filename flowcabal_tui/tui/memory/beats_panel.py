@@ -136,7 +136,7 @@ class BeatsPanel(Vertical):
                 words = one_line(beat_words(beat, part, found.scenes), _LONGEST) if found.scenes else ""
                 sign = _SIGNS[beat.state][plain]
                 yield Option(
-                    HangingRow(f"{sign} ", one_line(beat.text, _LONGEST), f" · {words}" if words else ""), next(rows)
+                    HangingRow(f"{sign} ", one_line(beat.text, _LONGEST), f"  {words}" if words else ""), next(rows)
                 )
         if not found.beats:
             yield Option(HangingRow("", _("Nothing is planned for this chapter yet: `e` writes its beats.")), _EMPTY)

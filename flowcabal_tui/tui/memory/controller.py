@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +36,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
-from flowcabal_tui.tui.shared.spending import may_remake
+from flowcabal_tui.tui.shared.spending import agrees_to_stop, may_remake, may_work
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -125,7 +126,7 @@ class MemoryController:
     @on_request(ProfilePane.MakeRequested)
     async def make_profile(self, uri: str) -> None:
         """Makes a profile again from the text, after a question where that costs money."""
-        if await may_remake(self._screen, self._workbench, 1):
+        if await may_remake(self._screen, self._workbench, (uri,)):
             words = _("It is being regenerated; the old one is used until then.")
             await self._change(RegenerateProfile(uri), words)
 
@@ -180,6 +181,16 @@ class MemoryController:
         """Retries background work, or cancels the rest of it. An open question about embeddings comes first."""
         if retry and (asked := await self._workbench.models.embedding_question()) is not None:
             await self._ask_embeddings(asked)
+            return
+        tasks = await self._workbench.memory.background()
+        wanted = Counter(
+            task.kind for task in tasks if task.state in (("failed", "cancelled") if retry else _UNFINISHED)
+        )
+        if retry:
+            agreed = await may_work(self._screen, self._workbench, _("Retry background work?"), wanted)
+        else:
+            agreed = not wanted or await agrees_to_stop(self._screen.app, _("Cancel background work?"))
+        if not agreed:
             return
         await self._workbench.carry_out(RetryBackground() if retry else CancelBackground())
         words = _("Background work is resumed.") if retry else _("Background work is cancelled; it can be retried.")

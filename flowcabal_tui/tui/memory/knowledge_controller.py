@@ -12,8 +12,10 @@ from textual.worker import Worker
 from flowcabal_tui.domain.errors import KnowledgePending
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, ngettext
+from flowcabal_tui.project.words import paid_models, price_lines, sum_words
 from flowcabal_tui.protocol.memory import Rebuild
 from flowcabal_tui.tui.memory.queue_controller import called
+from flowcabal_tui.tui.shared.spending import agrees_to_pay, agrees_to_stop
 from flowcabal_tui.tui.shared.subscriptions import on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -63,10 +65,18 @@ class KnowledgeController:
         try:
             return await self._workbench.knowledge.find(query)
         except KnowledgePending:
-            words = _("The vector of the query is made by your embedding model, which costs money.")
-            if not await self._ask(_("Search by meaning?"), words):
+            if not await self._may_embed():
                 return None
             return await self._workbench.knowledge.find(query, paid=True)
+
+    async def _may_embed(self) -> bool:
+        """The writer's answer to the price of the vector of a query."""
+        from flowcabal_tui.project.models.trying import most_cost
+
+        models = self._workbench.info.models
+        costs = [(most_cost(each, embeds=True), each.currency) for role, each in models if role == "embedding"]
+        price = price_lines(paid_models(models, "embedding"), sum_words(costs), sum_words(costs))
+        return await agrees_to_pay(self._screen.app, _("Search by meaning?"), price)
 
     async def write_again(self, subjects: Sequence[str]) -> None:
         """Takes entries out of the server and has them written again, after a question."""
@@ -95,7 +105,11 @@ class KnowledgeController:
         if self._installing is None or not self.progress:
             self._say(_("Nothing is being installed."))
             return
-        self._installing.cancel()
+        attempt(self._screen, self._stop(self._installing), group="stop-install", exclusive=True)
+
+    async def _stop(self, installing: Worker[None]) -> None:
+        if await agrees_to_stop(self._screen.app, _("Stop the installation?")):
+            installing.cancel()
 
     async def _install(self) -> None:
         from flowcabal_tui.viking.install_tools import find_tool

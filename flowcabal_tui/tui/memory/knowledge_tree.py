@@ -11,7 +11,7 @@ from textual.widgets.tree import TreeNode
 
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.memory.knowledge_contents import KnowledgeEntry, KnowledgeFound
-from flowcabal_tui.project.words import TASK_STATES
+from flowcabal_tui.project.words import TASK_STATES, beside
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
@@ -61,7 +61,7 @@ class KnowledgeTree(PickTree[str]):
         for part in sorted(parts, key=lambda name: [*PARTS, name].index(name)):
             members = parts[part]
             self._members[part] = [entry.subject for entry in members]
-            label = Text(f"{_(PARTS.get(part, part))} ({_sum(members)})", style="bold")
+            label = Text(beside(_(PARTS.get(part, part)), _sum(members)), style="bold")
             branch = self.root.add(label, part, expand=part in opened)
             for entry in sorted(members, key=lambda entry: (entry.position, named(entry.subject, names))):
                 leaves.setdefault(entry.subject, branch.add_leaf(_leaf(entry, names), entry.subject))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
@@ -16,6 +15,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.outline import NOWHERE, BookOutline, Placed
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark, ngettext
@@ -25,8 +25,8 @@ from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import HangingRow, RowInSight
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
@@ -37,10 +37,6 @@ _BY_RULES = "rules"
 _TO_NONE = "none"
 _NEW = "new-"
 _NEW_VOLUME = "volume-"
-_BESIDE = 40
-"""Cells of a row beside the titles, at most: sign, indent and the words for a part without a chapter."""
-_UNKNOWN = 1 << 20
-"""More cells than a terminal is wide: the row's words say how many it takes."""
 
 
 class PartOf(NamedTuple):
@@ -57,34 +53,39 @@ def chapter_titles(book: BookOutline) -> dict[ChapterId, str]:
 
 
 def _rows(book: BookOutline, names: Iterable[str]) -> list[Option]:
-    """The rows of the list. Their words are made when they come into sight."""
-    titles = chapter_titles(book)
-    beside = _BESIDE + 2 * max(map(len, titles.values()), default=0)
-    rows = []
-    for name in names:
-        placed = book.placed[int(name)] if name.isdecimal() else None
-        is_short = placed is not None and placed.part.kind == "chapter" and len(placed.chapters) <= 1
-        most = 2 * len(placed.part.title) + beside if placed and is_short else _UNKNOWN
-        rows.append(Option(RowInSight(partial(_row, book, titles, name), most), id=name))
-    return rows
+    """The rows of the list."""
+    columns = Columns(
+        Column(most=1, least=1),
+        Column(_("part"), fill=True, least=20),
+        Column(_("chapter"), rank=1, is_number=True, role="secondary"),
+        Column(rank=3, most=24, role="secondary"),
+        Column(rank=2, least=12, role="secondary"),
+    )
+    chapters = {each.id: each for each in book.chapters}
+    return [Option(columns.row(*_cells(book, chapters, name)), id=name) for name in names]
 
 
-def _row(book: BookOutline, titles: Mapping[ChapterId, str], name: str) -> HangingRow:
-    """A row of the list with the sign before its words and the dim words after them. `titles` are of the chapters."""
-    words = f" · {_('nothing in the outline yet')}"
+def _cells(book: BookOutline, chapters: Mapping[ChapterId, Chapter], name: str) -> tuple[str | Cell, ...]:
+    """Sign, title, numbers and titles of its chapters, remark."""
     if name.startswith(_NEW):
-        return HangingRow("+   ", titles[ChapterId(name.removeprefix(_NEW))], words)
+        chapter = chapters[ChapterId(name.removeprefix(_NEW))]
+        return Cell("+", "added"), "  " + one_line(chapter.title), f"{chapter.position}"
     if name.startswith(_NEW_VOLUME):
         volume = book.volumes[int(name.removeprefix(_NEW_VOLUME))]
-        return HangingRow("+ ", _("volume {name}").format(name=one_line(volume)), words)
+        return Cell("+", "added"), Cell(_("volume {name}").format(name=one_line(volume)), is_bold=True)
     each = book.placed[int(name)]
     title = one_line(each.part.title) or _("The whole book")
-    indent = "  " * (2 if each.part.parent > 0 else 1 if each.part.kind == "chapter" else 0)
-    if each.part.kind == "volume" and one_line(each.volume) == title:
-        words = f" · {_('volume')}"  # of its own name, which is not said twice
-    else:
-        words = "" if each.part.kind == "book" else f" · {belongs(each, titles)}"
-    return HangingRow(f"{'!' if each.is_unassigned else ' '} {indent}", title, words)
+    sign = Cell("!", "waiting") if each.is_unassigned else ""
+    if each.part.kind != "chapter":
+        is_named = each.part.kind != "volume" or one_line(each.volume) in ("", title)
+        remark = "" if is_named else _("volume {name}").format(name=one_line(each.volume))
+        return sign, Cell(title, is_bold=True), "", "", remark
+    indent = "    " if each.part.parent > 0 else "  "
+    belong = [chapters[chapter] for chapter in each.chapters]
+    numbers = _(", ").join(f"{chapter.position}" for chapter in belong)
+    titles = _(", ").join(one_line(chapter.title) for chapter in belong)
+    remark = "" if belong else belongs(each, {})
+    return sign, indent + title, numbers, titles, Cell(remark, "waiting" if each.is_unassigned else None)
 
 
 class BeatsScreen(TypedScreen[str]):
@@ -198,9 +199,13 @@ class OutlineScreen(ModalScreen[None]):
     def _words(book: BookOutline) -> str:
         if not book.text.strip():
             return _("Nothing is planned yet: Enter writes the outline of the whole book.")
-        left = len(book.unassigned)
-        words = ngettext("{n} part fits no chapter: not assigned", "{n} parts fit no chapter: not assigned", left)
-        return f"{_('Outline')} · {words.format(n=left)}" if left else _("Outline")
+        left, new = (
+            len(book.unassigned),
+            sum(name.startswith((_NEW, _NEW_VOLUME)) for name in OutlineScreen._names(book)),
+        )
+        fits = ngettext("! {n} part fits no chapter", "! {n} parts fit no chapter", left).format(n=left)
+        owed = ngettext("+ {n} without an outline", "+ {n} without an outline", new).format(n=new)
+        return "   ".join(filter(None, (_("Outline"), fits if left else "", owed if new else "")))
 
     @staticmethod
     def _names(book: BookOutline) -> Iterator[str]:

@@ -10,6 +10,7 @@ from textual.widgets.tree import TreeNode
 
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import ProfileRow
+from flowcabal_tui.project.words import beside
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.roles import role_style
@@ -53,7 +54,7 @@ class ProfileTree(PickTree[str]):
             members = [row for row in rows if row.kind == kind]
             if members:
                 words = one_line(members[0].kind_title or _(KINDS.get(kind, kind)), 60)
-                branch = self.root.add(Text(f"{words} ({len(members)})", style="bold"), expand=kind not in closed)
+                branch = self.root.add(Text(beside(words, f"{len(members)}"), style="bold"), expand=kind not in closed)
                 branch.data = kind
                 for row in members:
                     self._leaves[row.uri] = branch.add_leaf(_leaf(row), row.uri)

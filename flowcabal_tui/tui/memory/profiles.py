@@ -23,6 +23,7 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.widgets.list_rows import HangingRow
@@ -196,7 +197,7 @@ class ProfilePane(Vertical):
             return
         parts = [one_line(self._profile.name, 60)]
         if derived is not None:
-            parts += [_(LEVELS[derived.level]), _as_of(derived), *self._standing(derived)]
+            parts += filter(None, [_(LEVELS[derived.level]), _as_of(derived), _at(derived), *self._standing(derived)])
         else:
             parts.append(_("nothing at this level yet"))
         entity = self._profile.entity
@@ -224,15 +225,17 @@ class ProfilePane(Vertical):
 
     def _fill_history(self) -> None:
         states = self._states()
-        rows = [Option(self._state(item), id=str(n)) for n, item in enumerate(states)]
+        columns = Columns(Column(least=1), Column(), Column(rank=2, role="secondary"), Column(rank=1), Column(rank=3))
+        rows = [Option(self._state(columns, item), id=str(n)) for n, item in enumerate(states)]
         self.query_one("#history", PickList).refill(rows)
         if states:
             self._refresh_head(states[0], ngettext("{n} state", "{n} states", len(states)).format(n=len(states)))
 
-    def _state(self, derived: Derived) -> str:
+    def _state(self, columns: Columns, derived: Derived) -> ColumnRow:
         is_pinned = self._profile is not None and self._profile.pinned == derived.generation
-        sign = "+" if derived.generation == self._marked else " "
-        return f"{sign} {_as_of(derived)} · {_(METHODS[derived.method])}" + (f" · {_('pinned')}" if is_pinned else "")
+        sign = "+" if derived.generation == self._marked else ""
+        return columns.row(sign, _as_of(derived), _at(derived), _(METHODS[derived.method]),
+                           _("pinned") if is_pinned else "")  # fmt: skip
 
     def _state_in_view(self) -> Derived | None:
         """The state under the cursor of the history, else the current one."""
@@ -395,6 +398,10 @@ class ProfilePane(Vertical):
 
 
 def _as_of(derived: Derived) -> str:
-    """The chapter up to which a text knows the book, and when it was made."""
-    words = _("as of chapter {n}").format(n=derived.position)
-    return f"{words} · {derived.at:%Y-%m-%d %H:%M}" if derived.at else words
+    """The chapter up to which a text knows the book."""
+    return _("as of chapter {n}").format(n=derived.position)
+
+
+def _at(derived: Derived) -> str:
+    """When it was made; "" if that is not known."""
+    return f"{derived.at:%Y-%m-%d %H:%M}" if derived.at else ""

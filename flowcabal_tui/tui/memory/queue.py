@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.reactive import var
 from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
-from flowcabal_tui.locale import _, mark
+from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import TASK_STATES, TASKS
 from flowcabal_tui.tui.shared.hint_line import HintLine
@@ -24,9 +24,8 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import HangingRow
 from flowcabal_tui.tui.widgets.progress import progress_bar
-from flowcabal_tui.tui.widgets.roles import Role
+from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.memory.queue_controller import QueueController
@@ -52,6 +51,18 @@ _COLUMNS: Final = (
     Column(least=12, rank=1),
     Column(rank=2, fill=True, role="secondary"),
 )
+
+
+_STALE: Final = (Column(most=1, least=1), Column(fill=True, least=12), Column(rank=1, role="secondary"))
+"""Sign, text, changed chapters."""
+
+
+def _class_head(words: str, count: int, listed: int) -> Option:
+    """The head of a class of rows with their number, and how many of them are listed."""
+    told = f"  {count:,}"
+    if listed > _SHOWN:
+        told += "  " + _("the first {n} are listed").format(n=_SHOWN)
+    return Option(Content.assemble((words, "bold"), (told, role_style("secondary"))), disabled=True)
 
 
 class QueueScreen(ModalScreen[None]):
@@ -146,20 +157,19 @@ class QueueScreen(ModalScreen[None]):
             yield _("reading of the import: {words}").format(words=one_line(said(reading)))
         if (rebuilt := self._controller.rebuilt) is not None:
             words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
-            right = _("corrected in {n} chapters").format(n=rebuilt.wrong) if rebuilt.wrong else ""
+            right = ngettext("corrected in {n} chapter", "corrected in {n} chapters", rebuilt.wrong)
+            right = right.format(n=rebuilt.wrong) if rebuilt.wrong else ""
             yield " · ".join(filter(None, (words, right)))
 
     def _stale_rows(self, stale: Mapping[StaleText, str]) -> Iterator[Option]:
         if not stale:
             return
-        words = _("made from text that has been changed since · {n}").format(n=f"{len(stale):,}")
-        if len(stale) > _SHOWN:
-            words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
-        yield Option(Text(words, style="bold"), disabled=True)
+        yield _class_head(_("made from text that has been changed since"), len(stale), len(stale))
+        columns = Columns(*_STALE)
         for key, text in [*self._stale.items()][:_SHOWN]:
-            changed = ", ".join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
+            changed = _(", ").join(one_line(self._subjects.get(each, each), 40) for each in text.chapters[:_CHANGED])
             more = " …" if len(text.chapters) > _CHANGED else ""
-            row = HangingRow("~ ", one_line(stale[text]), " · " + _("changed: {names}").format(names=changed + more))
+            row = columns.row(Cell("~", "stale"), one_line(stale[text]), changed + more)
             yield Option(row, id=key)
 
     def _rows(self, tasks: Sequence[BackgroundTask], counts: Mapping[Freshness, int]) -> Iterator[Option]:
@@ -168,10 +178,7 @@ class QueueScreen(ModalScreen[None]):
             of_state = [task for task in tasks if task.state == state]
             if not of_state:
                 continue
-            words = f"{_(TASK_STATES[state])} · {counts.get(state, 0):,}"
-            if len(of_state) > _SHOWN:
-                words = _("{words} · the first {n} are listed").format(words=words, n=_SHOWN)
-            yield Option(Text(words, style="bold"), disabled=True)
+            yield _class_head(_(TASK_STATES[state]), counts.get(state, 0), len(of_state))
             for task in of_state[:_SHOWN]:
                 self._listed[str(task.id)] = task
                 yield Option(self._row(columns, task), id=str(task.id))
@@ -191,7 +198,7 @@ class QueueScreen(ModalScreen[None]):
     def _subject(self, task: BackgroundTask) -> str:
         """The chapter, or what it is about, by name; `<profile>@<chapter>` names both."""
         who, _at, chapter = task.subject.rpartition("@")
-        return ", ".join(self._called(part) for part in (who, chapter) if part)
+        return _(", ").join(self._called(part) for part in (who, chapter) if part)
 
     def _called(self, subject: str) -> str:
         return self._subjects.get(subject) or self._subjects.get(subject.rpartition("/")[2], subject)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +15,14 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import META, TASKS
 from flowcabal_tui.protocol.memory import CancelBackground, Rebuild, RebuildPart, RebuildProgress, RetryBackground
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.spending import agents_cost, may_remake
+from flowcabal_tui.tui.shared.spending import (
+    agents_cost,
+    agrees_to_pay,
+    agrees_to_stop,
+    may_remake,
+    may_work,
+    quote_price,
+)
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -31,6 +39,8 @@ _PARTS: Final[Mapping[RebuildPart, str]] = {
     "profiles": mark("profiles and arcs"),
     "knowledge": mark("the knowledge server"),
 }
+_AGAIN: Final = ("failed", "cancelled", "waiting")
+"""States of the steps that can be retried."""
 _NAMED: Final = 4
 """Texts that cannot be read and are named; the others are counted."""
 
@@ -84,12 +94,16 @@ class QueueController:
         return await self._workbench.memory.bootstrap()
 
     async def retry(self, task: int | None) -> None:
-        """One step, or all that failed or were cancelled."""
-        await self._workbench.carry_out(RetryBackground(task))
+        """One step, or all that failed or were cancelled; asks where that costs money."""
+        steps = [each for each in await self.tasks(None) if task in (None, each.id) and each.state in _AGAIN]
+        kinds = Counter(each.kind for each in steps)
+        if await may_work(self._screen, self._workbench, _("Retry background work?"), kinds):
+            await self._workbench.carry_out(RetryBackground(task))
 
     async def cancel(self, task: int | None) -> None:
-        """One step, or all that are left."""
-        await self._workbench.carry_out(CancelBackground(task))
+        """One step, or all that are left, after a question."""
+        if await agrees_to_stop(self._screen.app, _("Cancel background work?")):
+            await self._workbench.carry_out(CancelBackground(task))
 
     async def rebuild(self) -> None:
         """Asks for the part, shows the effects, and rebuilds after a yes."""
@@ -100,14 +114,20 @@ class QueueController:
         plan = await self._workbench.memory.rebuild_plan(part)
         title = _("Rebuild {part}?").format(part=_(_PARTS[part]))
         names = await called(self._workbench) if plan.damaged else {}
-        if await self._ask(ConfirmScreen(title, "\n".join(self._planned(part, plan, names)))):
+        words = "\n".join(self._planned(part, plan, names))
+        quote = await self._workbench.memory.quote_background(Counter(dict(plan.steps)))
+        if quote.is_free:
+            agreed = await self._ask(ConfirmScreen(title, words))
+        else:
+            agreed = await agrees_to_pay(self._screen.app, title, quote_price(self._workbench, quote, "agent"), words)
+        if agreed:
             await self._rebuild(Rebuild(part))
 
     def _planned(self, part: RebuildPart, plan: RebuildPlan, names: Mapping[str, str]) -> Iterator[str]:
         if plan.chapters:
-            yield _("index: {n} chapters").format(n=plan.chapters)
+            yield ngettext("index: {n} chapter", "index: {n} chapters", plan.chapters).format(n=plan.chapters)
         for kind, count in plan.steps:
-            yield _("{kind}: {n} steps").format(kind=_(TASKS[kind]), n=count)
+            yield ngettext("{kind}: {n} step", "{kind}: {n} steps", count).format(kind=_(TASKS[kind]), n=count)
         for uri in plan.damaged[:_NAMED]:
             yield _("cannot be read, will be regenerated: {uri}").format(uri=one_line(names.get(uri, uri)))
         if len(plan.damaged) > _NAMED:
@@ -121,13 +141,13 @@ class QueueController:
         if part in ("index", "knowledge") or not agents_cost(self._workbench):
             return
         if part == "stale":
-            yield _("The agents' model is asked wherever the text has changed, which costs money.")
+            yield _("The agents' model is asked wherever the text has changed.")
         else:
             yield _("What has been paid for is not paid for again, unless the agents' model was changed.")
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
         """Makes texts again from the current words of the book, after a question where that costs money."""
-        if stale and await may_remake(self._screen, self._workbench, len(stale)):
+        if stale and await may_remake(self._screen, self._workbench, [text.uri for text in stale]):
             await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
 
     async def _rebuild(self, command: Rebuild) -> None:

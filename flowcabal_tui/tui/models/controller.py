@@ -9,8 +9,10 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import paid_models, price_lines, sum_words
 from flowcabal_tui.protocol.models import ConfirmModels, ConfirmTrust, SetModel, TrustChanged
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
@@ -98,6 +100,8 @@ class ModelController:
     async def check_models(self) -> None:
         """Makes one small call to each model and shows the results; offers a vocabulary that the writing model
         lacks."""
+        if not await self._may_check():
+            return
         self._screen.notify(_("The models are being asked ..."), markup=False)
         checks = await self._workbench.models.check_models()
         lines = [f"{check.role}: {_('ok') if check.ok else _('failed')}  {check.message}" for check in checks]
@@ -106,6 +110,19 @@ class ModelController:
             clean("\n".join(lines)), title=_("Models"), severity="information" if well else "error", markup=False
         )
         await self._offer_vocabulary()
+
+    async def _may_check(self) -> bool:
+        """The writer's answer to the price of one call to each model."""
+        from flowcabal_tui.project.models.trying import most_cost
+
+        paid = {role: each for role, each in self._workbench.info.models if each.provider != "offline"}
+        if not paid:
+            return True
+        costs = {role: most_cost(each, embeds=role == "embedding") for role, each in paid.items()}
+        spent = sum_words([(costs[role], each.currency) for role, each in paid.items()])
+        names = paid_models(self._workbench.info.models, *paid)
+        told = _("Each model is asked to say ok; nothing of your book is sent.")
+        return await agrees_to_pay(self._screen.app, _("Check the models?"), price_lines(names, spent, spent), told)
 
     async def _offer_vocabulary(self) -> None:
         """Nothing is fetched before the writer says yes to the host."""

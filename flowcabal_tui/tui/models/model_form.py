@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
 from textual import on
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Select
 
@@ -22,9 +23,10 @@ from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.presets import OFFLINE, OTHER, PRESETS, Preset, preset_of
 from flowcabal_tui.models.registry import usable_key
-from flowcabal_tui.project.words import money
+from flowcabal_tui.project.words import price_lines, sum_words
 from flowcabal_tui.settings.secrets import read_secrets
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable
+from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -177,7 +179,7 @@ class ModelForm(FormScreen[ModelChoice]):
         if endpoint.provider == "offline":
             self.say(_("The offline model is built in and needs no call."))
             return
-        if not await self.app.push_screen_wait(ConfirmScreen(*call_question(choice, embeds=self._embeds))):
+        if not await may_call(self.app, choice, embeds=self._embeds):
             return
         from flowcabal_tui.project.models.trying import try_model  # httpx is not needed to fill in a form
 
@@ -196,23 +198,28 @@ def use_question(endpoint: Endpoint) -> tuple[str, str]:
     return clean_line(_("Use {model} at {host}?").format(model=endpoint.model, host=host)), "\n".join(words)
 
 
-def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, str]:
-    """Title and words of the question before the call: where it goes, with which key, and what it costs at most."""
-    from flowcabal_tui.models.registry import CHECK_TOKENS
-    from flowcabal_tui.project.models.trying import SENT_TOKENS, most_cost
+def call_question(choice: ModelChoice, *, embeds: bool = False) -> tuple[str, list[str], list[str]]:
+    """Title, price and words of the question before the call: where it goes, with which key; no price: it is free."""
+    from flowcabal_tui.project.models.trying import most_cost
 
     endpoint, host = choice.endpoint, host_of(choice.endpoint.address)
-    if endpoint.is_local and endpoint.price_in is None:
-        price = _("It costs nothing: the server is on this machine.")
-    elif (most := most_cost(endpoint, embeds=embeds)) is None:
-        price = _("It costs what the provider charges for about {n} tokens; without prices here, the sum is unknown.")
-        price = price.format(n=SENT_TOKENS + CHECK_TOKENS)
-    else:
-        price = _("It costs at most {sum}.").format(sum=money(most, endpoint.currency))
     name = endpoint.api_key_env or endpoint.secret
     key = _("The key {name} is sent to {host}.").format(name=clean(name), host=host) if name else _("No key is sent.")
-    words = _("The model is asked to say ok; nothing of your book is sent.")
-    return _("One call to {host}?").format(host=host), "\n".join((words, key, price))
+    words = [_("The model is asked to say ok; nothing of your book is sent."), key]
+    title = _("One call to {host}?").format(host=host)
+    if endpoint.is_local and endpoint.price_in is None:
+        return title, [], [_("It costs nothing: the server is on this machine."), *words]
+    spent = sum_words([(most_cost(endpoint, embeds=embeds), endpoint.currency)])
+    return title, price_lines(clean_line(endpoint.model), spent, spent), words
+
+
+async def may_call(app: App[Any], choice: ModelChoice, *, embeds: bool = False) -> bool:
+    """The writer's answer before the call."""
+    title, price, words = call_question(choice, embeds=embeds)
+    if price:
+        return await agrees_to_pay(app, title, price, *words)
+    agreed: bool = await app.push_screen_wait(ConfirmScreen(title, "\n".join(words)))
+    return agreed
 
 
 def _model(preset: Preset, embeds: bool) -> str:

@@ -38,7 +38,7 @@ class SettingsWatch:
         now = [name for name in event.tables if name not in event.later]
         words = _("flowcabal.toml was changed outside.") if event.tables else _("flowcabal.toml can be read again.")
         if now:
-            words += " " + _("In force: {names}.").format(names=", ".join(now))
+            words += " " + _("In force: {names}.").format(names=_(", ").join(now))
         if event.later:
-            words += " " + _("When the book is opened again: {names}.").format(names=", ".join(event.later))
+            words += " " + _("When the book is opened again: {names}.").format(names=_(", ").join(event.later))
         self._screen.notify(clean(words), markup=False)

@@ -26,9 +26,18 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.passages import Passage, Passages
 from flowcabal_tui.tui.story.story_page import Place
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
+_COLUMNS: Final = (
+    Column(most=1, least=1),
+    Column(is_number=True, role="secondary"),
+    Column(fill=True, least=24),
+    Column(rank=1, role="secondary"),
+    Column(rank=2, least=12, role="quoted"),
+    Column(rank=3, role="secondary"),
+)
+"""State, chapter, words, kind, quotation, remark."""
 TABS: Final = (
     ("1", "open", mark("Unresolved")),
     ("2", "resolved", mark("Resolved")),
@@ -113,7 +122,8 @@ class CommentsScreen(FilteredPage):
     async def show_cast(self, cast: Cast) -> None:
         """Fills the list."""
         self.query_one(PaneTabs).show(self._shown_state)
-        self.listing.refill([Option(_row(each, cast), id=key) for key, each in self._found.items()])
+        columns = Columns(*_COLUMNS)
+        self.listing.refill([Option(_row(columns, each, cast), id=key) for key, each in self._found.items()])
         n = len(self._found)
         parts = [ngettext("{n} comment", "{n} comments", n).format(n=n)]
         if self._kind_shown:
@@ -231,9 +241,11 @@ class CommentsScreen(FilteredPage):
         await self.reload()
 
 
-def _row(comment: Comment, cast: Cast) -> EndedRow:
-    sign = "-" if comment.lost else "=" if comment.resolved else " "
-    start = f"{sign}{cast.position(comment.chapter) or '-':>5}  "
-    quoted = f"  “{one_line(comment.quotation, 80)}”" if comment.quotation else ""
-    state = f" · {_('passage gone')}" if comment.lost else ""
-    return EndedRow(start, one_line(comment.words, 200) + quoted, f"  {_(COMMENT_KINDS[comment.kind])}{state}")
+def _row(columns: Columns, comment: Comment, cast: Cast) -> ColumnRow:
+    sign = Cell("-", "stale") if comment.lost else Cell("=", "done") if comment.resolved else ""
+    position = cast.position(comment.chapter)
+    return columns.row(
+        sign, f"{position}" if position else "—", one_line(comment.words, 200), _(COMMENT_KINDS[comment.kind]),
+        f"“{one_line(comment.quotation, 80)}”" if comment.quotation else "",
+        Cell(_("passage gone"), "stale") if comment.lost else "",
+    )  # fmt: skip

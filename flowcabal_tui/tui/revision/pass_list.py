@@ -27,9 +27,9 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
+from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 
 _ITEMS: Final = re.compile("[;；]")
 _CHECKS: Final = (*get_args(RuleName), *ANGLES)
@@ -77,10 +77,9 @@ class PassesScreen(ModalScreen[None]):
 
     async def _reload(self, cursor: PassId | None = None) -> None:
         self._passes = await self._access.workbench.revision.passes()
-        rows = [
-            Option(EndedRow(f"{n:>2}  ", one_line(_(each.title), 60), ""), id=each.id)
-            for n, each in enumerate(self._passes, 1)
-        ]
+        columns = Columns(Column(is_number=True, role="secondary"), Column(fill=True))
+        rows = [Option(columns.row(f"{n}", one_line(_(each.title), 60)), id=each.id)
+                for n, each in enumerate(self._passes, 1)]  # fmt: skip
         self.query_one(PickList).refill(rows, cursor)
         self._tell()
 

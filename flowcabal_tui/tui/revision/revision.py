@@ -22,15 +22,16 @@ from flowcabal_tui.tui.revision.pass_list import PassesScreen
 from flowcabal_tui.tui.revision.rewriting import Rewriting
 from flowcabal_tui.tui.shared.diff import DiffScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.findings import FindingsScreen
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow, HangingRow
+from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
 _DIGITS = 9
 
@@ -109,6 +110,7 @@ class RevisionScreen(StoryPage):
         """The passes, how far the one in view is, its chapters, and the checklist."""
         yield PassTabs(())
         yield Static(markup=False, classes="head")
+        yield ColumnHead()
         yield PickList(id="chapters")
         yield Static(markup=False, classes="told")
         yield PickList(id="items")
@@ -149,21 +151,29 @@ class RevisionScreen(StoryPage):
         ]
         self.query_one(".head", Static).update(" · ".join(filter(None, parts)))
         first, self._first_chapter = self._first_chapter, None
-        rows = [Option(self._row(row, cast), id=row.chapter) for row in self._told.chapters]
+        columns = Columns(
+            Column(),
+            Column(fill=True, least=20),
+            Column(_("findings"), rank=1, is_number=True),
+            Column(_("comments"), rank=2, is_number=True),
+            Column(rank=3, role="stale"),
+        )
+        rows = [Option(self._row(columns, row, cast), id=row.chapter) for row in self._told.chapters]
+        self.query_one(ColumnHead).show(columns)
         self.query_one("#chapters", PickList).refill(rows, first)
         self._show_items()
 
-    def _row(self, row: PassChapter, cast: Cast) -> EndedRow:
+    def _row(self, columns: Columns, row: PassChapter, cast: Cast) -> ColumnRow:
         sign = "[~]" if row.outdated else "[x]" if row.done else "[ ]"
         lock = self._locks.get(row.chapter)
-        parts = [
-            _findings(row.findings),
-            _comments(row.comments),
+        remarks = [
             _("changed since") if row.outdated else "",
             _("locked") if lock is not None and lock.locked else "",
         ]
-        end = "".join(f" · {part}" for part in parts if part)
-        return EndedRow(f"{sign} ", cast.chapter(row.chapter), end)
+        return columns.row(
+            sign, cast.chapter(row.chapter), f"{row.findings or ''}", f"{row.comments or ''}",
+            _(", ").join(filter(None, remarks)),
+        )  # fmt: skip
 
     def _show_items(self) -> None:
         row, told = self._chapter_row(), self.query_one(".told", Static)

@@ -45,7 +45,8 @@ class Rewriting:
                 return
         text = await self._access.workbench.book.chapter_text(chapter)
         asked = RewriteSelection(chapter, 0, len(text), text, instruction or "", findings)
-        if not await agrees_to_spend(self._page.app, await self._access.workbench.revision.quote_rewrite(asked)):
+        quote = await self._access.workbench.revision.quote_rewrite(asked)
+        if not await agrees_to_spend(self._page.app, self._access.workbench, _("Rewrite it?"), quote, "user"):
             return
         self._page.notify(_("The chapter is being rewritten ..."), markup=False)
         known = {row.id for row in await self._access.workbench.revision.proposed_rewrites()}
@@ -92,7 +93,7 @@ class Rewriting:
         await self._page.reload()
 
 
-def _words(row: ProposedRewrite, cast: Cast) -> str:
+def _words(row: ProposedRewrite, cast: Cast) -> tuple[str, ...]:
     n = len(row.changes)
     changes = ngettext("{n} change", "{n} changes", n).format(n=n)
-    return " · ".join(filter(None, (cast.chapter(row.chapter), changes, one_line(row.instruction, 60))))
+    return cast.chapter(row.chapter), changes, one_line(row.instruction, 60)

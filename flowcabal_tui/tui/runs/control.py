@@ -10,6 +10,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.runs import AdvanceRun, CancelRun, NodeStateChanged, RunStarted, RunStateChanged
 from flowcabal_tui.protocol.workflows import FreezeNode, UnfreezeNode
 from flowcabal_tui.tui.runs.controller import RunController
@@ -18,6 +19,7 @@ from flowcabal_tui.tui.runs.node_versions import NodeVersionAccess, NodeVersions
 from flowcabal_tui.tui.runs.output import OutputPane
 from flowcabal_tui.tui.runs.words import OVER, level_rows, next_level, quote_names, refuse_without_chapter
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_stop
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.view import View
 from flowcabal_tui.tui.shared.words import one_line
@@ -108,9 +110,9 @@ class RunControl:
             return
         refuse_without_chapter(self._document.workflow, self._view.chapter)
         request = RunRequest(self._document.workflow.reference, self._view.chapter, targets=self._document.targets)
-        words = quote_names(await self._workbench.runs.quote(request))
-        title = _("What would run")
-        if await self._screen.app.push_screen_wait(ConfirmScreen(title, words, yes=_("Run"), no=_("Not now"))):
+        models = paid_models(self._workbench.info.models, "user", "agent")
+        words = quote_names(await self._workbench.runs.quote(request), models)
+        if await self._screen.app.push_screen_wait(ConfirmScreen(_("What would run"), words, yes=_("Run"))):
             await self._runs.start(self._document.targets)
 
     async def _step(self) -> None:
@@ -136,14 +138,14 @@ class RunControl:
             self._screen.notify(_("Nothing is running."), markup=False)
         elif node is not None and self._document.node_states.get(node) in OVER:
             self._screen.notify(_("This step has ended. `X` in the workflow stops the whole run."), markup=False)
-        else:
+        elif await agrees_to_stop(self._screen.app, _("Stop the run?") if node is None else _("Stop this step?")):
             for run in targets:
                 await self._workbench.carry_out(CancelRun(run, node))
 
     async def _stop_branch(self, node: NodeId) -> None:
         if self._going is None:
             self._screen.notify(_("Nothing is running."), markup=False)
-        else:
+        elif await agrees_to_stop(self._screen.app, _("Stop this step and what depends on it?")):
             await self._workbench.carry_out(CancelRun(self._going, node, branch=True))
 
     async def _freeze(self, node: NodeId) -> None:
@@ -197,6 +199,6 @@ class RunControl:
         words, run = "", self._view.run
         if run is not None and self._document.workflow is not None and self._runs.run_states.get(run) == "paused":
             nodes = next_level(self._document.workflow, self._document.node_states)
-            names = ", ".join(self._title(each) for each in nodes)
+            names = _(", ").join(self._title(each) for each in nodes)
             words = _("Paused. F7 starts: {names}").format(names=names)
         self._screen.query_one(WorkflowPane).show_notice(words)

@@ -13,6 +13,7 @@ from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.run import NodeState, RunRequest, RunState, RunSummary, RunWish
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
+from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.runs import (
     ResumeRun,
     RunStarted,
@@ -31,6 +32,7 @@ from flowcabal_tui.tui.runs.words import (
 )
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.notices import GoesOn
+from flowcabal_tui.tui.shared.spending import agrees_to_pay, quote_price
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key, on_request
 from flowcabal_tui.tui.shared.view import View
@@ -198,8 +200,10 @@ class RunController:
         with preparing(self._screen):
             quote = await self._workbench.runs.quote(request)
         if not quote.is_free or quote.warnings:
-            title = _("Run?") if quote.is_free else _("Run? This spends money.")
-            if not await self._screen.app.push_screen_wait(ConfirmScreen(title, quote_words(quote))):
+            words = quote_words(quote, paid_models(self._workbench.info.models, "user", "agent"))
+            if quote.is_free and not await self._screen.app.push_screen_wait(ConfirmScreen(_("Run?"), words)):
+                return False
+            if not quote.is_free and not await agrees_to_pay(self._screen.app, _("Run?"), (words,)):
                 return False
         with preparing(self._screen):
             run = RunId(await self._workbench.carry_out(RunWorkflow(replace(request, limit=quote.limit))))
@@ -222,19 +226,27 @@ class RunController:
         if summary is None:
             return None
         await self._document.put_away()
-        if summary.state == "interrupted":
-            title, words = _("Continue this run?"), _("Finished nodes are not run again.")
-            if await self._screen.app.push_screen_wait(ConfirmScreen(title, words)):
-                continues = await is_to_be_continued(self._screen, self._workbench, summary)
-                if continues is not None:
-                    await self._workbench.carry_out(ResumeRun(summary.id, continues))
-                    self._view.following = True
+        if summary.state == "interrupted" and await self._may_resume(summary.id, _("Continue this run?")):
+            continues = await is_to_be_continued(self._screen, self._workbench, summary)
+            if continues is not None:
+                await self._workbench.carry_out(ResumeRun(summary.id, continues))
+                self._view.following = True
         await self.show_run(summary)
         return summary
 
+    async def _may_resume(self, run: RunId, title: str, *, asks_always: bool = True) -> bool:
+        """The writer's answer to the price of what is left of a run; unless it `asks_always`, yes where it is free."""
+        quote = await self._workbench.runs.quote((await self._workbench.runs.run_details(run)).request)
+        kept = _("Finished nodes are not run again.")
+        if quote.is_free:
+            agreed: bool = not asks_always or await self._screen.app.push_screen_wait(ConfirmScreen(title, kept))
+            return agreed
+        return await agrees_to_pay(self._screen.app, title, quote_price(self._workbench, quote, asks=True), kept)
+
     async def go_on(self) -> None:
         """Continues the texts of the run in view that were cut off, after a question where that costs money."""
-        if self._view.run is None or not await may_continue(self._screen, self._workbench):
+        title = _("Continue the cut-off text?")
+        if self._view.run is None or not await self._may_resume(self._view.run, title, asks_always=False):
             return
         await self._workbench.carry_out(ResumeRun(self._view.run, continues=True))
         self._view.following = True
@@ -265,16 +277,7 @@ async def is_to_be_continued(screen: Screen[Any], workbench: Project, summary: R
     cut = [view.title for view in views if any(item.text and not item.complete for item in view.attempts)]
     if not cut:
         return False
-    title = _("The text of {names} was cut off").format(names=", ".join(cut))
+    title = _("The text of {names} was cut off").format(names=_(", ").join(cut))
     choices = (("continue", _("Continue it from where it stopped")), ("write", _("Write again from the start")))
     chosen = await screen.app.push_screen_wait(ChooseScreen(title, choices))
     return None if chosen is None else chosen == "continue"
-
-
-async def may_continue(screen: Screen[Any], workbench: Project) -> bool:
-    """Asks before more is paid for."""
-    if workbench.info.offline:
-        return True
-    words = _("The prompt and the text so far are sent again, and the continuation is charged.")
-    agreed: bool = await screen.app.push_screen_wait(ConfirmScreen(_("Continue the cut-off text?"), words))
-    return agreed

@@ -109,7 +109,7 @@ class KeepController:
         if not later:
             return True
         title = _("Keep {node} as the text of chapter {n}?").format(node=workflow.node(node).title, n=place.position)
-        words = _("Later steps build on it ({names}); usually the last one is kept.").format(names=", ".join(later))
+        words = _("Later steps build on it ({names}); usually the last one is kept.").format(names=_(", ").join(later))
         agreed: bool = await self._screen.app.push_screen_wait(ConfirmScreen(title, words))
         return agreed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.text import Text
 from textual import on
@@ -28,15 +28,25 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
-from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
-from flowcabal_tui.tui.widgets.found_row import FoundRow
+from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import HangingRow
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.runs.receipt_controller import ReceiptController
 
-_HEAD = 24
+_LINES: Final = (
+    Column(is_number=True, role="secondary"),
+    Column(rank=1, most=24, least=12, role="secondary"),
+    Column(fill=True, least=20, most=1_000),
+)
+"""Line, origin, text."""
+_SOURCES: Final = (
+    Column(least=16),
+    Column(rank=1, role="secondary"),
+    Column(rank=3, role="secondary"),
+    Column(rank=2, fill=True, role="secondary"),
+)
+"""Title, class, level, reason."""
 """Cells that the version and author of a line take at most."""
 
 
@@ -94,14 +104,12 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def on_mount(self) -> None:
         """At the line that was asked for."""
         names = self.query_one("#lines", PickList)
-        heads = [crop(_short(line.origin), _HEAD) for line in self._lines]
-        width = max(map(cell_width, heads), default=0)
-        rows = [
-            FoundRow(f"{line.number:>4} {padded(head, width)}  ", one_line(line.text), ())
-            for line, head in zip(self._lines, heads, strict=True)
-        ]
-        options = [Option(row, id=str(line.number)) for line, row in zip(self._lines, rows, strict=True)]
-        names.refill(options, str(self._first))
+        columns = Columns(*_LINES)
+        rows = (
+            (line.number, columns.row(f"{line.number}", _short(line.origin), one_line(line.text)))
+            for line in self._lines
+        )
+        names.refill([Option(row, id=str(number)) for number, row in rows], str(self._first))
         names.focus()
 
     @property
@@ -169,9 +177,13 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     def _source_rows(self) -> Iterator[Option]:
         if self._sources():
             yield Option(Text(_("what it was given"), style="bold"), disabled=True)
+        columns = Columns(*_SOURCES)
         for number, source in enumerate(self._sources()):
-            words = f" · {_(CLASSES[source.budget_class])} · {level_words(source)} · {one_line(source.reason)}"
-            yield Option(HangingRow("  ", one_line(source.title or source.uri), words), id=str(number))
+            row = columns.row(
+                one_line(source.title or source.uri), _(CLASSES[source.budget_class]), level_words(source),
+                one_line(source.reason), indent=2,
+            )  # fmt: skip
+            yield Option(row, id=str(number))
 
     @on(OptionList.OptionSelected, "#lines")
     def go_to_sources(self, message: OptionList.OptionSelected) -> None:

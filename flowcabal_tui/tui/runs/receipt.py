@@ -200,7 +200,7 @@ class ReceiptPane(Vertical):
             lines.append(words.format(used=other + used))
         lines += _scene_lines(receipt.intent)
         if receipt.pending:
-            lines.append(_("not written yet: {names}").format(names=", ".join(map(one_line, receipt.pending))))
+            lines.append(_("not written yet: {names}").format(names=_(", ").join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
         below = "\n" + "\n".join(lines)
         return Content.assemble((one_line(self._heading), "bold"), (below, role_style("secondary")))

@@ -19,6 +19,7 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import length_words, one_line
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
@@ -81,7 +82,9 @@ class SentScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """The first layer."""
-        rows = [Option(_row(layer), id=str(number)) for number, layer in enumerate(self._version_trace.layers)]
+        columns = Columns(Column(is_number=True, role="secondary"), Column(), Column(fill=True), Column(is_number=True))
+        layers_shown = enumerate(self._version_trace.layers)
+        rows = [Option(_row(columns, layer), id=str(number)) for number, layer in layers_shown]
         layers = self.query_one(PickList)
         layers.add_options(rows)
         layers.action_first()
@@ -116,6 +119,6 @@ def exactness(trace: VersionTrace) -> str:
     return _("Not exactly as sent: the book or the prompts have changed since. This would be sent today.")
 
 
-def _row(layer: SentLayer) -> str:
+def _row(columns: Columns, layer: SentLayer) -> ColumnRow:
     role = _(ROLES.get(layer.role, layer.role))
-    return f"{layer.turn}  {role} · {_(KINDS[layer.kind])} · {length_words(layer.sent)}"
+    return columns.row(f"{layer.turn}", role, _(KINDS[layer.kind]), length_words(layer.sent))

@@ -26,12 +26,12 @@ INSTRUCTION = "instruction"
 """The input that holds the writer's wish for a run, and the draft of it for each chapter."""
 
 
-def quote_words(quote: Quote) -> str:
-    """A quote as a sentence a line."""
+def quote_words(quote: Quote, models: str = "") -> str:
+    """A quote as a sentence a line; `models` are those that are paid for."""
     total = len(quote.would_run) + len(quote.served)
     lines = [_("{n} of {total} nodes would run.").format(n=len(quote.would_run), total=total)]
     if quote.likely.calls:
-        lines += spend_lines(quote)
+        lines += spend_lines(quote, models=models)
     if quote.served:
         lines.append(_("{n} already exist and cost nothing.").format(n=len(quote.served)))
     if quote.frozen:
@@ -41,9 +41,9 @@ def quote_words(quote: Quote) -> str:
     return "\n".join(lines)
 
 
-def quote_names(quote: Quote) -> str:
+def quote_names(quote: Quote, models: str = "") -> str:
     """A quote with the names of the nodes."""
-    lines = [quote_words(quote)]
+    lines = [quote_words(quote, models)]
     if quote.would_run:
         lines.append(_("Would run: {names}").format(names=_names(quote.would_run)))
     if quote.served:
@@ -52,7 +52,7 @@ def quote_names(quote: Quote) -> str:
 
 
 def _names(nodes: Collection[NodeId]) -> str:
-    shown = ", ".join(one_line(node, 40) for node in list(nodes)[:_NAMES])
+    shown = _(", ").join(one_line(node, 40) for node in list(nodes)[:_NAMES])
     more = len(nodes) - _NAMES
     return shown if more <= 0 else _("{names} and {n} more").format(names=shown, n=more)
 

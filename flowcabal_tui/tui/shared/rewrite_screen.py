@@ -17,9 +17,9 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.widgets.column_rows import Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -68,14 +68,15 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
         parts = [one_line(self._heading), one_line(self._rewrite.model), one_line(self._rewrite.instruction, 200)]
         told = _("{n} of {total} changes accepted").format(n=len(self._taken), total=len(self._parts))
         self.query_one(".head", Static).update(" · ".join(filter(None, parts)) + f"\n{told}")
-        self.query_one(PickList).refill(Option(self._row(n), id=str(n)) for n in range(len(self._parts)))
+        columns = Columns(Column(), Column(fill=True), Column(rank=1, role="secondary"))
+        self.query_one(PickList).refill(Option(self._row(columns, n), id=str(n)) for n in range(len(self._parts)))
         self._tell()
 
-    def _row(self, number: int) -> EndedRow:
+    def _row(self, columns: Columns, number: int) -> ColumnRow:
         part = self._parts[number]
         before = self._rewrite.before[part.start : part.end]
-        end = "" if before and part.after else f"  {_('added') if part.after else _('removed')}"
-        return EndedRow("[x] " if number in self._taken else "[ ] ", one_line(part.after or before, 200), end)
+        end = "" if before and part.after else _("added") if part.after else _("removed")
+        return columns.row("[x]" if number in self._taken else "[ ]", one_line(part.after or before, 200), end)
 
     @property
     def _current(self) -> int | None:

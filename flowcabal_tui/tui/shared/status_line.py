@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import said
-from flowcabal_tui.project.words import money
+from flowcabal_tui.project.words import beside, money
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
 
@@ -205,10 +205,10 @@ class StatusLine(Horizontal):
         if state == "ready" and self._owed_count:
             words, reason = _("knowledge: indexing, {n} left").format(n=self._owed_count), self._owed_reason or reason
         elif state in ("ready", "external") and self._owed_failed:
-            words, reason = _("knowledge: {n} failed: R").format(n=self._owed_failed), self._owed_reason
+            words, reason = _("knowledge: {n} failed: `R`").format(n=self._owed_failed), self._owed_reason
         else:
             words, reason = self._bare_words(state), reason if state in ("absent", "failed", "off", "stopped") else ""
-        return f"{words} ({reason})" if reason else words
+        return beside(words, reason)
 
     def _bare_words(self, state: str) -> str:
         words = {
@@ -216,7 +216,7 @@ class StatusLine(Horizontal):
             "external": _("knowledge: ready (elsewhere)"),
             "starting": _("knowledge: starting"),
             "restarting": _("knowledge: restarting"),
-            "asks": _("knowledge: waiting for your answer: R"),
+            "asks": _("knowledge: waiting for your answer: `R`"),
         }.get(state, _("knowledge: off"))
         waiting = self._owed_count if state in ("external", "starting", "restarting", "failed") else 0
         return _("{words}, {n} waiting").format(words=words, n=waiting) if waiting else words
@@ -277,13 +277,13 @@ class StatusLine(Horizontal):
             yield _Part(words.format(n=self._proposal_count), 2, "waiting")
 
     def _memory_parts(self) -> Iterator[_Part]:
-        reason = f" ({self._memory_reason})" if self._memory_reason else ""
+        reason = self._memory_reason
         if self._memory_left:
-            words = _("memory: {n} left").format(n=self._memory_left) + reason
+            words = beside(_("memory: {n} left").format(n=self._memory_left), reason)
             yield _Part(words, 2 if reason else 5, "secondary")
         if self._memory_failed:
-            words = _("memory: {n} failed: R").format(n=self._memory_failed)
-            yield _Part(words + ("" if self._memory_left else reason), 2, "failed")
+            words = _("memory: {n} failed: `R`").format(n=self._memory_failed)
+            yield _Part(beside(words, "" if self._memory_left else reason), 2, "failed")
         if self._knowledge_state not in ("", *_MERELY_ABSENT):
             is_bad = self._knowledge_state == "failed" or bool(self._owed_failed)
             rank = 2 if is_bad else 4 if self._owed_count else 8

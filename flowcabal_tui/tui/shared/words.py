@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -64,9 +65,14 @@ _COMPARED: Final = 60_000
 """Characters of two texts together that are compared at once."""
 
 
+_NO_BLANK: Final = re.compile("(?<=[。！？；…”’」』]) (?=[\u4e00-\u9fff“‘「『《])")
+"""A line end within Chinese prose: there is no blank after a full stop."""
+
+
 def one_line(text: str, limit: int = 400) -> str:
-    """Foreign words in one row, cut after `limit` characters, harmless."""
-    return " ".join(clean(text[: 4 * limit]).split())[:limit]
+    """Foreign words in one row of at most `limit` characters, harmless; what was cut ends in `…`."""
+    line = _NO_BLANK.sub("", " ".join(clean(text[: 4 * limit]).split()))
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 
 def length_words(text: str, book_language: str = "") -> str:
@@ -119,5 +125,7 @@ def verdict_words(evaluation: Evaluation) -> str:
         parts.append(_("{angles}: {verdict}").format(angles=angles, verdict=verdict))
     parts += [check_words(check) for check in by_rule]
     if unchecked:
-        parts.append(_("not checked: {angles}").format(angles=", ".join(_(ANGLES[item.angle]) for item in unchecked)))
+        parts.append(
+            _("not checked: {angles}").format(angles=_(", ").join(_(ANGLES[item.angle]) for item in unchecked))
+        )
     return " · ".join(parts) or _("no check asked for")

@@ -19,7 +19,6 @@ from flowcabal_tui.protocol.story import (
     RemoveRecord,
     SetNameKinds,
 )
-from flowcabal_tui.tui.shared.spending import agents_cost
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records
 
@@ -49,10 +48,6 @@ class StoryAccess:
     async def ask_patches(self, change: BookChange, places: Sequence[str]) -> int:
         """Asks for them; how many answers could not be read."""
         return int(await self.workbench.carry_out(AskPatches(change, tuple(places))) or 0)
-
-    def costs_reading(self) -> bool:
-        """True when the agents' model reads changed chapters again for money."""
-        return agents_cost(self.workbench)
 
     async def source(self, evidence: Evidence) -> SourceText:
         """The chapter of the evidence, at its place."""

@@ -23,13 +23,26 @@ from flowcabal_tui.tui.story.around import Companion, neighbours, relations_betw
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.record_forms import NEW, end_form, person_form, relation_form
 from flowcabal_tui.tui.story.story_page import StoryPage
-from flowcabal_tui.tui.story.words import relation_words
+from flowcabal_tui.tui.story.words import BY, period, quoted, relation_words
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
+from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.ego_graph import EgoGraph
 from flowcabal_tui.tui.widgets.help import HelpData
 
 MOST: Final = 16
 """Neighbours that are drawn unless all are requested; the others are counted."""
+
+
+_COLUMNS: Final = (
+    Column(most=1, least=1),
+    Column(least=12, most=40),
+    Column(least=8, most=30),
+    Column(rank=2, most=24),
+    Column(rank=1, least=10, role="secondary"),
+    Column(rank=3, role="secondary"),
+    Column(rank=4, fill=True, role="quoted"),
+)
+"""Direction, kind, the other one, absence, chapters, origin, quotation."""
 
 
 class EgoScreen(StoryPage):
@@ -142,15 +155,22 @@ class EgoScreen(StoryPage):
         position = self._position(cast)
         pair = relations_between(cast.story.relations, self._centre_entity, other)
         self._pair = tuple(sorted(pair, key=lambda each: not cast.holds(each, position)))
-        rows = [self._row(each, cast, position) for each in self._pair]
-        self.query_one(PickList).set_options([Option(row) for row in rows] or [Option(_("no relation"), disabled=True)])
+        columns = Columns(*_COLUMNS)
+        rows = [Option(self._row(columns, each, cast, position)) for each in self._pair]
+        self.query_one(PickList).set_options(rows or [Option(_("no relation"), disabled=True)])
         self.query_one(PickList).action_first()
         words = [f"{cast.name(self._centre_entity)} · {cast.name(other)}", *self._together(cast, other)]
         self.query_one(".told", Static).update(" · ".join(words))
 
-    def _row(self, relation: Relation, cast: Cast, position: int) -> str:
-        words = relation_words(relation, self._centre_entity, cast)
-        return words if cast.holds(relation, position) else _("(not in this chapter) {words}").format(words=words)
+    def _row(self, columns: Columns, relation: Relation, cast: Cast, position: int) -> ColumnRow:
+        is_centre = relation.source == self._centre_entity
+        other = relation.target if is_centre else relation.source
+        sign = "─" if not relation.directed else "→" if is_centre else "←"
+        absent = "" if cast.holds(relation, position) else _("not in this chapter")
+        return columns.row(
+            sign, one_line(relation.kind, 40), cast.name(other), Cell(absent, "stale"), period(relation, cast),
+            _(BY[relation.by]), quoted(relation),
+        )  # fmt: skip
 
     def _together(self, cast: Cast, other: EntityId) -> list[str]:
         found = next((each for each in self._companions if each[0] == other), None)

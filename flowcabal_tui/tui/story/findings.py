@@ -19,7 +19,6 @@ from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.finding_words import check_title, compared_words, report_words
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.project.views import SourceText
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
@@ -33,6 +32,7 @@ from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.pane_tabs import PaneChosen, PaneTabs
 from flowcabal_tui.tui.shared.source import SourceScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -340,7 +340,8 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
         return None if chosen is None else CheckChapters()
     place = position if chosen == "one" else None
     quote = await page.access.workbench.findings.quote_check(place, place)
-    agreed = await page.confirm(_("Check by the agents' model?"), "\n".join(spend_lines(quote, asks=False)))
+    title = _("Check by the agents' model?")
+    agreed = await agrees_to_spend(page.app, page.access.workbench, title, quote, "agent")
     return CheckChapters(place, place, model=True) if agreed else None
 
 

@@ -22,10 +22,9 @@ from flowcabal_tui.project.impact_words import (
     proposed,
     unread_words,
 )
-from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.story import ApplyImpact, UndoDecision
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.spending import reading_again
+from flowcabal_tui.tui.shared.spending import agrees_to_spend, may_spend
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -213,7 +212,7 @@ class ImpactScreen(StoryPage):
         """Ticks for these places are taken away: a difference of the model is ticked by hand only."""
         title = ngettext("Ask for a difference for {n} place?", "Ask for differences for {n} places?", len(wanted))
         quote = await self.access.workbench.story.quote_patches(impact.change, wanted)
-        if not quote.is_free and not await self.confirm(title.format(n=len(wanted)), "\n".join(spend_lines(quote))):
+        if not await agrees_to_spend(self.app, self.access.workbench, title.format(n=len(wanted)), quote, "user"):
             return
         self.query_one(".counted", Static).update(_("The model is asked..."))
         ticked, holding = self.rows.ticked - set(wanted), self.rows.holding
@@ -242,10 +241,13 @@ class ImpactScreen(StoryPage):
         ticked, settled = self.rows.ticked, {row.proposal.id for row in impact.settled}
         ticked = ticked - settled
         patches = any(row.proposal.id in ticked and row.answer == "patch" for row in impact.rows)
-        costs = patches and not isinstance(self._change, Rename) and self.access.costs_reading()
+        changes = patches and not isinstance(self._change, Rename)
         holds, again = tuple(sorted(self.rows.holding - settled)), tuple(sorted(settled - self.rows.holding))
         title = ngettext("Change {n} place?", "Change {n} places?", len(ticked)).format(n=len(ticked))
-        if costs and not await self.confirm(title, reading_again()):
+        chapters = {
+            row.proposal.place.chapter for row in impact.rows if row.proposal.id in ticked and row.proposal.place
+        }
+        if changes and not await may_spend(self, self.access.workbench, title, len(chapters)):
             return
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
@@ -272,4 +274,6 @@ def _lines(row: ImpactRow) -> Iterator[str]:
         yield one_line(proposed(row), 600)
     after = row.proposal.difference.after
     if isinstance(after, Finding) and after.source.text:
-        yield f"{one_line(after.source.title, 60)}: “{one_line(after.source.text, 600)}”"
+        yield _("{chapter} “{words}”").format(
+            chapter=one_line(after.source.title, 60), words=one_line(after.source.text, 600)
+        )

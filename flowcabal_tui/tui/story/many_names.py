@@ -93,5 +93,5 @@ async def change_kind(page: StoryPage, entities: Sequence[Entity], kinds: Sequen
 
 
 def _spelled(entities: Sequence[Entity]) -> str:
-    names = ", ".join(one_line(each.name, 40) for each in entities[:_SHOWN])
+    names = _(", ").join(one_line(each.name, 40) for each in entities[:_SHOWN])
     return f"{names} …" if len(entities) > _SHOWN else names

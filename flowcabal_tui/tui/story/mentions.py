@@ -14,16 +14,16 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.memory import Entity, Mention
-from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
-from flowcabal_tui.tui.shared.lists import PickList
+from flowcabal_tui.tui.shared.lists import ColumnHead, PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.story_page import Place, StoryPage
+from flowcabal_tui.tui.widgets.column_rows import Column, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.widgets.list_rows import EndedRow
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
 
@@ -59,6 +59,7 @@ class MentionsScreen(StoryPage):
     def compose(self) -> ComposeResult:
         """The entity, the chapters, the text."""
         yield Static(" = ".join(one_line(name, 40) for name in self._entity.names), markup=False, classes="head")
+        yield ColumnHead()
         yield PickList()
         yield Static(markup=False, classes="told")
         yield StreamView()
@@ -76,11 +77,12 @@ class MentionsScreen(StoryPage):
         if not self._places:
             self.query_one(".told", Static).update(_("Nothing in the book mentions it. Esc goes back."))
             return
+        columns = Columns(Column(fill=True), Column(_("places"), is_number=True))
         rows = []
         for chapter, found in groupby(self._places, key=lambda mention: mention.chapter):
-            places = len(list(found))
-            count = ngettext("{n} place", "{n} places", places).format(n=places)
-            rows.append(Option(EndedRow("", self._names_known.chapter(chapter), f"  {count}"), id=chapter))
+            row = columns.row(self._names_known.chapter(chapter), f"{len(list(found)):,}")
+            rows.append(Option(row, id=chapter))
+        self.query_one(ColumnHead).show(columns)
         self._place_at = self._places.index(before) if before in self._places else 0
         self.query_one(PickList).refill(rows, self._places[self._place_at].chapter)
         await self._show()

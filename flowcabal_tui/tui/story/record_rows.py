@@ -129,9 +129,9 @@ def _turned(turn: Turn) -> str:
 def _facts(cast: Cast, wish: Wish) -> list[Line]:
     columns = Columns(
         Column(most=1, least=1),
-        Column(fill=True, least=20),
-        Column(rank=1, role="secondary"),
-        Column(rank=2, role="secondary"),
+        Column(_("fact"), fill=True, least=20),
+        Column(_("about whom"), rank=1, role="secondary"),
+        Column(_("chapters"), rank=2, role="secondary"),
     )
     rows = []
     for fact in cast.story.facts:

@@ -140,7 +140,7 @@ class RecordsScreen(FilteredPage):
         found = lines(self._list_shown, cast, Wish(words, position, self._as_told))
         self._listed = {each.record.id: each.record for each in found}
         rows = [Option(each.row, id=each.record.id) for each in found]
-        self.query_one(ColumnHead).display = bool(found) and self._list_shown != "facts"
+        self.query_one(ColumnHead).display = bool(found)
         if found:
             self.query_one(ColumnHead).show(found[0].row.columns)
         self.listing.refill(rows, cursor)

@@ -10,6 +10,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity, EntityKind
 from flowcabal_tui.domain.story import Fact, Hand, Moment, Promise, Relation
 from flowcabal_tui.locale import _, mark, ngettext
+from flowcabal_tui.project.words import beside
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 
@@ -167,8 +168,7 @@ def fact_lines(fact: Fact, cast: Cast) -> Iterator[str]:
         yield _("about {names}").format(names=cast.names(fact.about))
     if fact.secret or fact.known_by:
         knowers = _(", ").join(
-            f"{cast.name(each.entity)} ({cast.chapter(each.since)})" if each.since else cast.name(each.entity)
-            for each in fact.known_by
+            beside(cast.name(each.entity), cast.chapter(each.since) if each.since else "") for each in fact.known_by
         )
         words = _("secret; only {names} know it") if fact.secret else _("known to {names}")
         yield words.format(names=knowers or _("nobody"))

@@ -10,6 +10,8 @@ from rich.cells import cell_len, get_character_cell_size
 TAB_CELLS: Final = 4
 _JOINER: Final = "\u200d"
 _EMOJI_STYLE: Final = "\ufe0f"
+_BEFORE: Final = 3
+"""The part of a row that may precede a marked place: one third."""
 
 
 class _Widths(dict[str, int]):
@@ -73,6 +75,17 @@ def crop(text: str, cells: int) -> str:
             break
         kept += 1
     return text[:kept] + "…"
+
+
+def cut_before(line: str, first: int, cells: int) -> int:
+    """From which character on a line is shown, so that the one at `first` is within the first third of `cells`."""
+    if cell_width(line) <= cells:
+        return 0
+    room, start = cells // _BEFORE, first
+    while start > 0 and room >= WIDTHS[line[start - 1]]:
+        start -= 1
+        room -= WIDTHS[line[start]]
+    return start if start > 1 else 0
 
 
 def crop_middle(text: str, cells: int) -> str:

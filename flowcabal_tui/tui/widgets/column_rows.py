@@ -12,10 +12,13 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-from flowcabal_tui.tui.widgets.cells import cell_width, crop, crop_middle, padded
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, crop_middle, cut_before, padded
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 
 GAP: Final = 1
+FOUND_STYLE: Final = "bold underline"
+_CUT: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Cell:
     words: str
     role: Role | None = None
     is_bold: bool = False
+    spans: Sequence[Span] = ()
+    """Places in the words that are marked. Where words are cut, the first of them stays visible."""
 
 
 class Columns:
@@ -112,20 +117,34 @@ class ColumnRow(Visual):
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
         """The row; words that do not fit are cut in their middle."""
-        pieces: list[tuple[str, str]] = []
+        pieces: list[Content] = []
         for column, cell, cells in zip(self.columns.columns, self._cells, self.columns.widths(width), strict=True):
             if cells:
                 words = self._words(column, cell, cells, self._indent if not pieces else 0)
                 look = role_style(cell.role or column.role)
-                gap = " " * GAP if pieces else ""
-                pieces.append((gap + words, f"bold {look}" if cell.is_bold else look))
+                pieces += [Content(" " * GAP)] if pieces else []
+                pieces.append(words.stylize_before(f"bold {look}" if cell.is_bold else look))
         return Content.assemble(*pieces).render_strips(width, height, style, options)
 
-    def _words(self, column: Column, cell: Cell, cells: int, indent: int) -> str:
+    def _words(self, column: Column, cell: Cell, cells: int, indent: int) -> Content:
         """The words of a cell, as wide as its column."""
+        if cell.spans:
+            return _marked(cell.words, cell.spans, cells)
         cut = crop if column.rank == 0 else crop_middle
         words = " " * indent + cut(cell.words, cells - indent)
-        return " " * (cells - cell_width(words)) + words if column.is_number else padded(words, cells)
+        return Content(" " * (cells - cell_width(words)) + words if column.is_number else padded(words, cells))
+
+
+def _marked(line: str, spans: Sequence[Span], cells: int) -> Content:
+    """A line with its places marked, cut on both sides where there is too little room."""
+    start = cut_before(line, spans[0].start, cells)
+    cut = _CUT if start else ""
+    shown = Content(crop(line[start:], cells - len(cut)))
+    for span in spans:
+        if start <= span.start < start + len(shown):
+            shown = shown.stylize(FOUND_STYLE, span.start - start, min(len(shown), span.end - start))
+    free = cells - len(cut) - cell_width(shown.plain)
+    return Content.assemble(cut, shown, " " * free)
 
 
 def _needed(widths: Sequence[int]) -> int:

@@ -10,9 +10,9 @@ from textual.app import App
 from flowcabal_tui.domain.builds import BuildRow, NearTemplate
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.build_words import price_words
+from flowcabal_tui.project.build_words import build_price_lines
 from flowcabal_tui.protocol.base import Command
-from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_pay
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.builder.prices import BuildPrice
@@ -71,5 +71,4 @@ class BuildAccess:
         price = await self.price(record.wish, str(record.base["id"]) if record.base and not record.from_file else "")
         if price is None:
             return True
-        answer: bool = await app.push_screen_wait(ConfirmScreen(_("Continue with the Builder?"), price_words(price)))
-        return answer
+        return await agrees_to_pay(app, _("Continue with the Builder?"), build_price_lines(price))

@@ -43,6 +43,7 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_stop
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
@@ -250,9 +251,13 @@ class BuildReviewScreen(ModalScreen[str]):
     def action_stop(self) -> None:
         """Stop the build."""
         if self._record is not None and self._record.status == "building":
-            self._do(StopBuild(self.build))
+            attempt(self, self._stop(), group="stop", exclusive=True)
         else:
             self.notify(_("Nothing is being built here."), markup=False)
+
+    async def _stop(self) -> None:
+        if await agrees_to_stop(self.app, _("Stop the build?")):
+            self._do(StopBuild(self.build))
 
     def action_resume(self) -> None:
         """Continues a build that was stopped or interrupted."""

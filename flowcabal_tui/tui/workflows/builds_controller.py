@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.build_words import price_words
+from flowcabal_tui.project.build_words import build_price_lines, price_words
 from flowcabal_tui.protocol.builds import BuildDecided, BuildProgress, RequestBuild, SuggestionMade
 from flowcabal_tui.tui.shared.choose import ChooseScreen
+from flowcabal_tui.tui.shared.spending import agrees_to_pay
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
@@ -101,6 +102,9 @@ class BuildController:
         if how == "form":
             await self._by_form(wish, workflow)
         elif how == "model":
+            price = await self._access.price(wish, workflow)
+            if price and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(price)):
+                return
             self._opens_next = True
             await self._access.do(RequestBuild(wish, workflow))
         elif how is not None:

@@ -277,7 +277,7 @@ class GraphController:
         graph = self._graph(workflow, spot)
         readers = changes.who_reads(graph, spot.node)
         if readers:
-            names = ", ".join(one_line(each.title, 40) for each in readers[:8])
+            names = _(", ").join(one_line(each.title, 40) for each in readers[:8])
             title = _("Remove {node}?").format(node=spot.node)
             words = _("These refer to it: {names}. Their blocks and edges are removed with it; Ctrl+z undoes this.")
             if not await self._screen.app.push_screen_wait(ConfirmScreen(title, words.format(names=names))):

@@ -98,7 +98,7 @@ class LibraryController:
 
     async def _example(self) -> None:
         offered = await self._workbench.workflows.examples()
-        rows = tuple((each.id, f"{each.name or each.id} · {one_line(each.description, 120)}") for each in offered)
+        rows = tuple((each.id, (each.name or each.id, one_line(each.description, 120))) for each in offered)
         chosen = await self._ask(ChooseScreen(_("Take which into the project?"), rows))
         found = next((each for each in offered if each.id == chosen), None)
         if found is not None:

@@ -21,7 +21,7 @@ from flowcabal_tui.tui.editing.changes import (
 )
 from flowcabal_tui.tui.editing.places import Graph, Spot, graph_at
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.words import one_line
+from flowcabal_tui.tui.shared.words import NODE_KINDS, one_line
 
 _NONE: Final = "none"
 
@@ -49,9 +49,9 @@ class Linking:
         links = _possible_links(source, target, edges=is_beside and not spot.is_step)
         how: str | None = "0"
         if len(links) > 1:
-            rows = tuple((str(n), link_words(link)) for n, link in enumerate(links))
+            ways = tuple((str(n), link_words(link)) for n, link in enumerate(links))
             title = _("How is {source} used here?").format(source=one_line(source.title, 40))
-            how = await self._screen.app.push_screen_wait(ChooseScreen(title, rows))
+            how = await self._screen.app.push_screen_wait(ChooseScreen(title, ways))
         return connected(graph, links[int(how)]) if how and links else None
 
     async def disconnected(self, workflow: Workflow, spot: Spot) -> Graph | None:
@@ -89,9 +89,8 @@ def _possible_links(source: Node, target: Node, *, edges: bool) -> list[Link]:
     return [*by_edge, *made] if branches else [*made, *by_edge]
 
 
-def _source_words(node: Node, is_beside: bool) -> str:
-    words = f"{one_line(node.title, 60)} · {node.kind}"
-    return words if is_beside else words + " · " + _("from outside")
+def _source_words(node: Node, is_beside: bool) -> tuple[str, ...]:
+    return one_line(node.title, 60), _(NODE_KINDS.get(node.kind, node.kind)), "" if is_beside else _("from outside")
 
 
 def link_words(link: Link) -> str:

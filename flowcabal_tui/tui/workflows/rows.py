@@ -16,6 +16,7 @@ from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import inner_title
 from flowcabal_tui.tui.editing.places import STEPS, bodies_of, graph_at, spot_of
 from flowcabal_tui.tui.shared.words import STATES, one_line
+from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, state_sign
 from flowcabal_tui.tui.widgets.roles import role_sign, role_style
@@ -88,6 +89,19 @@ def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -
         marked = role_style("failed" if marks.errors else "secondary")
         label.append(f" {words if not plain else words.replace('★', '*')}", style=marked)
     return label
+
+
+def title_line(workflow: Workflow, width: int) -> str:
+    """The name, and at the right end the id with the version; the name is cut where there is too little room."""
+    room = max(8, width - cell_width(workflow.reference) - 2)
+    return f"{padded(crop(one_line(workflow.name or workflow.id), room), room)}  {workflow.reference}"
+
+
+def about_lines(workflow: Workflow) -> Iterator[str]:
+    """What a workflow is for, and its steps in their order."""
+    if workflow.description:
+        yield one_line(workflow.description)
+    yield from (f"  {one_line(node.title, 80)}" for node in workflow.nodes)
 
 
 def template_rows(workflows: Sequence[Workflow], current: str) -> Iterator[tuple[str, ColumnRow]]:

@@ -41,9 +41,10 @@ from flowcabal_tui.tui.workflows.rows import (
     mark_words,
     row_label,
     row_state,
+    title_line,
     title_of,
 )
-from flowcabal_tui.tui.workflows.workflow_list import WorkflowList
+from flowcabal_tui.tui.workflows.workflow_list import Templates, WorkflowList
 
 
 class WorkflowPane(Vertical):
@@ -131,7 +132,7 @@ class WorkflowPane(Vertical):
         yield Static(_("No workflow yet. `w` chooses a template."), markup=False, classes="head")
         yield PickTree[NodeId]()
         yield RailGraph(plain=self._is_plain)
-        yield WorkflowList(id="templates")
+        yield Templates(id="templates")
 
     @property
     def highlighted(self) -> NodeId | None:
@@ -323,11 +324,14 @@ class WorkflowPane(Vertical):
 
     # Keys
 
+    def on_resize(self) -> None:
+        """The head is as wide as the pane."""
+        self.call_after_refresh(self._refresh_head)
+
     def _refresh_head(self) -> None:
         if self._workflow is None:
             return
-        name = one_line(self._workflow.name or self._workflow.id)
-        lines = [f"{name} · {self._workflow.reference}"]
+        lines = [title_line(self._workflow, self.query_one(".head", Static).content_size.width)]
         lines += [one_line(self._notice)] if self._notice else []
         marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
         if self._trouble:
@@ -336,7 +340,7 @@ class WorkflowPane(Vertical):
             lines.append(f"! {one_line(marks.told)}")
         elif self.is_rails and self._at is not None:
             detail = one_line(self._details.get(self._at, ""))
-            lines.append(self._label(self._at).plain + (f" · {detail}" if detail else ""))
+            lines.append("  ".join(filter(None, (self._label(self._at).plain, detail))))
         self.query_one(".head", Static).update("\n".join(lines))
 
     def _go_to(self, node: NodeId | None) -> None:

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.workflow import Workflow
@@ -14,7 +18,7 @@ from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.widgets.help import HelpData
-from flowcabal_tui.tui.workflows.rows import template_rows
+from flowcabal_tui.tui.workflows.rows import about_lines, template_rows
 
 
 def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = True) -> Binding:
@@ -47,8 +51,13 @@ class WorkflowList(PickList):
         verb: str
         reference: str
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.listed: dict[str, Workflow] = {}
+
     def fill(self, workflows: Sequence[Workflow], current: str) -> None:
         """Lists workflows; the cursor is on the one in use."""
+        self.listed = {each.reference: each for each in workflows}
         self.set_options([Option(row, id=reference) for reference, row in template_rows(workflows, current)])
         self.pick(current)
         if self.highlighted is None:
@@ -57,3 +66,24 @@ class WorkflowList(PickList):
     def action_ask(self, verb: str) -> None:
         """Ask for it."""
         self.post_message(self.Asked(verb, self.picked or ""))
+
+
+class Templates(Vertical):
+    """The list, and below it what the workflow under the cursor is for, with its steps."""
+
+    DEFAULT_CSS = """
+    Templates { height: 1fr; }
+    Templates > WorkflowList { height: auto; max-height: 60%; }
+    Templates > .about { height: 1fr; padding: 0 1; border-top: solid $panel; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The list and the lines."""
+        yield WorkflowList()
+        yield Static(markup=False, classes="about")
+
+    @on(OptionList.OptionHighlighted)
+    def _tell(self, message: OptionList.OptionHighlighted) -> None:
+        message.stop()
+        workflow = self.query_one(WorkflowList).listed.get(message.option_id or "")
+        self.query_one(".about", Static).update("\n".join(about_lines(workflow)) if workflow else "")

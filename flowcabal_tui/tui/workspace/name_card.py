@@ -155,7 +155,7 @@ class NameCardController:
             self._card = None
             self._panel.show(_("No name is at the cursor."), ())
         else:
-            kind = f"{kind_words(card.entity)} · {_(BY_ENTITY[card.entity.by])}"
+            kind = _(", ").join((kind_words(card.entity), _(BY_ENTITY[card.entity.by])))
             self._panel.show(card_head(card), [CardRow(*line) for line in card_lines(card, kind)])
 
     @on_key("manuscript.next-name", step=1, group="name-card-panel")

@@ -110,7 +110,7 @@ class KeysScreen(ModalScreen[None]):
         def clash_of(key: str) -> str:
             found = clashes({**self._own, row.id: key}, tuple(self._key_rows.values()))
             others = dict.fromkeys(each for clash in found if clash.key == key for each in clash.ids if each != row.id)
-            return ", ".join(_(self._key_rows[each].words) for each in others)
+            return _(", ").join(_(self._key_rows[each].words) for each in others)
 
         key = await self.app.push_screen_wait(PressKeyScreen(_(row.words), clash_of))
         if key is not None:

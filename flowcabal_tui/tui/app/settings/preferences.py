@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.locale import _
+from flowcabal_tui.locale import _, use_keys
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.tui.app.keymap import current_ids, key_problems, usable_keymap
+from flowcabal_tui.tui.app.named_keys import named_keys
 
 if TYPE_CHECKING:
     from flowcabal_tui.tui.app.app import FlowCabalApp
@@ -33,8 +34,10 @@ class Preferences:
         self.set_keymap()
 
     def set_keymap(self) -> None:
-        """Gives the app its keys."""
-        self._app.set_keymap(usable_keymap(self.own_keys))
+        """Gives the app its keys, and messages the names of those."""
+        keymap = usable_keymap(self.own_keys)
+        self._app.set_keymap(keymap)
+        use_keys(named_keys(keymap))
 
     def watch(self) -> None:
         """Looks at the file from now on."""

@@ -11,6 +11,7 @@ from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.services.settings import SettingsView
+from flowcabal_tui.project.words import money
 from flowcabal_tui.settings.project_file import AgentsSettings, GoalsSettings, KnowledgeSettings, ModelsSettings
 from flowcabal_tui.settings.user_file import UserSettings
 
@@ -97,7 +98,9 @@ def model_words(endpoint: Endpoint) -> str:
     if endpoint.price_in is None or endpoint.price_out is None:
         price = _("free, on this machine") if endpoint.is_local else _("price unknown")
     else:
-        price = f"{endpoint.price_in:f} / {endpoint.price_out:f} {clean_line(endpoint.currency)}"
+        price = " / ".join(
+            money(each, clean_line(endpoint.currency)) for each in (endpoint.price_in, endpoint.price_out)
+        )
     return _("{model}, {price}").format(model=where, price=price)
 
 
