@@ -189,7 +189,7 @@ async def test_a_change_that_was_applied_and_taken_back_waits():
     access.known[1] = replace(access.known[1], used=(replace(edit, applied=True), run))
     access.card = replace(access.card, state="confirmed")
     async with opened(access) as pilot:
-        assert "[applied · confirmed]" in text(pilot)
+        assert "[applied; confirmed]" in text(pilot)
         await pick(pilot, "t2.cp1")
         await press(pilot, "u")
         assert "applied" not in text(pilot) and "[waits for you]" in text(pilot)
