@@ -27,7 +27,7 @@ def test_a_rebuild_says_what_it_would_do_and_then_does_it(demo: Path, call: Call
         database.commit()
     done = call("rebuild", demo)
     assert done.code == 0
-    assert "corrected in 1 chapters" in done.out
+    assert "corrected in 1 chapter" in done.out
     assert "Rebuilt." in done.out
     assert "corrected" not in call("rebuild", demo, "--what", "index").out
 
