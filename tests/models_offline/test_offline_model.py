@@ -296,12 +296,24 @@ async def test_an_inquiry_is_answered_from_the_passages(language: str, question:
     assert expected in (await desk.model.answer(desk.agent_request("context.inquiry", question=question))).text
 
 
-async def test_new_names_are_reported_and_known_ones_are_not() -> None:
-    desk = Desk.of("en")
-    text = "She had seen Tom Harker on the hard. Later she asked Tom Harker about it, and Nora Vale laughed."
+@pytest.mark.parametrize(
+    ("language", "text", "new", "known"),
+    [
+        (
+            "en",
+            "She had seen Tom Harker on the hard. Later she asked Tom Harker about it, and Nora Vale laughed.",
+            "Tom Harker",
+            "Nora Vale",
+        ),
+        ("zh", "林远说：“走罢。”\n\n林远笑了。魏长河说：“等等。”魏长河笑了。", "林远", "魏长河"),
+    ],
+)
+async def test_new_names_are_reported_and_known_ones_are_not(language: str, text: str, new: str, known: str) -> None:
+    desk = Desk.of(language)
     answer = (await desk.model.answer(desk.agent_request("curator.story", chapter=text))).text
-    assert "Tom Harker" in answer
-    assert "Nora Vale" not in {row["name"] for row in json.loads(answer)["entities"]}
+    named = {row["name"] for row in json.loads(answer)["entities"]}
+    assert new in named
+    assert known not in named
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def _new_names(asked: Asked) -> list[Values]:
     """The names of a chapter that return and that the list does not hold."""
     words, known = asked.words, [form for name in asked.names for form in name.names]
     found = [line.text for line in lines(asked.chapter, (), asked.chinese)]
-    counted = Counter(name for text in found for name in words.patterns["person"].findall(text))
+    counted = Counter(one.group() for text in found for one in words.patterns["person"].finditer(text))
     rows: list[Values] = []
     for name, count in counted.most_common():
         if count > 1 and not any(form in name or name in form for form in known) and not words.holds("nobody", name):
