@@ -30,7 +30,7 @@ def test_the_steps_are_the_same_in_both_languages():
 
 def test_every_step_waits_for_an_outcome_of_its_own():
     assert len(TOUR) == len(steps_of(guide_text("en")))
-    begun = Seen(questions=0, runs=1, done=0, version=0, workflows=4, pane="chapters")
+    begun = Seen(questions=0, deciding=False, runs=1, done=0, version=0, workflows=4, pane="chapters")
     for step, then, now in (
         (0, begun, replace(begun, runs=2)),
         (1, begun, replace(begun, questions=1)),
@@ -40,6 +40,7 @@ def test_every_step_waits_for_an_outcome_of_its_own():
         (6, begun, replace(begun, pane="profiles")),
     ):
         assert TOUR[step][0].holds(now, then) and not TOUR[step][0].holds(then, then), step
+    assert TOUR[2][1].holds(replace(begun, deciding=True), begun) and not TOUR[2][1].holds(begun, begun)
     assert TOUR[1][1].holds(begun, begun) and not TOUR[1][1].holds(replace(begun, questions=1), begun)
 
 
@@ -82,8 +83,9 @@ async def test_the_guide_follows_a_chapter_from_its_run_to_the_book(tmp_path: Pa
         assert "2/7" in words(at.pilot), "also over the page of the decision"
         await at.press("a")
         await at.asked("polish")
-        await until(at.pilot, lambda: "4/7" in words(at.pilot))
+        await until(at.pilot, lambda: "3/7" in words(at.pilot))
         await at.decide()
+        await until(at.pilot, lambda: "4/7" in words(at.pilot))
         await at.finish()
         await until(at.pilot, lambda: "6/7" in words(at.pilot))
         await at.press("tilde")

@@ -59,7 +59,7 @@ def said(status: BootstrapStatus) -> str:
     parts = [_("{done} of {total} steps").format(done=status.done, total=status.total)]
     if status.failed:
         parts.append(_("{n} failed").format(n=status.failed))
-    parts.append(_("{n} calls").format(n=status.spent.calls))
+    parts.append(calls_words(status.spent.calls))
     parts.append(_money(status.spent.cost, status.spent.currency))
     if status.seconds_left is not None:
         parts.append(_("about {time} left").format(time=_duration(status.seconds_left)))

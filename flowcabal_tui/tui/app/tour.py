@@ -18,6 +18,8 @@ class Seen:
 
     questions: int
     """Decisions that wait."""
+    deciding: bool
+    """The page with the decisions is open."""
     runs: int
     """Runs of this session and of the open chapter, ended or not."""
     done: int
@@ -34,9 +36,17 @@ class Seen:
             return None
         states, chapter = workspace.runs.run_states, workspace.book.chapter
         return cls(
-            workspace.questions.count, len(states), sum(state == "done" for state in states.values()),
+            workspace.questions.count, _deciding(workspace), len(states), sum(state == "done" for state in states.values()),
             chapter.version if chapter else 0, len(workspace.document.templates), workspace.view.pane,
         )  # fmt: skip
+
+
+def _deciding(workspace: WorkspaceScreen) -> bool:
+    if not workspace.questions.count:
+        return False
+    from flowcabal_tui.tui.decisions.decisions import DecisionsScreen  # imported by now, if it is open
+
+    return any(isinstance(screen, DecisionsScreen) for screen in workspace.app.screen_stack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,7 @@ _ASKED: Final = Outcome(mark("a decision waits for you"), lambda now, _then: now
 TOUR: Final[tuple[tuple[Outcome, ...], ...]] = (
     (Outcome(mark("the run has begun"), lambda now, then: now.runs > then.runs or now.questions > 0),),
     (_ASKED, Outcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
-    (_ASKED,),
+    (_ASKED, Outcome(mark("the decision is open"), lambda now, _then: now.deciding or now.done > 0)),
     (Outcome(mark("the run is done"), lambda now, _then: now.done > 0 and now.questions == 0),),
     (Outcome(mark("the draft is kept"), lambda now, _then: now.version > 0),),
     (Outcome(mark("a workflow of yours is saved"), lambda now, then: now.workflows > then.workflows),),
