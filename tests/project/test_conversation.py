@@ -246,7 +246,7 @@ async def test_a_run_always_asks_with_its_price_and_begins_once(talk: Talking):
     turn = await talk.ask("Write it.", calls(start), says("You are asked."))
     (used,) = turn.used
     assert used.permission is not None and used.status == "pending"
-    assert "calls" in used.permission.price and used.permission.limit is not None
+    assert "1 call," in used.permission.price and used.permission.limit is not None
     assert await talk.desk.project.runs.summaries() == ()
     project = talk.desk.project
     run = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))

@@ -163,10 +163,10 @@ class ProjectBook:
 
 
 def context_tokens(endpoint: Endpoint | None) -> int:
-    """The budget of the Context agent: at most half of what the model's window leaves for all that is sent."""
+    """The budget of the Context agent: at most a third of what the model's window leaves for all that is sent."""
     if endpoint is None or endpoint.context_window is None:
         return CONTEXT_TOKENS
-    return min(CONTEXT_TOKENS, prompt_room(endpoint.context_window, endpoint.max_output) // 2)
+    return min(CONTEXT_TOKENS, prompt_room(endpoint.context_window, endpoint.max_output) // 3)
 
 
 def _gone() -> FlowCabalError:
