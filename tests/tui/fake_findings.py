@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 from flowcabal_tui.domain.findings import (
     SHOWN,
@@ -92,7 +93,7 @@ class FakeFindings:
         return CheckReport(3, 3 - len(self.unread), 1, self.unread, missing, (CheckRate("ages", 9, 4, 1),))
 
     async def quote_check(self, first: int | None = None, last: int | None = None) -> Quote:
-        return Quote((), (), Spend(6, 9_000, 3_000), Spend(18, 40_000, 9_000), (), ())
+        return Quote((), (), Spend(6, 9_000, 3_000, Decimal("0.02")), Spend(18, 40_000, 9_000, Decimal("0.07")), (), ())
 
     def carry_out(self, command: DecideFindings | ChangeFromHere | UndoDecision) -> None:
         if isinstance(command, UndoDecision):

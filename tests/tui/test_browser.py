@@ -158,13 +158,13 @@ async def test_volumes_fold_with_their_lengths() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "en", Controller("en", "One", "One", "Two", "Two"), SECOND))
         await settle(app, pilot)
-        assert "- One " in page_text(app) and "2 chapters" in page_text(app)
+        assert "-   One " in page_text(app) and "2 chapters" in page_text(app)
         await pilot.press("h")
         await pilot.pause()
-        assert "+ One" in page_text(app) and "Rain" not in page_text(app) and "Homeward" in page_text(app)
+        assert "+   One" in page_text(app) and "Rain" not in page_text(app) and "Homeward" in page_text(app)
         await pilot.press("enter")
         await pilot.pause()
-        assert "- One" in page_text(app) and "Rain" in page_text(app)
+        assert "-   One" in page_text(app) and "Rain" in page_text(app)
 
 
 async def test_a_chapter_is_split_at_the_scene_under_the_cursor_and_merged_with_the_next() -> None:

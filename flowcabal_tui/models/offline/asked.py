@@ -17,7 +17,7 @@ from flowcabal_tui.models.offline.words import Words, words_of
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
 _NOTE: Final = re.compile(r"- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?")
-_COMMA: Final = re.compile(" *[,，、] *")
+_COMMA: Final = re.compile("[,，、]")
 _FOUND: Final = "<findings "
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
 PARAGRAPH: Final = '<paragraph n="'
@@ -133,7 +133,7 @@ class Asked:
                 names = (note[1].strip(), *filter(None, re.split("、|, ", note[2] or "")))
                 found.setdefault(names[0], Name(self._kind(names[0], line), tuple(dict.fromkeys(names))))
         for match in self.words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
-            for name in _COMMA.split(match[0].removeprefix(self.words.said["cast"]).strip()):
+            for name in map(str.strip, _COMMA.split(match[0].removeprefix(self.words.said["cast"]))):
                 if name and not self.words.holds("common", name.split()[0].lower()):
                     found.setdefault(name, Name(PERSON, (name,)))
         return tuple(found.values())

@@ -15,7 +15,7 @@ from flowcabal_tui.models.offline.statements import clashes, corrected, facts
 _ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
 _SPOKEN: Final = re.compile("“([^“”\n]{3,59}[.?!。？！])”")
 _PARAGRAPHS: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
-_QUOTED: Final = re.compile("[^“]*?(?:[(（](.*)[)）])? ?[:：] ?“(.*)”")
+_BRACKET: Final = re.compile("[(（]")
 _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
@@ -83,10 +83,20 @@ def mended(asked: Asked) -> str:
     """
     here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
-    pieces = [(line, _QUOTED.fullmatch(line.strip())) for line in asked.feedback.splitlines()]
-    read = [asked.sentences(quoted[2], quoted[1] or "") if quoted else asked.sentences(line) for line, quoted in pieces]
+    read = [asked.sentences(*_quotation(line)) for line in asked.feedback.splitlines()]
     told = facts([line for each in read for line in each], asked.words)
     return corrected(asked.draft, clashes(here, [fact for fact in told if (fact.what, fact.value) not in held]))
+
+
+def _quotation(line: str) -> tuple[str, str]:
+    """The words of a line like `Source (its title): “words”` and the title; of another line all of it, and ""."""
+    head, _quote, words = line.strip().partition("“")
+    label = head.rstrip()
+    if not words.endswith("”") or not label.endswith((":", "：")):
+        return line, ""
+    label = label[:-1].rstrip()
+    _source, *title = _BRACKET.split(label[:-1], maxsplit=1) if label.endswith((")", "）")) else (label,)
+    return words[:-1], "".join(title)
 
 
 def changed_paragraphs(asked: Asked) -> str:

@@ -59,12 +59,14 @@ class ActionPicker(ModalScreen[str | None]):
     async def _show(self, query: str) -> None:
         rows = await self._find(query)
         self._found_for = query
-        columns = Columns(Column(), Column(rank=1, fill=True, least=12), Column(rank=2, role="secondary"))
+        columns = Columns(
+            Column(), Column(rank=1), Column(rank=1, fill=True, least=12), Column(rank=2, role="secondary")
+        )
         gate = Cell(_("asks first"), "waiting")
         options = []
         for each in rows:
-            about = clean_line(f"{each.name} · {each.description}".strip(" ·"))
-            options.append(Option(columns.row(clean_line(each.id), about, gate if each.gated else ""), id=each.id))
+            cells = (*map(clean_line, (each.id, each.name, each.description)), gate if each.gated else "")
+            options.append(Option(columns.row(*cells), id=each.id))
         self.query_one(PickList).refill(options, rows[0].id if rows else None)
         none = _("Nothing was found.") if query else _("The project has no actions: flowcabal.toml names their files.")
         self.query_one(".told", Static).update("" if rows else none)
