@@ -14,13 +14,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 from textual.widgets import Input
 
 from flowcabal_tui.domain.run import RunRequest
@@ -88,7 +89,8 @@ class Studio:
         """All that was begun on the screen has ended."""
         for _round in range(3):
             await self.pilot.pause()
-            await self.pilot.app.workers.wait_for_complete()
+            with suppress(WorkerCancelled):  # another of its group took its place
+                await self.pilot.app.workers.wait_for_complete()
         await self.pilot.pause()
 
     async def until(self, fits: Callable[[], bool]) -> None:

@@ -194,6 +194,9 @@ async def make_a_workflow(it: Hands) -> None:
     await it.shows(PromptLine)
     await it.type(it.words("Plan it, show me the plan, then draft it.", "先拟计划给我看，再写初稿。"))
     await it.press("enter")
+    await it.until(lambda: isinstance(it.at.pilot.app.screen, (ChooseScreen, FormScreen)))
+    if isinstance(it.at.pilot.app.screen, ChooseScreen):  # a template covers most of the wish
+        await it.press("enter")
     await it.shows(FormScreen)
     await it.press("ctrl+s")
     await it.shows(BuildReviewScreen)
@@ -304,7 +307,7 @@ JOBS: Final[dict[str, tuple[Callable[[Hands], Awaitable[None]], int]]] = {
     "split at the cursor": (split_at_the_cursor, 17),
     "rename everywhere": (rename_everywhere, 12),
     "set a model and a key": (set_a_model_and_a_key, 19),
-    "make a workflow": (make_a_workflow, 20),
+    "make a workflow": (make_a_workflow, 21),
     "find a scene": (find_a_scene, 15),
     "export for a platform": (export_for_a_platform, 23),
     "why a name was in the prompt": (why_a_name_was_in_the_prompt, 7),
