@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Final
 
 from textual.pilot import Pilot
-from textual.worker import WorkerCancelled
 from textual.widgets import Input
+from textual.worker import WorkerCancelled
 
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow

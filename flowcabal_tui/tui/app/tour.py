@@ -35,8 +35,9 @@ class Seen:
         if workspace.is_opening:
             return None
         states, chapter = workspace.runs.run_states, workspace.book.chapter
+        done = sum(state == "done" for state in states.values())
         return cls(
-            workspace.questions.count, _deciding(workspace), len(states), sum(state == "done" for state in states.values()),
+            workspace.questions.count, _deciding(workspace), len(states), done,
             chapter.version if chapter else 0, len(workspace.document.templates), workspace.view.pane,
         )  # fmt: skip
 
