@@ -86,6 +86,15 @@ async def test_a_recent_book_shows_its_words_chapter_and_what_waits():
             assert words in detail(app)
 
 
+async def test_states_of_books_that_come_after_the_page_was_left_change_nothing():
+    app = app_over(Books())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        home = pilot.app.screen
+        await home.query_one(OptionList).remove()
+        await home.run_worker(home._look_at_books()).wait()
+
+
 async def test_words_of_another_day_are_not_those_of_today():
     books = Books()
     books.listed[0] = replace(books.listed[0], summary=replace(LEFT, day="2026-11-20"))

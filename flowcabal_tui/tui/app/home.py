@@ -104,7 +104,8 @@ class HomeScreen(Screen[None]):
         """A folder may be gone, damaged or open elsewhere; a slow disk holds up nothing."""
         for recent in self._recent_projects:
             self._states[recent.path] = await asyncio.to_thread(self._books.state, recent.path)
-        self._fill()
+        if self.query(HomeList):  # the page may be gone by now
+            self._fill()
 
     def show_recents(self, recents: tuple[Recent, ...]) -> None:
         """Another list."""
