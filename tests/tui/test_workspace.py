@@ -238,10 +238,9 @@ async def test_stop_cancels_the_run_in_view(tmp_path, state):
         await screen_of(pilot).runs.open_chapter(books.chapter_id(4))
         await told(pilot, workbench, RunStateChanged(books.RUN, state))
         await pilot.press("f9")
-        await settled(pilot)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
         await pilot.press("y")
-        await settled(pilot)
-    assert CancelRun(books.RUN) in workbench.sent
+        await until(pilot, lambda: CancelRun(books.RUN) in workbench.sent)
 
 
 async def test_the_status_line_tells_runs_questions_money_saved_and_knowledge(tmp_path):
