@@ -22,7 +22,7 @@ from flowcabal_tui.viking.server import free_port
 from tests.bench.projects import new_project, novel, openviking, own_folders
 from tests.bench.report import Figure, none_of
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, opened
+from tests.project.case import Case, opened
 from tests.project.served import counts, knowledge, whole
 from tests.viking.fakes import Contents, server_process
 
@@ -68,13 +68,13 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
     models = endpoint.settings()
     await asyncio.to_thread(new_project, book, OFFLINE, OFFLINE, models=models, knowledge=KnowledgeSettings())
     try:
-        async with opened(book) as desk:
-            await desk.project.carry_out(ImportManuscript(str(source), last=CHAPTERS))
-            await desk.project.memory.settled()
-        async with opened(book, knowledge=True) as desk:
+        async with opened(book) as case:
+            await case.project.carry_out(ImportManuscript(str(source), last=CHAPTERS))
+            await case.project.memory.settled()
+        async with opened(book, knowledge=True) as case:
             began = time.monotonic()
-            await whole(desk, patience=PATIENCE)
-            seconds, untouched = time.monotonic() - began, await counts(desk)
+            await whole(case, patience=PATIENCE)
+            seconds, untouched = time.monotonic() - began, await counts(case)
             figures = [_ingest("an ingest that nothing disturbed, with the server's start", seconds, untouched)]
             faults: list[tuple[str, Callable[[], Awaitable[None]]]] = [
                 *((f"server killed while it indexed ({n})", _kill(folder)) for n in range(1, KILLS + 1)),
@@ -82,24 +82,24 @@ async def _measure(folder: Path, source: Path) -> list[Figure]:
                 (f"embedding endpoint down for {DOWN_SECONDS:.0f} s", lambda: _away(endpoint)),
             ]
             for what, fault in faults:
-                async with _anew(desk) as told:
+                async with _anew(case) as told:
                     await asyncio.sleep(chance.uniform(0.05, 0.6) * seconds)
                     await fault()
-                    figures += await _healed(what, desk, untouched, told if "endpoint" not in what else 0)
+                    figures += await _healed(what, case, untouched, told if "endpoint" not in what else 0)
         await asyncio.to_thread(shutil.rmtree, folder / "cache", ignore_errors=True)
-        async with opened(book, knowledge=True) as desk:
-            figures += await _healed("its folder deleted while it was closed", desk, untouched, 0)
+        async with opened(book, knowledge=True) as case:
+            figures += await _healed("its folder deleted while it was closed", case, untouched, 0)
     finally:
         await endpoint.down()
     return figures
 
 
 @asynccontextmanager
-async def _anew(desk: Desk) -> AsyncIterator[int]:
+async def _anew(case: Case) -> AsyncIterator[int]:
     """Everything is sent once more; gives how many states were told before."""
-    told = len(desk.told(KnowledgeStatus))
-    await desk.project._engine.call(knowledge(desk).rebuild())
-    await desk.project._engine.call(desk.project._parts.memory.background.heal({}))
+    told = len(case.told(KnowledgeStatus))
+    await case.project._engine.call(knowledge(case).rebuild())
+    await case.project._engine.call(case.project._parts.memory.background.heal({}))
     yield told
 
 
@@ -123,11 +123,11 @@ async def _away(endpoint: EmbeddingServer) -> None:
     await endpoint.up()
 
 
-async def _healed(what: str, desk: Desk, untouched: Contents, told: int) -> list[Figure]:
+async def _healed(what: str, case: Case, untouched: Contents, told: int) -> list[Figure]:
     """How long it takes until all is there, and what is not as it was."""
     began = time.monotonic()
-    await whole(desk, told, PATIENCE)
-    seconds, found = time.monotonic() - began, await counts(desk)
+    await whole(case, told, PATIENCE)
+    seconds, found = time.monotonic() - began, await counts(case)
     unlike = {name for name, _text in untouched.files.items() ^ found.files.items()}
     print(f"  {what}: {seconds:.0f} s", file=sys.stderr, flush=True)
     missing = found.missing + abs(found.vectors - untouched.vectors)

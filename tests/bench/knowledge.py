@@ -89,22 +89,22 @@ async def _served(folder: Path, language: str) -> AsyncIterator[tuple[TimedFinde
     async def ready(there: Mapping[str, str]) -> None:
         held.update(there)
 
-    desk = KnowledgeConnection(settings.knowledge, place, language, lambda _event: None, ready)
+    case = KnowledgeConnection(settings.knowledge, place, language, lambda _event: None, ready)
     try:
-        await desk.start(LexicalEmbedder(), None)
+        await case.start(LexicalEmbedder(), None)
         async with asyncio.timeout(START_SECONDS):
-            while not desk.is_up:  # noqa: ASYNC110  # it may be started more than once on a machine that is busy
+            while not case.is_up:  # noqa: ASYNC110  # it may be started more than once on a machine that is busy
                 await asyncio.sleep(0.1)
         queries, began = Sources(store), time.perf_counter()
-        steps = KnowledgeSteps(store, queries, desk.sync)
+        steps = KnowledgeSteps(store, queries, case.sync)
         chapters = [task for task in await store.outbox.all(("waiting", "fresh")) if task.kind == "knowledge"]
         lacking = [task for task in chapters if held.get(task.subject) != task.source]
         for task in lacking:
             await steps.do(task)
-        finder = RememberingFinder(desk, store, queries, await store.memory.generation(), remember=False)
+        finder = RememberingFinder(case, store, queries, await store.memory.generation(), remember=False)
         yield TimedFinder(finder), time.perf_counter() - began if lacking else 0.0
     finally:
-        await desk.close()
+        await case.close()
         await store.close()
 
 

@@ -19,7 +19,7 @@ from flowcabal_tui.cli import main
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.settings.project_file import ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import make_one, settled_demo
+from tests.project.case import make_one, settled_demo
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
 

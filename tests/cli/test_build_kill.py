@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint
+from tests.project.case import both, endpoint
 from tests.waiting import PATIENCE
 
 WISH = "Put a step between draft and polish that checks the names."

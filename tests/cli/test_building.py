@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint
+from tests.project.case import both, calls, endpoint
 
 NAMES_WISH = "Put a step between draft and polish that checks the names."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint
+from tests.project.case import both, calls, endpoint
 
 TEXT = {"type": "string"}
 ACTIONS = [

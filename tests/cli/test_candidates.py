@@ -14,7 +14,7 @@ from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, leave, opened
+from tests.project.case import both, endpoint, leave, opened
 
 TEXTS = ("Rain fell.\n\nHe ran.", "Snow fell.\n\nShe sang.", "Fog.\n\nNobody came.")
 
@@ -28,9 +28,9 @@ def book(project: Make, server: FaultServer) -> Path:
     node = Node(id=NodeId("open"), kind="evolution", params={"write": write, "candidates": 3})
 
     async def ask() -> None:
-        async with opened(folder) as desk:
-            await desk.project.carry_out(SaveWorkflow(Workflow(id="openings", nodes=(node,))))
-            assert await desk.follow(await desk.start("openings"), leave) == "waiting"
+        async with opened(folder) as case:
+            await case.project.carry_out(SaveWorkflow(Workflow(id="openings", nodes=(node,))))
+            assert await case.follow(await case.start("openings"), leave) == "waiting"
 
     asyncio.run(ask())
     return folder

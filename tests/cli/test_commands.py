@@ -20,7 +20,7 @@ from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
+from tests.project.case import CHAPTERS, both, calls, endpoint, write_chapters
 from tests.waiting import PATIENCE
 
 

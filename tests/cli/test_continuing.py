@@ -8,7 +8,7 @@ import json
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, opened
+from tests.project.case import both, endpoint, opened
 from tests.runner.fakes import flow, prompt
 
 FLOW = flow(prompt("a", "Say it.", context=False))
@@ -19,8 +19,8 @@ def test_a_cut_off_text_is_kept_and_continued(call: Call, project: Make, server:
     folder = project(both(endpoint(server, retries=1)))
 
     async def store() -> None:
-        async with opened(folder) as desk:
-            await desk.project.carry_out(SaveWorkflow(FLOW))
+        async with opened(folder) as case:
+            await case.project.carry_out(SaveWorkflow(FLOW))
 
     asyncio.run(store())
     server.push({"content": BEGUN * 3, "eof_after": 9})

@@ -10,7 +10,7 @@ from flowcabal_tui.protocol.book import AddChapter
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call
 from tests.faultserver import FaultServer
-from tests.project.desk import change, endpoint, make, opened
+from tests.project.case import change, endpoint, make, opened
 
 
 def test_a_run_with_the_server_ends_before_it_pays_until_somebody_has_answered(tmp_path: Path, call: Call) -> None:
@@ -20,8 +20,8 @@ def test_a_run_with_the_server_ends_before_it_pays_until_somebody_has_answered(t
         async with FaultServer() as server:
             paid = endpoint(server, dimensions=8, price_in=Decimal(1))
             await make(folder, ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=paid))
-            async with opened(folder) as desk:
-                await desk.project.carry_out(AddChapter("The Glove"))
+            async with opened(folder) as case:
+                await case.project.carry_out(AddChapter("The Glove"))
         change(folder, "knowledge", enabled=True)
 
     asyncio.run(prepare())

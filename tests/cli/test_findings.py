@@ -15,7 +15,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, load_project
-from tests.project.desk import make_one, opened
+from tests.project.case import make_one, opened
 from tests.project.test_findings import FIRST, SECOND
 
 
@@ -25,12 +25,12 @@ def book(tmp_path: Path) -> str:
 
     async def write() -> None:
         folder = await make_one(tmp_path / "book", ModelsSettings(user=OFFLINE, agent=OFFLINE))
-        async with opened(folder, trust=True) as desk:
-            await desk.project.carry_out(PutEntity(Entity(EntityId("mara"), "character", "Mara Quill")))
+        async with opened(folder, trust=True) as case:
+            await case.project.carry_out(PutEntity(Entity(EntityId("mara"), "character", "Mara Quill")))
             for number, text in enumerate((FIRST, SECOND), 1):
-                await desk.project.carry_out(AddChapter(f"Chapter {number}"))
-                await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
-            await desk.settled()
+                await case.project.carry_out(AddChapter(f"Chapter {number}"))
+                await case.project.carry_out(WriteChapter(await case.chapter(number), text))
+            await case.settled()
 
     asyncio.run(write())
     return str(tmp_path / "book")

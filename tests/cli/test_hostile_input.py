@@ -11,7 +11,7 @@ from flowcabal_tui.cli.running import _command, _lines
 from flowcabal_tui.domain.errors import RunError
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint
+from tests.project.case import both, calls, endpoint
 
 
 def test_a_flag_asks_for_one_new_attempt_and_then_leaves_the_question(

@@ -13,7 +13,7 @@ from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
 from tests.manuscript.packages import docx
-from tests.project.desk import CHAPTERS, both, calls, endpoint, write_chapters
+from tests.project.case import CHAPTERS, both, calls, endpoint, write_chapters
 
 
 def priced(server: FaultServer) -> ModelsSettings:

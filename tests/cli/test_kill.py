@@ -15,7 +15,7 @@ from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Make
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, opened
+from tests.project.case import Case, both, endpoint, opened
 from tests.waiting import PATIENCE
 
 DELAY = 0.01
@@ -45,8 +45,8 @@ async def killed_after(folder: Path, server: FaultServer, events: int) -> tuple[
             kept = await texts_in(folder)
     ran.kill()
     await ran.communicate()
-    async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs.summaries()
+    async with opened(folder, read_only=True) as case:
+        (run,) = await case.project.runs.summaries()
         assert run.state in ("interrupted", "waiting")
         return run.id, kept
 
@@ -58,20 +58,20 @@ def streams(server: FaultServer) -> list[dict[str, Any]]:
 
 async def texts_in(folder: Path) -> dict[str, str]:
     """What the project holds of each node's text, whole or in part."""
-    async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs.summaries()
-        return {node: text for node in TEXTS if (text := await known_of(desk, run.id, node))}
+    async with opened(folder, read_only=True) as case:
+        (run,) = await case.project.runs.summaries()
+        return {node: text for node in TEXTS if (text := await known_of(case, run.id, node))}
 
 
 async def draft_in(folder: Path) -> str:
     """What the project holds of the text of a run of one node, `draft`."""
-    async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs.summaries()
-        return await known_of(desk, run.id, "draft")
+    async with opened(folder, read_only=True) as case:
+        (run,) = await case.project.runs.summaries()
+        return await known_of(case, run.id, "draft")
 
 
-async def known_of(desk: Desk, run: RunId, node: str) -> str:
-    view = await desk.project.runs.node(run, NodeId(node))
+async def known_of(case: Case, run: RunId, node: str) -> str:
+    view = await case.project.runs.node(run, NodeId(node))
     return view.partial or (view.attempts[-1].text if view.attempts else "")
 
 
@@ -99,28 +99,28 @@ def test_a_killed_run_loses_nothing_that_was_kept_and_repeats_nothing(
 async def killed_and_resumed(folder: Path, server: FaultServer, events: int) -> None:
     run, kept = await killed_after(folder, server, events)
     sent = streams(server)
-    async with opened(folder) as desk:
-        assert (await desk.project.runs.totals()).calls == len(sent), (
+    async with opened(folder) as case:
+        assert (await case.project.runs.totals()).calls == len(sent), (
             "each call is booked, also those that were under way"
         )
     finished = [entry for entry in sent if entry["outcome"] == "complete"]
     server._faults.clear()
     server.push(*({"content": text} for text in list(TEXTS.values())[len(finished) :]))
-    async with opened(folder) as desk:
-        await desk.project.check()
+    async with opened(folder) as case:
+        await case.project.check()
         for node, text in TEXTS.items():
-            known = await known_of(desk, run, node)
+            known = await known_of(case, run, node)
             assert text.startswith(known) and known.startswith(kept.get(node, ""))
-        await desk.project.carry_out(ResumeRun(run))
-        assert await desk.follow(run) == "done"
+        await case.project.carry_out(ResumeRun(run))
+        assert await case.follow(run) == "done"
         for node, text in TEXTS.items():
-            view = await desk.view(run, node)
+            view = await case.view(run, node)
             assert [attempt.text for attempt in view.attempts] == [text]
         prompts = [entry["body"]["messages"][-1]["content"] for entry in server.log if "messages" in entry["body"]]
         for node, done in zip(TEXTS, (len(finished) > 0, len(finished) > 1, len(finished) > 2), strict=True):
             asked = [prompt for prompt in prompts if f"<task>{node}</task>" in prompt]
             assert len(asked) <= (1 if done else 2)
-        assert len(await desk.project.runs.summaries()) == 1
+        assert len(await case.project.runs.summaries()) == 1
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -146,9 +146,9 @@ async def interrupted(folder: Path, number: signal.Signals, code: int) -> None:
     ran.send_signal(number)
     rest, err = await asyncio.wait_for(ran.communicate(), PATIENCE)
     assert (ran.returncode, err) == (code, b"")
-    async with opened(folder, read_only=True) as desk:
-        (run,) = await desk.project.runs.summaries()
-        partial = (await desk.view(run.id, "draft")).partial
+    async with opened(folder, read_only=True) as case:
+        (run,) = await case.project.runs.summaries()
+        partial = (await case.view(run.id, "draft")).partial
         assert run.state == "interrupted"
         assert partial
         assert TEXTS["draft"].startswith(partial)
@@ -186,14 +186,14 @@ async def killed_and_continued(folder: Path, server: FaultServer, least: int) ->
     rest = "and the ferry was gone."
     server._faults.clear()
     server.push({"content": rest})
-    async with opened(folder) as desk:
-        (run,) = await desk.project.runs.summaries()
+    async with opened(folder) as case:
+        (run,) = await case.project.runs.summaries()
         assert run.state == "interrupted"
-        (cut,) = (await desk.view(run.id, "draft")).attempts
+        (cut,) = (await case.view(run.id, "draft")).attempts
         assert (cut.text, cut.complete) == (kept, False)
-        await desk.project.carry_out(ResumeRun(run.id, continues=True))
-        assert await desk.follow(run.id) == "done"
-        (whole,) = (await desk.view(run.id, "draft")).attempts
+        await case.project.carry_out(ResumeRun(run.id, continues=True))
+        assert await case.follow(run.id) == "done"
+        (whole,) = (await case.view(run.id, "draft")).attempts
         assert (whole.text, whole.complete) == (kept + rest, True)
         asked = streams(server)[-1]["body"]["messages"]
         assert [message["role"] for message in asked[-2:]] == ["assistant", "user"]

@@ -10,7 +10,7 @@ from flowcabal_tui.cli.commands import COMMANDS
 from flowcabal_tui.cli.dispatch import OLD_FLAGS, with_new_names
 from flowcabal_tui.cli.parser import parser
 from tests.cli.conftest import Call, Make
-from tests.project.desk import write_chapters
+from tests.project.case import write_chapters
 
 
 def test_an_old_flag_does_what_the_new_one_does_and_says_its_new_name(

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter, WriteMeta
 from flowcabal_tui.protocol.story import PutEntity
 from tests.cli.conftest import Call
-from tests.project.desk import make, opened
+from tests.project.case import make, opened
 
 TEXT = (
     "# Book\nPremise.\n## Part One: Sea \x1b[31mside\n## Chapter 1: Rain\n- A\n"
@@ -28,10 +28,10 @@ def book(tmp_path: Path) -> Path:
 
     async def write() -> None:
         await make(tmp_path / "book")
-        async with opened(tmp_path / "book") as desk:
+        async with opened(tmp_path / "book") as case:
             for title in ("Rain", "Snow\x1b]0;x\x07"):
-                await desk.project.carry_out(AddChapter(title))
-            await desk.project.carry_out(WriteMeta("outline", TEXT))
+                await case.project.carry_out(AddChapter(title))
+            await case.project.carry_out(WriteMeta("outline", TEXT))
 
     asyncio.run(write())
     return tmp_path / "book"
@@ -87,10 +87,10 @@ def test_a_part_a_chapter_or_the_whole_is_written(book: Path, call: Call, tmp_pa
 def test_a_volume_without_a_part_gets_one_by_its_name_or_number(tmp_path: Path, call: Call) -> None:
     async def write() -> None:
         await make(tmp_path / "book")
-        async with opened(tmp_path / "book") as desk:
+        async with opened(tmp_path / "book") as case:
             for title, volume in (("Rain", "Dusk"), ("Snow", "Dawn\x1b[31m")):
-                await desk.project.carry_out(AddChapter(title, volume))
-            await desk.project.carry_out(WriteMeta("outline", "## Chapter 2\n- S\n"))
+                await case.project.carry_out(AddChapter(title, volume))
+            await case.project.carry_out(WriteMeta("outline", "## Chapter 2\n- S\n"))
 
     asyncio.run(write())
     book = tmp_path / "book"
@@ -165,14 +165,14 @@ def test_marks_of_other_systems_and_controls_are_taken_out_of_a_file(book: Path,
 
 def test_progress_says_which_names_of_the_beats_came_and_where(book: Path, call: Call) -> None:
     async def write() -> None:
-        async with opened(book) as desk:
-            first, second = (chapter.id for chapter in await desk.project.book.chapters())
+        async with opened(book) as case:
+            first, second = (chapter.id for chapter in await case.project.book.chapters())
             for name in ("Maud", "Ve\x1b[31mra"):
-                await desk.project.carry_out(PutEntity(Entity(EntityId(name[:2]), "character", name)))
+                await case.project.carry_out(PutEntity(Entity(EntityId(name[:2]), "character", name)))
             beats = "## Chapter 1\n- It rains.\n1. Maud meets Vera.\n2. Vera leaves.\n"
-            await desk.project.carry_out(WriteMeta("outline", beats))
-            await desk.project.carry_out(WriteChapter(first, "Rain.\n\n***\n\nMaud came.\n"))
-            await desk.project.carry_out(WriteChapter(second, "Snow.\n"))
+            await case.project.carry_out(WriteMeta("outline", beats))
+            await case.project.carry_out(WriteChapter(first, "Rain.\n\n***\n\nMaud came.\n"))
+            await case.project.carry_out(WriteChapter(second, "Snow.\n"))
 
     asyncio.run(write())
     called = call("outline", book, "--chapter", 1, "--progress")

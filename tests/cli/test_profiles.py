@@ -12,7 +12,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import both, make, opened, write_chapters
+from tests.project.case import both, make, opened, write_chapters
 
 INES = "profiles/characters/ines"
 
@@ -23,10 +23,10 @@ def book(tmp_path: Path) -> str:
     texts = {"Chapter 1 The Rope": "Ines Marlow rowed out. Ines Marlow sang. Then Ines Marlow slept in the boat."}
 
     async def write() -> None:
-        async with opened(await make(tmp_path / "book", both(OFFLINE))) as desk:
-            await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow")))
-            await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", texts))))
-            await desk.settled()
+        async with opened(await make(tmp_path / "book", both(OFFLINE))) as case:
+            await case.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow")))
+            await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", texts))))
+            await case.settled()
 
     asyncio.run(write())
     return str(tmp_path / "book")

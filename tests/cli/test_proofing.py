@@ -10,7 +10,7 @@ import pytest
 
 from flowcabal_tui.cli import main
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
-from tests.project.desk import make, opened
+from tests.project.case import make, opened
 
 TEXT = "He saw the the door.\n\n***\n\nShe could of gone."
 
@@ -20,8 +20,8 @@ def book(tmp_path: Path) -> str:
     """A book of one chapter with two scenes and two slips."""
 
     async def write() -> None:
-        async with opened(await make(tmp_path / "book")) as desk:
-            await desk.project.carry_out(WriteChapter(await desk.project.carry_out(AddChapter("One")), TEXT))
+        async with opened(await make(tmp_path / "book")) as case:
+            await case.project.carry_out(WriteChapter(await case.project.carry_out(AddChapter("One")), TEXT))
 
     asyncio.run(write())
     return str(tmp_path / "book")

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
-from tests.project.desk import make_one, opened
+from tests.project.case import make_one, opened
 from tests.project.test_story import FERRY, written
 
 
@@ -24,10 +24,10 @@ def book(tmp_path: Path) -> str:
 
     async def write() -> None:
         folder = await make_one(tmp_path / "book", ModelsSettings(user=OFFLINE, agent=OFFLINE))
-        async with opened(folder, trust=True) as desk:
+        async with opened(folder, trust=True) as case:
             for name in ("Ines \x1b[31mMarlow", "Tobias Crane"):
-                await desk.project.carry_out(PutEntity(Entity(EntityId(name.split()[0].lower()), "character", name)))
-            await written(desk, FERRY)
+                await case.project.carry_out(PutEntity(Entity(EntityId(name.split()[0].lower()), "character", name)))
+            await written(case, FERRY)
 
     asyncio.run(write())
     return str(tmp_path / "book")

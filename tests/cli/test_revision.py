@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flowcabal_tui.protocol.book import WriteChapter
 from tests.cli.conftest import Call
-from tests.project.desk import opened
+from tests.project.case import opened
 
 
 def test_chapters_are_locked_listed_and_unlocked(demo: Path, call: Call) -> None:
@@ -60,9 +60,9 @@ def test_a_chapter_is_rewritten_and_taken_by_paragraph(demo: Path, call: Call) -
 
 def test_a_mend_by_rule_is_named_as_one(demo: Path, call: Call) -> None:
     async def write() -> None:
-        async with opened(demo) as desk:
-            await desk.project.carry_out(WriteChapter(await desk.chapter(1), "It rained.\n\nIt was **very** late."))
-            await desk.settled()
+        async with opened(demo) as case:
+            await case.project.carry_out(WriteChapter(await case.chapter(1), "It rained.\n\nIt was **very** late."))
+            await case.settled()
 
     asyncio.run(write())
     asked = call("revise", demo, "--chapter", 1, "--findings")

@@ -21,7 +21,7 @@ from flowcabal_tui.protocol.runs import Decide, NodeNeedsHuman, QuestionAnswered
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint, make_one, opened
+from tests.project.case import both, calls, endpoint, make_one, opened
 
 
 def test_an_unanswered_question_ends_with_3_and_stays(demo: Path, call: Call) -> None:
@@ -212,15 +212,15 @@ async def test_what_was_paid_while_its_chapter_was_locked_waits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    async with opened(await make_one(tmp_path / "novel", ModelsSettings(user=OFFLINE, agent=OFFLINE))) as desk:
-        run, chapter = await desk.start("quick-draft", 1), await desk.chapter(1)
-        await desk.project.carry_out(LockChapters((chapter,)))
+    async with opened(await make_one(tmp_path / "novel", ModelsSettings(user=OFFLINE, agent=OFFLINE))) as case:
+        run, chapter = await case.start("quick-draft", 1), await case.chapter(1)
+        await case.project.carry_out(LockChapters((chapter,)))
         printer = PlainPrinter(moving=False)
-        assert await _Session(desk.project, printer, Answers({}), reads_commands=False).follow(run, "draft") == 3
+        assert await _Session(case.project, printer, Answers({}), reads_commands=False).follow(run, "draft") == 3
         assert f"flowcabal-tui keep PROJECT {run} draft" in capsys.readouterr().out
-        await desk.project.carry_out(LockChapters((chapter,), locked=False))
-        await desk.keep(run, "draft")
-        assert (await desk.project.book.chapters())[0].version == 1
+        await case.project.carry_out(LockChapters((chapter,), locked=False))
+        await case.keep(run, "draft")
+        assert (await case.project.book.chapters())[0].version == 1
 
 
 class AnswerBeforeItsEvents:

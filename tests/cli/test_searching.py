@@ -8,7 +8,7 @@ import pytest
 
 from flowcabal_tui.cli import main
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
-from tests.project.desk import make, opened
+from tests.project.case import make, opened
 
 TEXT = "The lamp burned.\n\nInes counted the dead."
 
@@ -18,10 +18,10 @@ def book(tmp_path: Path) -> str:
     """A book of one chapter in two versions."""
 
     async def write() -> None:
-        async with opened(await make(tmp_path / "book")) as desk:
-            chapter = await desk.project.carry_out(AddChapter("The Lamp"))
-            await desk.project.carry_out(WriteChapter(chapter, TEXT.partition("\n")[0]))
-            await desk.project.carry_out(WriteChapter(chapter, TEXT))
+        async with opened(await make(tmp_path / "book")) as case:
+            chapter = await case.project.carry_out(AddChapter("The Lamp"))
+            await case.project.carry_out(WriteChapter(chapter, TEXT.partition("\n")[0]))
+            await case.project.carry_out(WriteChapter(chapter, TEXT))
 
     asyncio.run(write())
     return str(tmp_path / "book")

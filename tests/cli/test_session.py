@@ -21,7 +21,7 @@ from flowcabal_tui.protocol.messages import COMMANDS
 from flowcabal_tui.protocol.runs import ResumeRun
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint, opened
+from tests.project.case import both, calls, endpoint, opened
 from tests.waiting import PATIENCE
 
 TEXTS = {"plan": "The ferry leaves at noon.", "draft": "draft " * 400, "polish": "Ines waited at the ferry."}
@@ -252,10 +252,10 @@ async def test_a_run_that_waits_when_the_input_ends_can_be_resumed(demo: Path) -
         assert await client.ends() == 0
         assert [each["node"] for each in client.came if each["type"] == "node:completed"] == []
         assert "node:needs-human" in kinds(client), "it runs on to its question"
-    async with opened(demo) as desk:
-        await desk.project.carry_out(ResumeRun(RunId(run)))
-        assert await desk.follow(RunId(run)) == "done"
-        assert len((await desk.view(RunId(run), "plan")).attempts) == 1
+    async with opened(demo) as case:
+        await case.project.carry_out(ResumeRun(RunId(run)))
+        assert await case.follow(RunId(run)) == "done"
+        assert len((await case.view(RunId(run), "plan")).attempts) == 1
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -272,8 +272,8 @@ async def test_signals_end_it_and_text_stays(
         client.process.send_signal(number)
         _out, err = await asyncio.wait_for(client.process.communicate(), PATIENCE)
         assert (client.process.returncode, err) == (code, b"")
-    async with opened(folder, read_only=True) as desk:
-        view = await desk.view(RunId(run), "draft")
+    async with opened(folder, read_only=True) as case:
+        view = await case.view(RunId(run), "draft")
         if number == signal.SIGHUP:
             assert view.attempts[-1].text.strip() == TEXTS["draft"].strip(), "the run goes on to its end"
         else:
@@ -291,9 +291,9 @@ async def test_a_client_that_does_not_read_holds_up_no_run(project: Make, server
         request = {"workflow": "quick-draft", "chapter": chapter}
         await client.send(json.dumps({"id": "run", "type": "workflow:run", "request": request}).encode())
         client.process.stdin.write((b'{"type": "workflow:load", "workflow": "chapter"}' + b" " * 4_000 + b"\n") * 300)
-        async with opened(folder, read_only=True) as desk:
+        async with opened(folder, read_only=True) as case:
             async with asyncio.timeout(PATIENCE):
-                while not (runs := await desk.project.runs.summaries()) or runs[0].state != "waiting":  # noqa: ASYNC110
+                while not (runs := await case.project.runs.summaries()) or runs[0].state != "waiting":  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
         used = int(Path(f"/proc/{client.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         assert used < 500_000_000

@@ -18,7 +18,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint, opened
+from tests.project.case import both, calls, endpoint, opened
 from tests.runner.fakes import NOON, prompt
 
 PLAIN = {"context": False, "angles": []}
@@ -40,8 +40,8 @@ def folder(project: Make, server: FaultServer) -> Path:
     made = project(both(endpoint(server)))
 
     async def save() -> None:
-        async with opened(made) as desk:
-            await desk.project.carry_out(SaveWorkflow(CHAIN))
+        async with opened(made) as case:
+            await case.project.carry_out(SaveWorkflow(CHAIN))
 
     asyncio.run(save())
     return made

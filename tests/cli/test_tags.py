@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint
+from tests.project.case import both, endpoint
 
 
 def test_tags_are_given_set_listed_and_searched(project: Make, server: FaultServer, call: Call) -> None:

@@ -13,7 +13,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import key_hosts
 from tests.cli.conftest import Call, Make
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint
+from tests.project.case import both, endpoint
 from tests.project.hostile import KEY, KEY_VARIABLE, SECRET, Prey, hostile
 
 NOT_CONFIRMED = 6

@@ -11,7 +11,7 @@ from pathlib import Path
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.book import WriteChapter
 from tests.cli.conftest import Call, Make
-from tests.project.desk import write_chapters
+from tests.project.case import write_chapters
 
 
 def chapters(call: Call, folder: Path) -> list[dict[str, object]]:

@@ -53,14 +53,14 @@ EXPECTED: Final = {
 
 
 @dataclass(frozen=True)
-class Desk:
+class Case:
     """Asks the offline model what a run would ask it."""
 
     book: Sample
     model: OfflineModel
 
     @classmethod
-    def of(cls, language: str, *swaps: tuple[str, str]) -> Desk:
+    def of(cls, language: str, *swaps: tuple[str, str]) -> Case:
         return cls(changed(sample(language), *swaps), OfflineModel(pace=0))
 
     def node_request(self, node: str, outputs: dict[str, str]) -> ModelRequest:

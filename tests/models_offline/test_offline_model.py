@@ -20,7 +20,7 @@ from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.models.offline import OfflineModel
 from flowcabal_tui.models.offline.asked import Asked
 from flowcabal_tui.models.tokens import TokenEstimator
-from tests.models_offline.prompts import Desk
+from tests.models_offline.prompts import Case
 from tests.waiting import soon
 
 ANGLES = ["character_state", "timeline", "world_rules", "echoes"]
@@ -64,25 +64,25 @@ class Profile(BaseModel):
     sentences: list[Row]
 
 
-async def check(desk: Desk, draft: str, angle: str = "character_state", sources: str | None = None) -> list[Found]:
+async def check(case: Case, draft: str, angle: str = "character_state", sources: str | None = None) -> list[Found]:
     given = {} if sources is None else {"sources": sources}
     subtypes = "\n".join(f"{each}: appearance, age, duration" for each in angle.split())
-    request = desk.agent_request("monitor.check", draft=html.escape(draft), subtypes=subtypes, **given)
-    return (await desk.model.structured(request, Findings))[0].findings
+    request = case.agent_request("monitor.check", draft=html.escape(draft), subtypes=subtypes, **given)
+    return (await case.model.structured(request, Findings))[0].findings
 
 
 async def test_the_plan_holds_the_beats_of_the_outline() -> None:
     for language, beat in (("en", "5. Nora Vale read the last page aloud"), ("zh", "5. 沈素秋把最后一页念出声来")):
-        plan = await Desk.of(language).node("plan")
+        plan = await Case.of(language).node("plan")
         assert beat in plan
         assert HERO[language][0] in plan.splitlines()[0]
 
 
 @pytest.mark.parametrize(("language", "least", "most"), [("en", 400, 700), ("zh", 700, 1200)])
 async def test_the_draft_tells_every_beat_of_the_plan_at_length(language: str, least: int, most: int) -> None:
-    desk = Desk.of(language)
-    plan = await desk.node("plan")
-    draft = await desk.node("draft", {"plan": plan})
+    case = Case.of(language)
+    plan = await case.node("plan")
+    draft = await case.node("draft", {"plan": plan})
     beats = [line.partition(". ")[2] for line in plan.splitlines() if line[0].isdigit()]
     assert len(beats) == 7
     assert all(beat in draft for beat in beats)
@@ -91,27 +91,27 @@ async def test_the_draft_tells_every_beat_of_the_plan_at_length(language: str, l
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_dead_do_not_act_in_the_draft(language: str) -> None:
-    desk = Desk.of(language)
+    case = Case.of(language)
     dead = {"en": "Edmund", "zh": "怀安"}[language]
-    plan = await desk.node("plan")
-    assert (await desk.draft()).count(dead) == sum(line.count(dead) for line in plan.splitlines() if line[0].isdigit())
+    plan = await case.node("plan")
+    assert (await case.draft()).count(dead) == sum(line.count(dead) for line in plan.splitlines() if line[0].isdigit())
 
 
 async def test_a_plan_changed_by_the_writer_changes_the_draft() -> None:
-    desk = Desk.of("en")
-    plan = await desk.node("plan")
-    draft = await desk.node("draft", {"plan": plan.replace("The brass key turned", "The brass key broke")})
+    case = Case.of("en")
+    plan = await case.node("plan")
+    draft = await case.node("draft", {"plan": plan.replace("The brass key turned", "The brass key broke")})
     assert "The brass key broke" in draft
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_planted_contradiction_is_found_with_two_verbatim_quotations(language: str) -> None:
-    desk = Desk.of(language)
-    draft = await desk.draft()
-    (found,) = await check(desk, draft)
+    case = Case.of(language)
+    draft = await case.draft()
+    (found,) = await check(case, draft)
     assert HERO[language][0] in found.draft_quote
     assert found.draft_quote in draft
-    assert found.source_quote in {s.id: s.text for s in desk.sources()}[found.source_id]
+    assert found.source_quote in {s.id: s.text for s in case.sources()}[found.source_id]
     here, there = {"en": ("right hand", "left hand"), "zh": ("右手", "左手")}[language]
     assert here in found.draft_quote
     assert there in found.source_quote
@@ -120,21 +120,21 @@ async def test_the_planted_contradiction_is_found_with_two_verbatim_quotations(l
 
 
 async def test_one_question_from_several_angles_gives_each_finding_its_angle() -> None:
-    desk = Desk.of("en", ("with a lantern, and", "with a lantern, on the day the Heron came on a Sunday, and"))
-    found = await check(desk, await desk.draft(), "character_state timeline")
+    case = Case.of("en", ("with a lantern, and", "with a lantern, on the day the Heron came on a Sunday, and"))
+    found = await check(case, await case.draft(), "character_state timeline")
     assert {each.angle: "Sunday" in each.draft_quote for each in found} == {"character_state": False, "timeline": True}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_a_renamed_character_is_renamed_everywhere(language: str) -> None:
-    desk = Desk.of(language, *RENAME[language])
+    case = Case.of(language, *RENAME[language])
     old, new = HERO[language]
-    draft = await desk.draft()
-    (found,) = await check(desk, draft)
-    overview = (await desk.model.structured(desk.agent_request("curator.l1", chapter=html.escape(draft)), Overview))[0]
+    draft = await case.draft()
+    (found,) = await check(case, draft)
+    overview = (await case.model.structured(case.agent_request("curator.l1", chapter=html.escape(draft)), Overview))[0]
     told = "\n".join(row.sentence for row in overview.sentences)
-    one = (await desk.model.structured(desk.agent_request("curator.l0", overview=html.escape(told)), One))[0]
-    profile = (await desk.model.structured(desk.agent_request("curator.profile", kind="character", name=new), Profile))[
+    one = (await case.model.structured(case.agent_request("curator.l0", overview=html.escape(told)), One))[0]
+    profile = (await case.model.structured(case.agent_request("curator.profile", kind="character", name=new), Profile))[
         0
     ]
     for text in (draft, found.draft_quote, found.explanation, told, profile.summary):
@@ -160,38 +160,38 @@ MOVED = [
 async def test_a_contradiction_moved_elsewhere_is_found_there(
     language: str, angle: str, place: str, put: str, word: str
 ) -> None:
-    desk = Desk.of(language, WITHOUT[language], (place, put))
+    case = Case.of(language, WITHOUT[language], (place, put))
     extra = {"en": "Nora Vale is twenty-nine years old.", "zh": "沈素秋二十九岁。"}[language]
-    sources = fenced_sources([*desk.sources(), SourceText("x", "x", "", extra)]).text
-    found = await check(desk, await desk.draft(), angle, sources)
+    sources = fenced_sources([*case.sources(), SourceText("x", "x", "", extra)]).text
+    found = await check(case, await case.draft(), angle, sources)
     assert [word in f.draft_quote for f in found] == [True]
-    assert await check(desk, await desk.draft(), "timeline" if angle == "character_state" else "character_state") == []
+    assert await check(case, await case.draft(), "timeline" if angle == "character_state" else "character_state") == []
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("angle", ANGLES)
 async def test_without_the_contradiction_nothing_is_found(language: str, angle: str) -> None:
-    desk = Desk.of(language, ("scarred right hand", "scarred left hand"), ("指头的右手", "指头的左手"))
-    assert await check(desk, await desk.draft(), angle) == []
+    case = Case.of(language, ("scarred right hand", "scarred left hand"), ("指头的右手", "指头的左手"))
+    assert await check(case, await case.draft(), angle) == []
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("angle", ANGLES)
 async def test_the_chapters_do_not_contradict_each_other(language: str, angle: str) -> None:
-    desk = Desk.of(language)
-    for chapter in desk.book.chapters:
-        assert await check(desk, chapter.text, angle) == []
+    case = Case.of(language)
+    for chapter in case.book.chapters:
+        assert await check(case, chapter.text, angle) == []
 
 
 async def test_what_is_denied_or_dreamt_or_disputed_is_no_contradiction() -> None:
-    desk = Desk.of("en")
+    case = Case.of("en")
     for draft in (
         "It was not the scarred right hand of Tobias Crane that held the line.",
         "In the dream the scar was on the right hand of Tobias Crane, or it might have been his scarred right hand.",
         "Tobias Crane looked from his scarred left hand to his right hand.",
         "Nora Vale lifted her right hand from the scar of the old burn on the wood.",
     ):
-        assert await check(desk, draft) == [], draft
+        assert await check(case, draft) == [], draft
 
 
 @pytest.mark.parametrize(
@@ -202,24 +202,24 @@ async def test_what_is_denied_or_dreamt_or_disputed_is_no_contradiction() -> Non
 async def test_feedback_corrects_the_sentence_to_the_fact_of_the_source(
     language: str, right: str, wrong: str, node: str
 ) -> None:
-    desk = Desk.of(language)
-    outputs = {"plan": await desk.node("plan"), "draft": await desk.draft()}
-    (found,) = await check(desk, outputs["draft"])
-    first = await desk.node(node, outputs)
+    case = Case.of(language)
+    outputs = {"plan": await case.node("plan"), "draft": await case.draft()}
+    (found,) = await check(case, outputs["draft"])
+    first = await case.node(node, outputs)
     quotes = (Quotation(text.rstrip(".。"), "", 0, 0, "1") for text in (found.draft_quote, found.source_quote))
     finding = CheckFinding("character_state", found.subtype, found.explanation, *quotes, found.confidence)
     checks = (AngleCheck("character_state", "found", findings=(finding,)),)
     told = feedback(Evaluation("retry", "", found.confidence, checks))
-    second = await desk.node(node, outputs, told)
+    second = await case.node(node, outputs, told)
     assert wrong in first
     assert second == first.replace(wrong, right)
-    assert await check(desk, second) == []
+    assert await check(case, second) == []
 
 
 async def test_feedback_without_a_wrong_fact_gets_another_telling_of_the_same_beats() -> None:
-    desk = Desk.of("en")
-    outputs = {"plan": await desk.node("plan")}
-    first, second = await desk.node("draft", outputs), await desk.node("draft", outputs, "More wind, please.")
+    case = Case.of("en")
+    outputs = {"plan": await case.node("plan")}
+    first, second = await case.node("draft", outputs), await case.node("draft", outputs, "More wind, please.")
     assert first != second
     assert "Nora Vale went down into the cellar" in second
 
@@ -231,7 +231,7 @@ def test_the_names_of_notes_are_read_with_their_aliases() -> None:
         ("zh", "魏长河", {"魏长河", "长河叔", "长河阿公"}),
         ("zh", "沈怀安", {"沈怀安"}),
     ):
-        names = Asked.of(Desk.of(language).node_request("plan", {})).names
+        names = Asked.of(Case.of(language).node_request("plan", {})).names
         assert {frozenset(found.names) for found in names if found.chief == name} == {frozenset(aliases)}
 
 
@@ -251,22 +251,22 @@ async def test_somebody_of_the_beats_who_is_not_in_the_notes_is_in_the_cast(
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_polish_makes_small_edits(language: str) -> None:
-    desk = Desk.of(language)
-    plan, draft = await desk.node("plan"), await desk.draft()
-    polished = await desk.node("polish", {"plan": plan, "draft": draft})
+    case = Case.of(language)
+    plan, draft = await case.node("plan"), await case.draft()
+    polished = await case.node("polish", {"plan": plan, "draft": draft})
     assert polished != draft
     assert 0.9 < len(polished) / len(draft) < 1.05
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_overviews_quote_the_chapter_and_one_sentence_keeps_to_its_limit(language: str) -> None:
-    desk = Desk.of(language)
-    text = desk.book.chapters[3].text
-    overview = (await desk.model.structured(desk.agent_request("curator.l1", chapter=html.escape(text)), Overview))[0]
+    case = Case.of(language)
+    text = case.book.chapters[3].text
+    overview = (await case.model.structured(case.agent_request("curator.l1", chapter=html.escape(text)), Overview))[0]
     assert 5 <= len(overview.sentences) <= 10
     assert all(row.quote in text for row in overview.sentences)
     told = html.escape("\n".join(row.sentence for row in overview.sentences))
-    one = (await desk.model.structured(desk.agent_request("curator.l0", overview=told, limit="30"), One))[0]
+    one = (await case.model.structured(case.agent_request("curator.l0", overview=told, limit="30"), One))[0]
     assert 0 < TokenEstimator().count(one.sentence) <= 30
 
 
@@ -275,10 +275,10 @@ async def test_overviews_quote_the_chapter_and_one_sentence_keeps_to_its_limit(l
     [("en", "Pip Rudd", "At last Pip Rudd slept."), ("zh", "小满", "小满终于睡着了。")],
 )
 async def test_a_profile_follows_the_newest_mention(language: str, name: str, told: str) -> None:
-    desk = Desk.of(language)
-    sources = fenced_sources([*desk.sources(), SourceText("new", "manuscript/7", "7", told)]).text
-    request = desk.agent_request("curator.profile", kind="character", name=name, sources=sources)
-    profile = (await desk.model.structured(request, Profile))[0]
+    case = Case.of(language)
+    sources = fenced_sources([*case.sources(), SourceText("new", "manuscript/7", "7", told)]).text
+    request = case.agent_request("curator.profile", kind="character", name=name, sources=sources)
+    profile = (await case.model.structured(request, Profile))[0]
     assert profile.summary == told
     assert (profile.sentences[-1].source_id, profile.sentences[-1].quote) == ("new", told)
 
@@ -292,8 +292,8 @@ async def test_a_profile_follows_the_newest_mention(language: str, name: str, to
     ],
 )
 async def test_an_inquiry_is_answered_from_the_passages(language: str, question: str, expected: str) -> None:
-    desk = Desk.of(language)
-    assert expected in (await desk.model.answer(desk.agent_request("context.inquiry", question=question))).text
+    case = Case.of(language)
+    assert expected in (await case.model.answer(case.agent_request("context.inquiry", question=question))).text
 
 
 @pytest.mark.parametrize(
@@ -309,8 +309,8 @@ async def test_an_inquiry_is_answered_from_the_passages(language: str, question:
     ],
 )
 async def test_new_names_are_reported_and_known_ones_are_not(language: str, text: str, new: str, known: str) -> None:
-    desk = Desk.of(language)
-    answer = (await desk.model.answer(desk.agent_request("curator.story", chapter=text))).text
+    case = Case.of(language)
+    answer = (await case.model.answer(case.agent_request("curator.story", chapter=text))).text
     named = {row["name"] for row in json.loads(answer)["entities"]}
     assert new in named
     assert known not in named
@@ -331,19 +331,19 @@ async def test_a_rewrite_follows_the_instruction(instruction: str, expected: str
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_the_same_prompt_gives_the_same_answer_and_another_prompt_another(language: str) -> None:
-    one, two = Desk.of(language), Desk.of(language)
+    one, two = Case.of(language), Case.of(language)
     assert await one.draft() == await two.draft()
     plan = await one.node("plan")
     assert await one.node("draft", {"plan": f"{plan} "}) != await one.draft()
 
 
 async def test_the_stream_is_the_answer_in_pieces_with_usage() -> None:
-    desk = Desk.of("zh")
-    request = desk.node_request("plan", {})
-    async with aclosing(desk.model.stream(request)) as events:
+    case = Case.of("zh")
+    request = case.node_request("plan", {})
+    async with aclosing(case.model.stream(request)) as events:
         received = [event async for event in events]
     pieces = [event.text for event in received if isinstance(event, TextDelta)]
-    assert "".join(pieces) == await desk.node("plan")
+    assert "".join(pieces) == await case.node("plan")
     assert len(pieces) > 50
     finished = received[-1]
     assert isinstance(finished, Finished)
@@ -352,11 +352,11 @@ async def test_the_stream_is_the_answer_in_pieces_with_usage() -> None:
 
 
 async def test_a_stream_is_cancelled_at_once() -> None:
-    desk = Desk(Desk.of("en").book, OfflineModel(pace=3600))
+    case = Case(Case.of("en").book, OfflineModel(pace=3600))
     arrived: list[object] = []
 
     async def read() -> None:
-        async with aclosing(desk.model.stream(desk.node_request("plan", {}))) as events:
+        async with aclosing(case.model.stream(case.node_request("plan", {}))) as events:
             async for event in events:
                 arrived.append(event)
 
@@ -369,9 +369,9 @@ async def test_a_stream_is_cancelled_at_once() -> None:
 
 
 async def test_a_length_limit_cuts_and_says_so() -> None:
-    desk = Desk.of("en")
-    request = desk.node_request("plan", {})
-    answer = await desk.model.answer(ModelRequest(request.messages, max_tokens=20))
+    case = Case.of("en")
+    request = case.node_request("plan", {})
+    answer = await case.model.answer(ModelRequest(request.messages, max_tokens=20))
     assert answer.finish == "length"
     assert TokenEstimator().count(answer.text) <= 20
 

@@ -14,7 +14,7 @@ from flowcabal_tui.settings.project_file import OFFLINE
 from tests.nodes.test_evolution import Writer as Candidates
 from tests.nodes.test_evolution import openings, run_with
 from tests.nodes.test_recursive import Writer, polish, ran, said
-from tests.project.desk import both, make_one, opened
+from tests.project.case import both, make_one, opened
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, prompt
 
 RIGHT = Evaluation("approve", "", 1.0, (AngleCheck("timeline", "passed"),))
@@ -73,11 +73,11 @@ async def test_both_have_a_json_form():
 
 async def test_a_replay_repeats_the_rounds_and_a_quote_tells_none(tmp_path: Path):
     await make_one(tmp_path / "novel", both(OFFLINE))
-    async with opened(tmp_path / "novel") as desk:
+    async with opened(tmp_path / "novel") as case:
         document = Workflow(id="rounds", nodes=(openings(candidates=2, automatic=True),))
-        await desk.project.carry_out(SaveWorkflow(document))
-        await desk.project.runs.quote(RunRequest("rounds"))
-        assert not desk.told(NodeIteration)
-        run = await desk.run("rounds", answer=lambda _question: Decision("choose", attempt=1))
-        again = [each for each in await desk.project.runs.replay(run) if isinstance(each, NodeIteration)]
-        assert again == desk.told(NodeIteration) != []
+        await case.project.carry_out(SaveWorkflow(document))
+        await case.project.runs.quote(RunRequest("rounds"))
+        assert not case.told(NodeIteration)
+        run = await case.run("rounds", answer=lambda _question: Decision("choose", attempt=1))
+        again = [each for each in await case.project.runs.replay(run) if isinstance(each, NodeIteration)]
+        assert again == case.told(NodeIteration) != []

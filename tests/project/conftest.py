@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.faultserver import FaultServer
-from tests.project.desk import settled_demo
+from tests.project.case import settled_demo
 
 
 @pytest_asyncio.fixture

@@ -21,7 +21,7 @@ from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
-from tests.project.desk import both, make, opened, write_chapters
+from tests.project.case import both, make, opened, write_chapters
 
 KEY_VARIABLE, KEY = "VICTIM_API_KEY", "sk-of-the-victim"
 SECRET_NAME, SECRET = "victim", "sk-in-the-file"
@@ -109,11 +109,11 @@ async def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Fault
             elsewhere.setenv(f"FLOWCABAL_{name}_DIR", str(tmp_path / "stranger" / name.lower()))
         made = await make(tmp_path / "stranger" / "novel", both(OFFLINE))
         write_chapters(tmp_path / "texts")
-        async with opened(made) as desk:
+        async with opened(made) as case:
             (made / "actions").mkdir()
-            await desk.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
+            await case.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
             for workflow in WORKFLOWS:
-                await desk.project.carry_out(SaveWorkflow(workflow))
+                await case.project.carry_out(SaveWorkflow(workflow))
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "diary.txt").write_text("mine", encoding="utf-8")

@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.conversations import AskBook, SetLevel, StartConvers
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, change, endpoint, make, opened
+from tests.project.case import Case, change, endpoint, make, opened
 from tests.trusting import confirmed
 
 Json = dict[str, Any]
@@ -50,29 +50,29 @@ EDIT = call("propose_edit", chapter=1, quotation="watched her go", replacement="
 class Talking:
     """A conversation, and the server that answers in it."""
 
-    desk: Desk
+    case: Case
     server: FaultServer
     id: ConversationId
 
     async def ask(self, text: str, *script: Json, chips: tuple[Chip, ...] = ()) -> Turn:
         """The turn of a question when it has ended."""
         self.server.push(*script)
-        number = int(await self.desk.project.carry_out(AskBook(self.id, text, chips)))
+        number = int(await self.case.project.carry_out(AskBook(self.id, text, chips)))
         self.server.clear()
         return await self.turn(number)
 
     async def turn(self, number: int) -> Turn:
-        return (await self.desk.project.conversations.turns(self.id))[number - 1]
+        return (await self.case.project.conversations.turns(self.id))[number - 1]
 
     async def level(self, level: ConversationLevel, scope: Scope | None = None) -> None:
-        await self.desk.project.carry_out(SetLevel(self.id, level, scope))
+        await self.case.project.carry_out(SetLevel(self.id, level, scope))
 
     async def cards(self, *states: str) -> list[Proposal]:
-        page = await self.desk.project.story.proposals(ProposalWish(states))  # type: ignore[arg-type]
+        page = await self.case.project.story.proposals(ProposalWish(states))  # type: ignore[arg-type]
         return list(page.rows)
 
     async def text(self, number: int) -> str:
-        return await self.desk.project.book.chapter_text(await self.desk.chapter(number))
+        return await self.case.project.book.chapter_text(await self.case.chapter(number))
 
     def sent(self) -> list[Json]:
         """The bodies of the requests for answers."""
@@ -80,7 +80,7 @@ class Talking:
 
     async def book(self) -> str:
         """The digest of everything that a conversation could change."""
-        project = self.desk.project
+        project = self.case.project
         texts = [
             [chapter.title, chapter.version, await project.book.chapter_text(chapter.id)]
             for chapter in await project.book.chapters()
@@ -118,20 +118,20 @@ async def made(folder: Path, server: FaultServer, provider: str = "openai", **fi
 async def _base(folder: Path) -> Path:
     await make(folder, ModelsSettings(user=OFFLINE, agent=OFFLINE))
     change(folder, "agents", curator=False, monitor=False)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         for title, text in (("The Ferry", FERRY), ("The Ledger", LEDGER)):
-            chapter = ChapterId(await desk.project.carry_out(AddChapter(title)))
-            await desk.project.carry_out(WriteChapter(chapter, text))
+            chapter = ChapterId(await case.project.carry_out(AddChapter(title)))
+            await case.project.carry_out(WriteChapter(chapter, text))
         for name in ("Ines Marlow", "Tobias Crane"):
-            await desk.project.carry_out(PutEntity(Entity(EntityId(name.split()[0]), "character", name)))
-        await desk.project.carry_out(WriteMeta("outline", OUTLINE))
-        await desk.settled()
+            await case.project.carry_out(PutEntity(Entity(EntityId(name.split()[0]), "character", name)))
+        await case.project.carry_out(WriteMeta("outline", OUTLINE))
+        await case.settled()
     return folder
 
 
 @asynccontextmanager
 async def talking(folder: Path, server: FaultServer, **how: Any) -> AsyncIterator[Talking]:
     """The book opened, with a new conversation."""
-    async with opened(folder, **how) as desk:
-        identity = ConversationId(await desk.project.carry_out(StartConversation()))
-        yield Talking(desk, server, identity)
+    async with opened(folder, **how) as case:
+        identity = ConversationId(await case.project.carry_out(StartConversation()))
+        yield Talking(case, server, identity)

@@ -15,7 +15,7 @@ from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.protocol.runs import NodeEvaluated
 from flowcabal_tui.settings.paths import PROJECT_FILE, user_file
 from flowcabal_tui.settings.project_file import AGENT_ROLES, AgentRole, agent_group
-from tests.project.desk import make_demo, opened
+from tests.project.case import make_demo, opened
 
 SHIPPED = {"context": ContextAgent, "checker": Monitor, "curator": Curator}
 EXAMPLE = '''
@@ -77,11 +77,11 @@ async def test_what_the_user_chose_takes_the_place_of_the_agent(
 ) -> None:
     install()
     choose(role)
-    async with opened(await make_demo(tmp_path / "book")) as desk:
-        made = AgentFactory(desk.project._parts.base).of(role, SHIPPED[role])
+    async with opened(await make_demo(tmp_path / "book")) as case:
+        made = AgentFactory(case.project._parts.base).of(role, SHIPPED[role])
         assert made is not SHIPPED[role]
         others = [each for each in SHIPPED if each != role]
-        assert [AgentFactory(desk.project._parts.base).of(each, SHIPPED[each]) for each in others] == [  # type: ignore[arg-type]  # roles
+        assert [AgentFactory(case.project._parts.base).of(each, SHIPPED[each]) for each in others] == [  # type: ignore[arg-type]  # roles
             SHIPPED[each] for each in others
         ]
 
@@ -89,9 +89,9 @@ async def test_what_the_user_chose_takes_the_place_of_the_agent(
 async def test_a_run_is_checked_by_the_plug_in(tmp_path: Path, install: Callable[[], None]) -> None:
     install()
     choose("checker")
-    async with opened(await make_demo(tmp_path / "book")) as desk:
-        await desk.run("chapter", 7)
-        assert {event.evaluation.confidence for event in desk.told(NodeEvaluated)} == {0.5}
+    async with opened(await make_demo(tmp_path / "book")) as case:
+        await case.run("chapter", 7)
+        assert {event.evaluation.confidence for event in case.told(NodeEvaluated)} == {0.5}
 
 
 async def test_an_agent_that_a_project_asks_for_waits_for_the_answer(
@@ -101,14 +101,14 @@ async def test_an_agent_that_a_project_asks_for_waits_for_the_answer(
     folder = await make_demo(tmp_path / "book")
     with (folder / PROJECT_FILE).open("a") as file:
         file.write('\n[agents.plugins]\nchecker = "own"\n')
-    async with opened(folder) as desk:
-        factory = AgentFactory(desk.project._parts.base)
+    async with opened(folder) as case:
+        factory = AgentFactory(case.project._parts.base)
         with pytest.raises(ProjectNotConfirmed, match="own"):
             factory.monitor()
-        view = await desk.project.models.trust()
+        view = await case.project.models.trust()
         assert [item.name for item in view.asked.items] == ["own"]
-        await desk.project._engine.call(
-            desk.project._parts.base.trust.confirm([item.digest for item in view.asked.items])
+        await case.project._engine.call(
+            case.project._parts.base.trust.confirm([item.digest for item in view.asked.items])
         )
         assert type(factory.monitor()).__name__ == "Silent"
 
@@ -119,6 +119,6 @@ async def test_a_plug_in_that_cannot_be_used_is_named(
 ) -> None:
     install()
     choose("checker", name)
-    async with opened(await make_demo(tmp_path / "book")) as desk:
+    async with opened(await make_demo(tmp_path / "book")) as case:
         with pytest.raises(SettingsError, match=words):
-            AgentFactory(desk.project._parts.base).monitor()
+            AgentFactory(case.project._parts.base).monitor()

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.protocol.runs import RunWorkflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.project.desk import both, calls, endpoint, make_one, opened
+from tests.project.case import both, calls, endpoint, make_one, opened
 
 WORKFLOW = Workflow(
     id="three",
@@ -30,17 +30,17 @@ WORKFLOW = Workflow(
 
 async def test_another_attempt_keeps_the_inputs_and_pays_for_one_node(folder: Path, server: FaultServer) -> None:
     model = endpoint(server, price_in=Decimal(1), price_out=Decimal(1), max_output=2_000)
-    async with opened(await make_one(folder, both(model))) as desk:
-        await desk.project.carry_out(SaveWorkflow(WORKFLOW))
+    async with opened(await make_one(folder, both(model))) as case:
+        await case.project.carry_out(SaveWorkflow(WORKFLOW))
         wishes = {"inputs": (("instruction", "a storm"),), "overrides": ((NodeId("draft"), {"temperature": 0.25}),)}
-        run = await desk.run("three", 1, **wishes)
+        run = await case.run("three", 1, **wishes)
         assert calls(server) == 3
-        request = (await desk.project.runs.run_details(run)).request.another(NodeId("draft"))
+        request = (await case.project.runs.run_details(run)).request.another(NodeId("draft"))
         assert (request.inputs, request.overrides) == (wishes["inputs"], wishes["overrides"])
-        quote = await desk.project.runs.quote(request)
+        quote = await case.project.runs.quote(request)
         assert (quote.would_run, quote.likely.calls, quote.served) == (("draft",), 1, ("plan",))
-        again = await desk.project.carry_out(RunWorkflow(request))
-        assert await desk.follow(again) == "done"  # type: ignore[arg-type]  # an id
+        again = await case.project.carry_out(RunWorkflow(request))
+        assert await case.follow(again) == "done"  # type: ignore[arg-type]  # an id
         assert calls(server) == 4
         body = server.log[-1]["body"]
         assert "a storm" in body["messages"][-1]["content"] and body["temperature"] == 0.25

@@ -22,14 +22,14 @@ from flowcabal_tui.runner.limits import FAILURES, Limits
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
+from tests.project.case import Case, both, calls, change, endpoint, make_one, opened
 from tests.waiting import PATIENCE
 
 TEXT = "Ines Marlow rang the bell. Ines Marlow waited. Nobody answered Ines Marlow.\n\nThe river rose all night."
 
 
-async def failed_kinds(desk: Desk) -> set[TaskKind]:
-    tasks = [task for task in await desk.project.memory.background() if task.kind != "knowledge"]
+async def failed_kinds(case: Case) -> set[TaskKind]:
+    tasks = [task for task in await case.project.memory.background() if task.kind != "knowledge"]
     assert all(task.state == "failed" and task.error for task in tasks)
     return {task.kind for task in tasks}
 
@@ -45,15 +45,15 @@ async def test_a_retry_waits_for_nothing_when_the_provider_was_left_alone(
     monkeypatch.setattr(limits, "LONGEST_PAUSE_SECONDS", 3_600.0)
     await make_one(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic", model="agent")))
     server.push({"status": 503, "times": -1})
-    async with opened(folder) as desk:
-        await desk.keep(await desk.run("quick-draft", 1), "draft")
-        await desk.until(BackgroundChanged, _one_line_failed)
+    async with opened(folder) as case:
+        await case.keep(await case.run("quick-draft", 1), "draft")
+        await case.until(BackgroundChanged, _one_line_failed)
         failed = calls(server)
         assert failed >= FAILURES, "the provider is left alone now"
         server._faults.clear()
-        await desk.project.carry_out(RetryBackground())
-        await desk.settled()
-        assert [task for task in await desk.project.memory.background() if task.state == "failed"] == []
+        await case.project.carry_out(RetryBackground())
+        await case.settled()
+        assert [task for task in await case.project.memory.background() if task.state == "failed"] == []
 
 
 async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_heals(
@@ -62,33 +62,33 @@ async def test_when_the_agents_model_is_refused_the_writer_goes_on_and_a_retry_h
     agent = endpoint(server, "anthropic", model="agent")
     await make_one(folder, ModelsSettings(user=OFFLINE, agent=agent))
     server.push({"status": 401, "times": 40})
-    async with opened(folder) as desk:
-        run = await desk.run("quick-draft", 1)
-        await desk.keep(run, "draft")
-        await desk.settled()
-        assert await desk.project.book.chapter_text(await desk.chapter(1))
-        assert {"story", "l1"} <= await failed_kinds(desk)
+    async with opened(folder) as case:
+        run = await case.run("quick-draft", 1)
+        await case.keep(run, "draft")
+        await case.settled()
+        assert await case.project.book.chapter_text(await case.chapter(1))
+        assert {"story", "l1"} <= await failed_kinds(case)
         server._faults.clear()
-        await desk.project.carry_out(RetryBackground())
-        await desk.settled()
-        assert await failed_kinds(desk) == set()
-        assert {"L0", "L1"} <= set(await desk.levels(f"manuscript/{await desk.chapter(1)}"))
+        await case.project.carry_out(RetryBackground())
+        await case.settled()
+        assert await failed_kinds(case) == set()
+        assert {"L0", "L1"} <= set(await case.levels(f"manuscript/{await case.chapter(1)}"))
 
 
 async def test_a_name_that_is_found_has_only_those_chapters_indexed_anew_in_which_it_stands(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         for title in ("The Mill", "The Road"):
-            await desk.project.carry_out(AddChapter(title))
-        first, second, third = [chapter.id for chapter in await desk.project.book.chapters()]
-        await desk.project.carry_out(WriteChapter(first, "It snowed, and all were asleep."))
-        await desk.project.carry_out(WriteChapter(second, "The mill was dark, and Ines Marlow was gone."))
-        await desk.settled()
-        await desk.project.carry_out(WriteChapter(third, TEXT))
-        await desk.settled()
-        told = [event.task for event in desk.told(BackgroundChanged) if event.task and event.task.kind == "index"]
+            await case.project.carry_out(AddChapter(title))
+        first, second, third = [chapter.id for chapter in await case.project.book.chapters()]
+        await case.project.carry_out(WriteChapter(first, "It snowed, and all were asleep."))
+        await case.project.carry_out(WriteChapter(second, "The mill was dark, and Ines Marlow was gone."))
+        await case.settled()
+        await case.project.carry_out(WriteChapter(third, TEXT))
+        await case.settled()
+        told = [event.task for event in case.told(BackgroundChanged) if event.task and event.task.kind == "index"]
         indexed = Counter(subject for subject, _source in {(task.subject, task.source) for task in told})
-        (ines,) = [each for each in await desk.project.story.entities() if each.name == "Ines Marlow"]
+        (ines,) = [each for each in await case.project.story.entities() if each.name == "Ines Marlow"]
     assert indexed == {first: 1, second: 2, third: 2}
     assert ines.first_position == 2
 
@@ -99,13 +99,13 @@ async def test_the_checks_of_chapters_need_not_be_waited_for(folder: Path, monke
 
     await make_one(folder, both(OFFLINE))
     monkeypatch.setattr(RuleChecks, "check", endless)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
         async with asyncio.timeout(PATIENCE):
-            await desk.project.memory.settled(but="check")
-        left = [task.kind for task in await desk.project.memory.background() if task.kind != "knowledge"]
+            await case.project.memory.settled(but="check")
+        left = [task.kind for task in await case.project.memory.background() if task.kind != "knowledge"]
         assert left == ["check"]
-        assert await desk.levels(f"manuscript/{await desk.chapter(1)}")
+        assert await case.levels(f"manuscript/{await case.chapter(1)}")
 
 
 def broken(*_given: object) -> None:
@@ -117,10 +117,10 @@ async def test_a_mistake_that_raises_keyerror_fails_its_task_and_is_logged(
 ) -> None:
     await make_one(folder, both(OFFLINE))
     monkeypatch.setattr(steps, "names_found", broken)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.settled()
-        failed = [task for task in await desk.project.memory.background() if task.state == "failed"]
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.settled()
+        failed = [task for task in await case.project.memory.background() if task.state == "failed"]
         assert [(task.kind, task.error) for task in failed] == [("entities", "KeyError('boom')")]
     logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
     assert "step entities of" in logged and "KeyError: 'boom'" in logged
@@ -128,49 +128,49 @@ async def test_a_mistake_that_raises_keyerror_fails_its_task_and_is_logged(
 
 async def test_a_task_whose_chapter_is_gone_is_done(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         task = BackgroundTask(0, "l1", "nowhere", Digest("x"), "waiting")
-        await desk.project._engine.call(desk.project._parts.store.outbox.add([task]))
-        await desk.settled()
-        told = [event.task for event in desk.told(BackgroundChanged) if event.task and event.task.subject == "nowhere"]
+        await case.project._engine.call(case.project._parts.store.outbox.add([task]))
+        await case.settled()
+        told = [event.task for event in case.told(BackgroundChanged) if event.task and event.task.subject == "nowhere"]
         assert [each.state for each in told] == ["running", "fresh"]
 
 
 async def test_what_was_cancelled_stays_and_can_be_taken_up(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server, first_token_timeout=60.0)))
     server.push({"stall_after": 0})
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.until(BackgroundChanged, lambda _event: bool(server.log))
-        await desk.project.carry_out(CancelBackground())
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.until(BackgroundChanged, lambda _event: bool(server.log))
+        await case.project.carry_out(CancelBackground())
         await server.wait_for("client_closed")
-        await desk.settled()
-        states = {task.state for task in await desk.project.memory.background()}
+        await case.settled()
+        states = {task.state for task in await case.project.memory.background()}
         assert states == {"cancelled"}
         assert calls(server) == 1
-        await desk.project.carry_out(RetryBackground())
-        await desk.settled()
-        assert "L0" in await desk.levels(f"manuscript/{await desk.chapter(1)}")
+        await case.project.carry_out(RetryBackground())
+        await case.settled()
+        assert "L0" in await case.levels(f"manuscript/{await case.chapter(1)}")
 
 
 async def test_agents_that_are_switched_off_call_nobody(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
     change(folder, "agents", context=False, monitor=False, curator=False)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        run = await desk.run("quick-draft", 1)
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        run = await case.run("quick-draft", 1)
+        await case.settled()
         assert calls(server) == 1
-        (attempt,) = (await desk.view(run, "draft")).attempts
+        (attempt,) = (await case.view(run, "draft")).attempts
         assert (attempt.receipt, attempt.evaluation) == (None, None)
-        assert await desk.project.memory.profiles() == ()
+        assert await case.project.memory.profiles() == ()
 
 
 async def test_prices_add_up_to_money(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server, price_in=Decimal(2), price_out=Decimal(10), currency="EUR")))
-    async with opened(folder) as desk:
-        await desk.run("quick-draft", 1)
-        totals = await desk.project.runs.totals()
+    async with opened(folder) as case:
+        await case.run("quick-draft", 1)
+        totals = await case.project.runs.totals()
         assert totals.calls == calls(server) > 0
         assert totals.cost == (totals.input_tokens * Decimal(2) + totals.output_tokens * Decimal(10)) / 1_000_000
         assert totals.currency == "EUR"
@@ -180,19 +180,19 @@ async def test_prices_add_up_to_money(folder: Path, server: FaultServer) -> None
 
 async def test_an_unknown_price_stays_unknown(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        await desk.run("quick-draft", 1)
-        assert (await desk.project.runs.totals()).cost is None
+    async with opened(folder) as case:
+        await case.run("quick-draft", 1)
+        assert (await case.project.runs.totals()).cost is None
 
 
 async def test_a_cap_on_money_that_cannot_be_kept_stops_new_calls(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
     change(folder, "budget", max_cost=Decimal(100))
-    async with opened(folder) as desk:
-        await desk.run("quick-draft", 1)
+    async with opened(folder) as case:
+        await case.run("quick-draft", 1)
         before = calls(server)
-        assert await desk.follow(await desk.start("quick-draft", 1, again=("draft",))) == "failed"
-        assert "price_in" in desk.told(WorkflowFailed)[0].advice
+        assert await case.follow(await case.start("quick-draft", 1, again=("draft",))) == "failed"
+        assert "price_in" in case.told(WorkflowFailed)[0].advice
         assert calls(server) == before
 
 
@@ -208,17 +208,17 @@ async def test_the_hard_cap_stops_every_new_call(
     folder: Path, server: FaultServer, cap: Callable[[int], dict[str, object]]
 ) -> None:
     await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(1))))
-    async with opened(folder) as desk:
-        await desk.run("quick-draft", 1)
-        totals = await desk.project.runs.totals()
+    async with opened(folder) as case:
+        await case.run("quick-draft", 1)
+        totals = await case.project.runs.totals()
     change(folder, "budget", **cap(totals.input_tokens + totals.output_tokens))
     before = calls(server)
-    async with opened(folder) as desk:
-        run = await desk.start("quick-draft", 1, again=("draft",))
-        assert await desk.follow(run) == "failed"
-        assert "[budget]" in desk.told(WorkflowFailed)[0].advice
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.settled()
-        assert await failed_kinds(desk)
+    async with opened(folder) as case:
+        run = await case.start("quick-draft", 1, again=("draft",))
+        assert await case.follow(run) == "failed"
+        assert "[budget]" in case.told(WorkflowFailed)[0].advice
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.settled()
+        assert await failed_kinds(case)
         assert calls(server) == before
-        await desk.run("quick-draft", 1, fresh_context=False)
+        await case.run("quick-draft", 1, fresh_context=False)

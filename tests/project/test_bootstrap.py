@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.book import ImportManuscript, WriteChapter
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import CHAPTERS, Desk, both, calls, change, endpoint, make, opened, write_chapters
+from tests.project.case import CHAPTERS, Case, both, calls, change, endpoint, make, opened, write_chapters
 from tests.waiting import until
 
 PRICE = {"price_in": Decimal(1), "price_out": Decimal(2)}
@@ -31,14 +31,14 @@ PRICE = {"price_in": Decimal(1), "price_out": Decimal(2)}
 async def imported(folder: Path, server: FaultServer, **model: Any) -> Path:
     """A project with three chapters that were read by rule."""
     await make(folder, both(endpoint(server, **model)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
+        await case.settled()
     return folder
 
 
-async def ended(desk: Desk, state: str = "done") -> BootstrapStatus:
-    return (await desk.until(BootstrapChanged, lambda event: event.status.state == state)).status
+async def ended(case: Case, state: str = "done") -> BootstrapStatus:
+    return (await case.until(BootstrapChanged, lambda event: event.status.state == state)).status
 
 
 def asked(server: FaultServer) -> Counter[str]:
@@ -53,52 +53,52 @@ async def test_an_import_costs_nothing_and_a_reading_asks_as_often_as_was_quoted
 ) -> None:
     await imported(folder, server, **PRICE)
     assert calls(server) == 0
-    async with opened(folder) as desk:
-        assert await desk.project.memory.bootstrap() is None
-        quote = await desk.project.memory.quote_bootstrap()
+    async with opened(folder) as case:
+        assert await case.project.memory.bootstrap() is None
+        quote = await case.project.memory.quote_bootstrap()
         assert quote.chapters == 3 and quote.cost is not None and quote.cost > 0
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert (status.done, status.failed) == (status.total, 0)
         assert 9 <= calls(server) <= quote.calls
         assert status.spent.calls == calls(server)
         assert (status.spent.cost or 0) <= quote.cost
         assert max(asked(server).values()) == 1
-        await desk.settled()
+        await case.settled()
         assert calls(server) == status.spent.calls, "nothing else was asked"
 
 
 async def test_what_a_model_has_read_is_read_by_it_from_then_on(folder: Path, server: FaultServer) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap(last=2))
-        await ended(desk)
-        read = await desk.project.memory.quote_bootstrap()
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap(last=2))
+        await ended(case)
+        read = await case.project.memory.quote_bootstrap()
         assert read.chapters == 1, "one chapter is left"
-    async with opened(folder) as desk:
-        assert (await desk.project.memory.quote_bootstrap()).chapters == 1
+    async with opened(folder) as case:
+        assert (await case.project.memory.quote_bootstrap()).chapters == 1
         with pytest.raises(RunError, match="All imported chapters"):
-            await desk.project.carry_out(StartBootstrap(last=2))
+            await case.project.carry_out(StartBootstrap(last=2))
 
 
 async def test_the_cap_stops_new_calls_and_a_higher_one_goes_on(folder: Path, server: FaultServer) -> None:
     await imported(folder, server, concurrency=1, **PRICE)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap(max_cost=Decimal("0.000001")))
-        status = await ended(desk, "paused")
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap(max_cost=Decimal("0.000001")))
+        status = await ended(case, "paused")
         assert calls(server) == 1 and "cap" in status.reason
-        desk.events.clear()
-        await desk.project.carry_out(StartBootstrap(max_cost=Decimal(9)))
-        status = await ended(desk)
+        case.events.clear()
+        await case.project.carry_out(StartBootstrap(max_cost=Decimal(9)))
+        status = await ended(case)
         assert status.done == status.total
         assert max(asked(server).values()) == 1
 
 
 async def test_a_cap_that_cannot_be_kept_is_refused(folder: Path, server: FaultServer) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         with pytest.raises(RunError, match="price"):
-            await desk.project.carry_out(StartBootstrap(max_cost=Decimal(1)))
+            await case.project.carry_out(StartBootstrap(max_cost=Decimal(1)))
         assert calls(server) == 0
 
 
@@ -106,19 +106,19 @@ async def test_a_pause_lets_what_is_under_way_end_and_is_gone_on_with_by_the_nex
     folder: Path, server: FaultServer
 ) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
-        await desk.project.carry_out(PauseBootstrap())
-        paused = await ended(desk, "paused")
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        await case.until(BootstrapChanged, lambda event: event.status.done > 0)
+        await case.project.carry_out(PauseBootstrap())
+        paused = await ended(case, "paused")
         before = calls(server)
         assert paused.reason == "" and 0 < paused.done < paused.total
-    async with opened(folder) as desk:
-        status = await desk.project.memory.bootstrap()
+    async with opened(folder) as case:
+        status = await case.project.memory.bootstrap()
         assert status is not None and (status.state, status.done) == ("paused", paused.done)
-        assert (await desk.project.memory.quote_bootstrap()).calls > 0
-        await desk.project.carry_out(StartBootstrap())
-        await ended(desk)
+        assert (await case.project.memory.quote_bootstrap()).calls > 0
+        await case.project.carry_out(StartBootstrap())
+        await ended(case)
     assert calls(server) > before
     assert max(asked(server).values()) == 1
 
@@ -127,37 +127,37 @@ async def test_an_overview_that_could_not_be_read_is_not_asked_for_again_for_its
     folder: Path, server: FaultServer
 ) -> None:
     await imported(folder, server, concurrency=1)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         server.push({}, {"content": "No.", "times": 3})  # the story, then the overview in each of the three modes
         server.push({"content": json.dumps({"sentence": "Ines Marlow waits for the ferry of Saltreach."})})
-        await desk.project.carry_out(StartBootstrap(last=1))
-        status = await ended(desk)
+        await case.project.carry_out(StartBootstrap(last=1))
+        status = await ended(case)
         assert status.failed == 1
         assert max(asked(server).values()) == 1
-        (failed,) = await desk.project.memory.background("failed")
+        (failed,) = await case.project.memory.background("failed")
         assert failed.kind == "l1"
-        uri = f"manuscript/{await desk.chapter(1)}"
-        by_rule = await desk.levels(uri)
+        uri = f"manuscript/{await case.chapter(1)}"
+        by_rule = await case.levels(uri)
         assert (by_rule["L1"].method, by_rule["L0"].method) == ("extract", "model")
-        desk.events.clear()
+        case.events.clear()
         quotes = re.findall(r"\w[^.]+\.", CHAPTERS["Chapter 1 The Ferry"])
         server.push({"content": json.dumps({"sentences": [{"sentence": "So.", "quote": each} for each in quotes]})})
-        await desk.project.carry_out(StartBootstrap())  # the step that failed is done again, and its line follows
-        await ended(desk)
-        await desk.settled()
-        assert not await desk.project.memory.background("failed")
-        levels = await desk.levels(uri)
+        await case.project.carry_out(StartBootstrap())  # the step that failed is done again, and its line follows
+        await ended(case)
+        await case.settled()
+        assert not await case.project.memory.background("failed")
+        levels = await case.levels(uri)
         assert levels["L1"].method == "model" and levels["L0"].source != by_rule["L0"].source
-        assert [row for row in await desk.project.memory.background() if row.subject == failed.subject] == []
+        assert [row for row in await case.project.memory.background() if row.subject == failed.subject] == []
 
 
 async def test_nothing_is_told_as_running_after_the_process_that_read_was_killed(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     await imported(folder, server, concurrency=1)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         server.push({"ttft": 3600})
-        await desk.project.carry_out(StartBootstrap())
+        await case.project.carry_out(StartBootstrap())
         await until(lambda: calls(server) == 1)
         async with opened(folder, read_only=True) as reader:
             status = await reader.project.memory.bootstrap()
@@ -177,16 +177,16 @@ async def test_a_project_that_is_closed_in_the_midst_pauses_and_asks_no_answered
 ) -> None:
     await imported(folder, server)
     for _time in range(4):
-        async with opened(folder) as desk:
-            await desk.project.carry_out(StartBootstrap())
-            await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
-    async with opened(folder) as desk:
-        status = await desk.project.memory.bootstrap()
+        async with opened(folder) as case:
+            await case.project.carry_out(StartBootstrap())
+            await case.until(BootstrapChanged, lambda event: event.status.done > 0)
+    async with opened(folder) as case:
+        status = await case.project.memory.bootstrap()
         assert status is not None
         if status.state == "paused":
             assert status.reason
-            await desk.project.carry_out(StartBootstrap())
-            await ended(desk)
+            await case.project.carry_out(StartBootstrap())
+            await ended(case)
     whole = [entry for entry in server.log if entry["outcome"] == "complete"]
     answered = Counter(json.dumps(entry["body"]["messages"]) for entry in whole)
     assert max(answered.values()) == 1
@@ -197,41 +197,41 @@ async def test_what_is_left_of_a_paused_reading_is_given_up_and_what_was_read_st
 ) -> None:
     await imported(folder, server, concurrency=1)
     server.push({}, {}, {}, {"status": 401, "times": -1})  # a chapter is read with three calls, then the key is refused
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        await ended(desk, "paused")
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        await ended(case, "paused")
         with pytest.raises(RunError, match="paused"):
-            await desk.project.memory.quote_bootstrap(2, 3)
-        await desk.project.carry_out(PauseBootstrap(drop=True))
-        status = await desk.project.memory.bootstrap()
+            await case.project.memory.quote_bootstrap(2, 3)
+        await case.project.carry_out(PauseBootstrap(drop=True))
+        status = await case.project.memory.bootstrap()
         assert status is not None and status.state == "dropped"
-        assert [task for task in await desk.project.memory.background() if task.job] == []
-        await desk.settled()
+        assert [task for task in await case.project.memory.background() if task.job] == []
+        await case.settled()
         for number in (1, 2, 3):
-            levels = await desk.levels(f"manuscript/{await desk.chapter(number)}")
+            levels = await case.levels(f"manuscript/{await case.chapter(number)}")
             assert levels["L1"].text, "what no model tells is told by rule"
         with pytest.raises(RunError, match="No reading"):
-            await desk.project.carry_out(PauseBootstrap(drop=True))
+            await case.project.carry_out(PauseBootstrap(drop=True))
     server._faults.clear()
-    async with opened(folder) as desk:
-        assert (await desk.project.memory.quote_bootstrap()).chapters == 2
-        await desk.project.carry_out(StartBootstrap(3, 3))
-        await ended(desk)
-        assert (await desk.project.memory.quote_bootstrap()).chapters == 1
+    async with opened(folder) as case:
+        assert (await case.project.memory.quote_bootstrap()).chapters == 2
+        await case.project.carry_out(StartBootstrap(3, 3))
+        await ended(case)
+        assert (await case.project.memory.quote_bootstrap()).chapters == 1
 
 
 async def test_a_reading_that_goes_on_is_given_up_when_what_is_under_way_has_ended(
     folder: Path, server: FaultServer
 ) -> None:
     await imported(folder, server, concurrency=1)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        await desk.until(BootstrapChanged, lambda event: event.status.done > 0)
-        await desk.project.carry_out(PauseBootstrap(drop=True))
-        status = await ended(desk, "dropped")
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        await case.until(BootstrapChanged, lambda event: event.status.done > 0)
+        await case.project.carry_out(PauseBootstrap(drop=True))
+        status = await ended(case, "dropped")
         assert 0 < status.done < status.total
         sent = calls(server)
-        await desk.settled()
+        await case.settled()
         assert calls(server) == sent
 
 
@@ -240,70 +240,70 @@ async def test_a_key_that_is_refused_pauses_all_and_a_text_that_is_refused_fails
 ) -> None:
     await imported(folder, server, concurrency=1)
     server.push({"status": 401, "times": 2})
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        assert (await ended(desk, "paused")).reason
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        assert (await ended(case, "paused")).reason
         server._faults.clear()
         server.push({"finish": "content_filter"})
-        desk.events.clear()
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        case.events.clear()
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert status.failed == 1 and status.done == status.total - 1
         server._faults.clear()
-        desk.events.clear()
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        case.events.clear()
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert (status.failed, status.done) == (0, status.total)
-        assert (await desk.project.memory.quote_bootstrap()).chapters == 0
+        assert (await case.project.memory.quote_bootstrap()).chapters == 0
 
 
 async def test_the_offline_model_has_read_the_chapters_after_the_import(folder: Path) -> None:
     await make(folder, ModelsSettings(user=OFFLINE, agent=OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
-        await desk.settled()
-        assert (await desk.project.memory.quote_bootstrap()).chapters == 0
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel"))))
+        await case.settled()
+        assert (await case.project.memory.quote_bootstrap()).chapters == 0
 
 
 async def test_the_offline_model_reads_what_was_imported_before_it_was_chosen(folder: Path) -> None:
     await make(folder)
     chapters = CHAPTERS | {"Chapter 4 The Well": "Ines Marlow moved to Saltreach. The well was dry."}
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", chapters))))
-        await desk.settled()
-        assert (await desk.project.story.all()).facts == ()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", chapters))))
+        await case.settled()
+        assert (await case.project.story.all()).facts == ()
     change(folder, "models", user=OFFLINE, agent=OFFLINE)
-    async with opened(folder) as desk:
-        quote = await desk.project.memory.quote_bootstrap(2)
+    async with opened(folder) as case:
+        quote = await case.project.memory.quote_bootstrap(2)
         assert quote.chapters == 3 and quote.cost == 0 and quote.seconds < 60
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert (status.done, status.failed) == (status.total, 0)
-        (fact,) = (await desk.project.story.all()).facts
+        (fact,) = (await case.project.story.all()).facts
         assert fact.text == "Ines Marlow moved to Saltreach."
-        assert f"story/{fact.since}" in {task.subject for task in await desk.project.memory.background()}
-        assert (await desk.project.memory.quote_bootstrap()).chapters == 0
+        assert f"story/{fact.since}" in {task.subject for task in await case.project.memory.background()}
+        assert (await case.project.memory.quote_bootstrap()).chapters == 0
 
 
 async def test_without_a_curator_nothing_is_read(folder: Path, server: FaultServer) -> None:
     await imported(folder, server)
     change(folder, "agents", curator=False)
-    async with opened(folder) as desk:
-        assert (await desk.project.memory.quote_bootstrap()).calls == 0
+    async with opened(folder) as case:
+        assert (await case.project.memory.quote_bootstrap()).calls == 0
         with pytest.raises(RunError, match="All imported chapters"):
-            await desk.project.carry_out(StartBootstrap())
+            await case.project.carry_out(StartBootstrap())
 
 
 async def test_a_chapter_that_is_rewritten_meanwhile_leaves_the_reading(folder: Path, server: FaultServer) -> None:
     await imported(folder, server, concurrency=1)
     server.push({"ttft": 0.3, "times": 3})
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        chapter = await desk.chapter(3)
-        await desk.project.carry_out(WriteChapter(chapter, "Ines Marlow came back. " * 9))
-        status = await ended(desk)
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        chapter = await case.chapter(3)
+        await case.project.carry_out(WriteChapter(chapter, "Ines Marlow came back. " * 9))
+        status = await ended(case)
         assert (status.done, status.failed) == (status.total, 0)
-        await desk.settled()
+        await case.settled()
         prompts = [prompt for prompt in asked(server) if "touched the rope" in prompt and "curator.story" in prompt]
         assert prompts == [], "the old text of the chapter was not read"
 
@@ -311,8 +311,8 @@ async def test_a_chapter_that_is_rewritten_meanwhile_leaves_the_reading(folder: 
 async def test_a_reading_that_goes_on_elsewhere_is_seen_as_running(folder: Path, server: FaultServer) -> None:
     await imported(folder, server)
     server.push({"stall_after": 0, "times": -1})
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
         async with opened(folder, read_only=True) as other:
             status = await other.project.memory.bootstrap()
             assert status is not None and status.state == "running"
@@ -324,14 +324,14 @@ async def test_a_reading_whose_answers_are_all_cut_stays_within_the_most_of_its_
     """Long chapters in a small window are read in parts, and each part is asked for three times."""
     await make(folder, both(endpoint(server, context_window=4_096, max_output=256, **PRICE)))
     long = {f"Chapter {n} The Ferry": f"Ines Marlow waited for ferry {n} of Saltreach. " * 300 for n in (1, 2)}
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", long))))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "novel", long))))
+        await case.settled()
         server.push({"content": '{"entities": [], "relations": []', "finish": "length", "times": -1})
-        quote = await desk.project.memory.quote_bootstrap()
+        quote = await case.project.memory.quote_bootstrap()
         assert quote.likely_calls < quote.calls and (quote.likely_cost or 0) < (quote.cost or 0)
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert 35 < calls(server) <= quote.calls
         assert status.spent.input_tokens <= quote.input_tokens
         assert (status.spent.cost or 0) <= (quote.cost or 0)
@@ -342,13 +342,13 @@ async def test_a_reading_that_would_pass_the_most_of_its_quote_waits_until_someb
 ) -> None:
     await imported(folder, server, concurrency=1)
     server.push({"usage": {"prompt_tokens": 10**8, "completion_tokens": 10}})
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk, "paused")
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case, "paused")
         assert "limit of its quote" in status.reason and calls(server) == 1
-        desk.events.clear()
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        case.events.clear()
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert status.done == status.total
 
 
@@ -356,12 +356,12 @@ async def test_a_quote_names_a_time_only_when_a_reading_has_shown_how_fast_the_m
     folder: Path, server: FaultServer
 ) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
-        before = await desk.project.memory.quote_bootstrap()
+    async with opened(folder) as case:
+        before = await case.project.memory.quote_bootstrap()
         assert before.seconds is None and "about" not in quoted(before)
-        await desk.project.carry_out(StartBootstrap(last=2))
-        await ended(desk)
-        after = await desk.project.memory.quote_bootstrap()
+        await case.project.carry_out(StartBootstrap(last=2))
+        await ended(case)
+        after = await case.project.memory.quote_bootstrap()
         assert after.seconds is not None and "about" in quoted(after)
 
 

@@ -31,7 +31,7 @@ from flowcabal_tui.protocol.runs import CancelRun, NodeStreaming, ResumeRun
 from flowcabal_tui.runner import streaming
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, change, endpoint, make, opened, write_chapters
+from tests.project.case import Case, both, calls, change, endpoint, make, opened, write_chapters
 from tests.trusting import confirmed
 
 PRICE: dict[str, Any] = {"price_in": Decimal(1), "price_out": Decimal(2)}
@@ -83,23 +83,23 @@ async def capped(folder: Path, server: FaultServer, provider: str = "openai", **
     return folder
 
 
-def model_of(desk: Desk) -> ModelPort:
-    return desk.project._parts.base.models.booked("agent")
+def model_of(case: Case) -> ModelPort:
+    return case.project._parts.base.models.booked("agent")
 
 
-async def ask(desk: Desk) -> Any:
-    return await desk.project._engine.call(model_of(desk).structured(REQUEST, Cast))
+async def ask(case: Case) -> Any:
+    return await case.project._engine.call(model_of(case).structured(REQUEST, Cast))
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_answers_that_miss_the_shape_are_booked(folder: Path, server: FaultServer, provider: str) -> None:
     server.push(NOT_JSON)
     await make(folder, both(endpoint(server, provider, **PRICE)))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         with pytest.raises(ModelError) as caught:
-            await ask(desk)
+            await ask(case)
         assert (caught.value.fault, calls(server)) == (ModelFault.SCHEMA, 3)
-        spent = await desk.project.runs.totals()
+        spent = await case.project.runs.totals()
         assert spent.output_tokens == 3 * len(WORDS)
         assert spent.cost == (spent.input_tokens + 2 * spent.output_tokens) / Decimal(1_000_000)
     async with opened(folder) as again:
@@ -111,22 +111,22 @@ async def test_an_answer_that_misses_the_shape_and_reaches_the_cap_is_booked_and
     folder: Path, server: FaultServer, provider: str
 ) -> None:
     server.push(NOT_JSON)
-    async with opened(await capped(folder, server, provider)) as desk:
+    async with opened(await capped(folder, server, provider)) as case:
         for _again in range(2):
             with pytest.raises(BudgetExceeded):
-                await ask(desk)
+                await ask(case)
             assert calls(server) == 1
-            assert (await desk.project.runs.totals()).output_tokens == len(WORDS)
+            assert (await case.project.runs.totals()).output_tokens == len(WORDS)
 
 
 async def test_what_failed_teaches_the_counter_nothing(folder: Path, server: FaultServer) -> None:
     server.push(NOT_JSON)
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        counter = desk.project._parts.base.models.counter
+    async with opened(folder) as case:
+        counter = case.project._parts.base.models.counter
         before = counter.calibration
         with pytest.raises(ModelError):
-            await ask(desk)
+            await ask(case)
         assert counter.calibration == before
 
 
@@ -136,17 +136,17 @@ async def test_the_counter_does_not_learn_from_the_sum_of_several_tries(
 ) -> None:
     await make(folder, both(endpoint(server, retries=1)))
     request = ModelRequest((Message("user", "Who is in it? " * 20),))
-    async with opened(folder) as desk:
-        counter, model = desk.project._parts.base.models.counter, model_of(desk)
-        await desk.project._engine.call(model.answer(request))
+    async with opened(folder) as case:
+        counter, model = case.project._parts.base.models.counter, model_of(case)
+        await case.project._engine.call(model.answer(request))
         learned = counter.calibration
         assert learned.samples == 1
         if how == "repeated":
             server.push({"raw": OVERLOADED})
-            await desk.project._engine.call(model.answer(request))
+            await case.project._engine.call(model.answer(request))
         else:
             server.push(NOT_JSON | {"times": 1}, {"content": '{"names": []}'})
-            await desk.project._engine.call(model.structured(request, Cast))
+            await case.project._engine.call(model.structured(request, Cast))
         assert (calls(server), counter.calibration.factor) == (3, learned.factor)
 
 
@@ -154,27 +154,27 @@ async def test_the_counter_does_not_learn_from_the_sum_of_several_tries(
     "fault", [{"finish": "content_filter"}, {"content": "", "finish": "length"}], ids=["filtered", "empty"]
 )
 async def test_a_whole_answer_of_no_use_is_booked(folder: Path, server: FaultServer, fault: dict[str, Any]) -> None:
-    async with opened(await capped(folder, server)) as desk:
+    async with opened(await capped(folder, server)) as case:
         server.push(fault)
         with pytest.raises(ModelError):
-            await desk.project._engine.call(model_of(desk).answer(REQUEST))
-        assert ((await desk.project.runs.totals()).cost or 0) > CAP
+            await case.project._engine.call(model_of(case).answer(REQUEST))
+        assert ((await case.project.runs.totals()).cost or 0) > CAP
 
 
 @pytest.mark.parametrize(("fault", "counted"), [({"eof_after": 6}, False), ({"raw": COUNTED}, True)], ids=["no", "yes"])
 async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
     folder: Path, server: FaultServer, fault: dict[str, Any], counted: bool
 ) -> None:
-    async with opened(await capped(folder, server)) as desk:
+    async with opened(await capped(folder, server)) as case:
         server.push(fault)
         with pytest.raises(ModelError) as caught:
-            await desk.project._engine.call(model_of(desk).answer(REQUEST))
+            await case.project._engine.call(model_of(case).answer(REQUEST))
         assert (caught.value.fault, bool(caught.value.partial)) == (ModelFault.TRUNCATED, True)
-        spent = await desk.project.runs.totals()
+        spent = await case.project.runs.totals()
         if counted:
             assert (spent.cost, spent.estimated_calls, spent.about) == (Decimal("0.000011"), 0, "")
         else:
-            counter = desk.project._parts.base.models.counter
+            counter = case.project._parts.base.models.counter
             tokens = counter.count_request(REQUEST), counter.count(caught.value.partial)
             assert (spent.input_tokens, spent.output_tokens) == tokens
             assert (spent.cost, spent.estimated_calls, spent.about) == (
@@ -183,47 +183,47 @@ async def test_a_cut_answer_is_booked_by_its_count_or_by_an_estimate(
                 "≈ ",
             )
         with pytest.raises(BudgetExceeded):
-            await desk.project._engine.call(model_of(desk).answer(REQUEST))
-        assert spent == desk.project._parts.base.models.spending.totals, "what is shown at once is what was written"
+            await case.project._engine.call(model_of(case).answer(REQUEST))
+        assert spent == case.project._parts.base.models.spending.totals, "what is shown at once is what was written"
 
 
 async def test_a_call_of_which_nothing_arrived_is_not_booked(folder: Path, server: FaultServer) -> None:
-    async with opened(await capped(folder, server, retries=0)) as desk:
+    async with opened(await capped(folder, server, retries=0)) as case:
         server.push({"status": 503})
         with pytest.raises(ModelError):
-            await desk.project._engine.call(model_of(desk).answer(REQUEST))
-        assert (await desk.project.runs.totals()).calls == 0
+            await case.project._engine.call(model_of(case).answer(REQUEST))
+        assert (await case.project.runs.totals()).calls == 0
 
 
 def vectors(server: FaultServer, **fields: Any) -> ModelsSettings:
     return ModelsSettings(user=OFFLINE, agent=OFFLINE, embedding=endpoint(server, dimensions=8, **fields))
 
 
-async def embedded(desk: Desk, *texts: str) -> None:
-    await desk.project._engine.call(desk.project._parts.base.models.embedder().embed(texts))
+async def embedded(case: Case, *texts: str) -> None:
+    await case.project._engine.call(case.project._parts.base.models.embedder().embed(texts))
 
 
 async def test_vectors_that_have_a_price_are_booked_and_held_under_the_cap(folder: Path, server: FaultServer) -> None:
     await make(folder, vectors(server, price_in=Decimal(1)))
     change(folder, "budget", max_cost=Decimal("0.000030"))
-    async with opened(folder) as desk:
-        knowledge = desk.project._parts.memory.knowledge
-        await embedded(desk, *["ab"] * 12)
+    async with opened(folder) as case:
+        knowledge = case.project._parts.memory.knowledge
+        await embedded(case, *["ab"] * 12)
         knowledge.require_paid()
-        spent = await desk.project.runs.totals()
+        spent = await case.project.runs.totals()
         assert (spent.calls, spent.input_tokens, spent.output_tokens) == (2, 24, 0)
         assert (spent.cost, spent.estimated_calls) == (Decimal("0.000024"), 0)
-        await embedded(desk, "abcdef")
+        await embedded(case, "abcdef")
         with pytest.raises(KnowledgeError, match="cap"):
             knowledge.require_paid()
 
 
 async def test_vectors_that_nobody_counted_are_booked_by_an_estimate(folder: Path, server: FaultServer) -> None:
     await make(folder, vectors(server, price_in=Decimal(1)))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         server.push({"body": {"data": [{"index": 0, "embedding": [1.0] * 8}]}})
-        await embedded(desk, "The river rose all night.")
-        spent = await desk.project.runs.totals()
+        await embedded(case, "The river rose all night.")
+        spent = await case.project.runs.totals()
         assert (spent.calls, spent.estimated_calls, spent.about) == (1, 1, "≈ ")
         assert spent.cost == spent.input_tokens / Decimal(1_000_000) > 0
 
@@ -231,23 +231,23 @@ async def test_vectors_that_nobody_counted_are_booked_by_an_estimate(folder: Pat
 async def test_vectors_without_a_price_leave_the_sum_known(folder: Path, server: FaultServer) -> None:
     await make(folder, vectors(server))
     change(folder, "budget", max_cost=CAP)
-    async with opened(folder) as desk:
-        await embedded(desk, "ab")
-        desk.project._parts.memory.knowledge.require_paid()
-        assert (await desk.project.runs.totals()).calls == 0
+    async with opened(folder) as case:
+        await embedded(case, "ab")
+        case.project._parts.memory.knowledge.require_paid()
+        assert (await case.project.runs.totals()).calls == 0
 
 
 async def test_a_node_that_is_stopped_while_it_writes_is_booked_by_an_estimate(
     folder: Path, server: FaultServer
 ) -> None:
-    async with opened(await capped(folder, server)) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(await capped(folder, server)) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
         server.push({"stall_after": 6})
-        run = await desk.start("quick-draft", 1)
-        await desk.until(NodeStreaming)
-        await desk.project.carry_out(CancelRun(run))
-        assert await desk.follow(run) == "cancelled"
-        spent = await desk.project.runs.totals()
+        run = await case.start("quick-draft", 1)
+        await case.until(NodeStreaming)
+        await case.project.carry_out(CancelRun(run))
+        assert await case.follow(run) == "cancelled"
+        spent = await case.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (1, 1)
         assert spent.input_tokens > 0 < spent.output_tokens
         assert (spent.cost or 0) > CAP, "the cap holds for what was stopped too"
@@ -259,28 +259,28 @@ async def test_a_node_that_was_writing_when_the_process_was_killed_is_booked_whe
     monkeypatch.setattr(streaming, "JOURNAL_SECONDS", 0.0)
     await make(folder, both(endpoint(server, **PRICE)))
     killed = folder.parent / "killed"
-    async with opened(folder) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
         server.push({"stall_after": 6})
-        run = await desk.start("quick-draft", 1)
-        await desk.until(NodeStreaming)
-        said = await desk.project._engine.call(desk.project._parts.store.runs.partial_text(run, NodeId("draft"), 1))
+        run = await case.start("quick-draft", 1)
+        await case.until(NodeStreaming)
+        said = await case.project._engine.call(case.project._parts.store.runs.partial_text(run, NodeId("draft"), 1))
         assert said
         confirmed(shutil.copytree(folder, killed))  # the files as a kill would leave them
     for where in (killed, folder):  # stopped in an orderly way, it was booked then
-        async with opened(where) as desk:
-            assert (await desk.project.runs.totals()).estimated_calls == 1
-            await desk.project.carry_out(ResumeRun(run))
-            assert await desk.follow(run) == "done"
-            spent = await desk.project.runs.totals()
+        async with opened(where) as case:
+            assert (await case.project.runs.totals()).estimated_calls == 1
+            await case.project.carry_out(ResumeRun(run))
+            assert await case.follow(run) == "done"
+            spent = await case.project.runs.totals()
             assert (spent.calls, spent.estimated_calls) == (2, 1)
 
 
 async def test_an_agent_that_is_stopped_while_it_answers_is_booked_by_an_estimate(
     folder: Path, server: FaultServer
 ) -> None:
-    async with opened(await capped(folder, server)) as desk:
-        models = desk.project._parts.base.models
+    async with opened(await capped(folder, server)) as case:
+        models = case.project._parts.base.models
 
         async def stopped() -> None:
             model = HalfSaid(models.model("agent").endpoint)
@@ -291,68 +291,68 @@ async def test_an_agent_that_is_stopped_while_it_answers_is_booked_by_an_estimat
             with pytest.raises(asyncio.CancelledError):
                 await asked
 
-        await desk.project._engine.call(stopped())
-        spent = await desk.project.runs.totals()
+        await case.project._engine.call(stopped())
+        spent = await case.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (1, 1)
         assert spent.output_tokens == models.counter.count("".join(HALF))
 
 
 async def test_a_node_whose_stream_breaks_off_is_booked_and_reaches_the_cap(folder: Path, server: FaultServer) -> None:
-    async with opened(await capped(folder, server)) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(await capped(folder, server)) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
         server.push({"raw": COUNTED})
-        run = await desk.start("quick-draft", 1)
-        assert await desk.follow(run) == "failed"
-        assert (await desk.project.runs.totals()).cost == Decimal("0.000011")
-        assert (await desk.project.runs.run_details(run)).totals.output_tokens == 2
-        assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
+        run = await case.start("quick-draft", 1)
+        assert await case.follow(run) == "failed"
+        assert (await case.project.runs.totals()).cost == Decimal("0.000011")
+        assert (await case.project.runs.run_details(run)).totals.output_tokens == 2
+        assert await case.follow(await case.start("quick-draft", 1)) == "failed"
         assert calls(server) == 1, "the cap is reached"
 
 
 async def test_a_node_whose_first_try_reaches_the_cap_is_not_tried_again(folder: Path, server: FaultServer) -> None:
-    async with opened(await capped(folder, server, retries=5)) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(await capped(folder, server, retries=5)) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
         server.push({"raw": OVERLOADED, "times": -1})
-        assert await desk.follow(await desk.start("quick-draft", 1)) == "failed"
+        assert await case.follow(await case.start("quick-draft", 1)) == "failed"
         assert calls(server) == 1
-        assert (await desk.project.runs.totals()).output_tokens == 5
+        assert (await case.project.runs.totals()).output_tokens == 5
 
 
 @pytest.mark.parametrize("how", ["answer", "structured"])
 async def test_an_agent_whose_first_try_reaches_the_cap_does_not_try_again(
     folder: Path, server: FaultServer, how: str
 ) -> None:
-    async with opened(await capped(folder, server, retries=5)) as desk:
+    async with opened(await capped(folder, server, retries=5)) as case:
         server.push({"raw": OVERLOADED, "times": -1})
-        model = model_of(desk)
+        model = model_of(case)
         asked: Any = model.answer(REQUEST) if how == "answer" else model.structured(REQUEST, Cast)
         with pytest.raises(BudgetExceeded):
-            await desk.project._engine.call(asked)
+            await case.project._engine.call(asked)
         assert calls(server) == 1
-        assert (await desk.project.runs.totals()).output_tokens == 5
+        assert (await case.project.runs.totals()).output_tokens == 5
 
 
 async def test_what_a_try_cost_that_was_repeated_is_booked_beside_the_answer(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server, retries=1, **PRICE)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
         server.push({"raw": OVERLOADED})
-        run = await desk.start("quick-draft", 1)
-        assert await desk.follow(run) == "done"
-        node = await desk.view(run, "draft")
-        assert (await desk.project.runs.totals()).output_tokens == 5 + (node.attempts[-1].usage.output_tokens or 0)
-    async with opened(await make(folder.parent / "other", both(endpoint(server, retries=1, **PRICE)))) as desk:
+        run = await case.start("quick-draft", 1)
+        assert await case.follow(run) == "done"
+        node = await case.view(run, "draft")
+        assert (await case.project.runs.totals()).output_tokens == 5 + (node.attempts[-1].usage.output_tokens or 0)
+    async with opened(await make(folder.parent / "other", both(endpoint(server, retries=1, **PRICE)))) as case:
         server.push({"raw": OVERLOADED})
-        answer = await desk.project._engine.call(model_of(desk).answer(REQUEST))
-        assert (await desk.project.runs.totals()).output_tokens == 5 + len(answer.text)
+        answer = await case.project._engine.call(model_of(case).answer(REQUEST))
+        assert (await case.project.runs.totals()).output_tokens == 5 + len(answer.text)
 
 
 @pytest.mark.parametrize("how", ["answer", "structured"])
 async def test_calls_that_wait_for_a_place_are_not_sent_once_the_cap_is_reached(
     folder: Path, server: FaultServer, how: str
 ) -> None:
-    async with opened(await capped(folder, server)) as desk:
-        model = model_of(desk)
+    async with opened(await capped(folder, server)) as case:
+        model = model_of(case)
 
         async def three() -> list[Any]:
             waiting: list[Any] = [
@@ -360,7 +360,7 @@ async def test_calls_that_wait_for_a_place_are_not_sent_once_the_cap_is_reached(
             ]
             return await asyncio.gather(*waiting, return_exceptions=True)
 
-        first, *later = await desk.project._engine.call(three())
+        first, *later = await case.project._engine.call(three())
         assert not isinstance(first, Exception)
         assert [type(each) for each in later] == [BudgetExceeded] * 2
         assert calls(server) == 1
@@ -368,12 +368,12 @@ async def test_calls_that_wait_for_a_place_are_not_sent_once_the_cap_is_reached(
 
 async def test_a_reading_by_a_model_that_gives_no_json_stops_at_its_cap(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server, concurrency=1, **PRICE)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "chapters"))))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(folder.parent / "chapters"))))
+        await case.settled()
         server.push(NOT_JSON)
-        await desk.project.carry_out(StartBootstrap(max_cost=CAP))
-        status = (await desk.until(BootstrapChanged, lambda event: event.status.state != "running")).status
+        await case.project.carry_out(StartBootstrap(max_cost=CAP))
+        status = (await case.until(BootstrapChanged, lambda event: event.status.state != "running")).status
         assert (status.state, calls(server)) == ("paused", 1)
         assert "cap" in status.reason
         assert (status.spent.cost or 0) > CAP

@@ -17,7 +17,7 @@ from flowcabal_tui.protocol.comparisons import DecideComparison, SmoothSeams, Ta
 from flowcabal_tui.protocol.runs import ResumeRun
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, endpoint, make_one, opened
+from tests.project.case import Case, both, calls, endpoint, make_one, opened
 from tests.project.test_comparisons import BEATS, DRAFT, TEXTS, chapter_flow, current_text
 from tests.waiting import PATIENCE
 
@@ -109,18 +109,18 @@ async def killed(folder: Path, point: int) -> tuple[int, str]:
 async def drafted(folder: Path, server: FaultServer) -> None:
     """A chapter with a plan and one draft; the answers to what is paid for then wait."""
     server.push({"content": BEATS}, {"content": TEXTS[0]})
-    async with opened(await make_one(folder, both(endpoint(server, idle_timeout=30.0)))) as desk:
-        await desk.project.carry_out(SaveWorkflow(chapter_flow()))
-        await desk.run("chapter-flow", chapter=1)
+    async with opened(await make_one(folder, both(endpoint(server, idle_timeout=30.0)))) as case:
+        await case.project.carry_out(SaveWorkflow(chapter_flow()))
+        await case.run("chapter-flow", chapter=1)
     server.log.clear()
     server.clear()
     server.push(*ANSWERS)
 
 
-async def require_whole(desk: Desk) -> None:
+async def require_whole(case: Case) -> None:
     """What counts is what was chosen, or what counted before; nothing lies between."""
-    project = desk.project
-    target, text = await the_drafts(project), await current_text(desk)
+    project = case.project
+    target, text = await the_drafts(project), await current_text(case)
     if await candidates(project, target) < len(TEXTS):
         assert text == TEXTS[0]
         return
@@ -143,15 +143,15 @@ async def test_killed_at_a_commit_a_choice_is_made_or_not(
     await drafted(folder, server)
     code, _said = await killed(folder, 1 + moment * int(said) // 20)
     assert code in (-signal.SIGKILL, 0)  # pieces share commits, so there can be fewer of them
-    async with opened(folder, trust=True) as desk:
-        await require_whole(desk)
-        known = await texts(desk.project, await the_drafts(desk.project))
+    async with opened(folder, trust=True) as case:
+        await require_whole(case)
+        known = await texts(case.project, await the_drafts(case.project))
         unwritten = [each for each in ANSWERS[:2] if each["content"] not in known]
         answered = len([entry for entry in server.log if entry["outcome"] == "complete"])
         server.clear()
         server.push(*unwritten, ANSWERS[2])
-        await judge(desk.project)
-        assert await current_text(desk) == TEXTS[2]
-        await require_whole(desk)
+        await judge(case.project)
+        assert await current_text(case) == TEXTS[2]
+        await require_whole(case)
     lost = min(answered, 2) - (2 - len(unwritten))  # both candidates can be on their way to the disk
     assert calls(server) <= len(ANSWERS) + max(lost, 1)

@@ -15,7 +15,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.runner.continuing import Seam
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, make_one, opened
+from tests.project.case import Case, both, endpoint, make_one, opened
 from tests.runner.fakes import flow, prompt
 
 FLOW = flow(prompt("a", "Say it.", context=False))
@@ -23,15 +23,15 @@ BEGUN = "The river rose all night, and nobody slept in the house by the water. "
 REST = "In the morning the ferry was gone."
 
 
-async def cut_off(desk: Desk, server: FaultServer) -> tuple[RunId, str]:
+async def cut_off(case: Case, server: FaultServer) -> tuple[RunId, str]:
     """A run whose stream ended early, and the text that had come."""
-    await desk.project.carry_out(SaveWorkflow(FLOW))
+    await case.project.carry_out(SaveWorkflow(FLOW))
     server.push({"content": BEGUN * 3, "eof_after": 9})
-    run = await desk.start("flow", 1)
-    assert await desk.follow(run) == "failed"
-    (attempt,) = (await desk.view(run, "a")).attempts
+    run = await case.start("flow", 1)
+    assert await case.follow(run) == "failed"
+    (attempt,) = (await case.view(run, "a")).attempts
     assert attempt.text and not attempt.complete
-    desk.events.clear()
+    case.events.clear()
     return run, attempt.text
 
 
@@ -43,13 +43,13 @@ def said(content: Any) -> str:
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_a_text_that_broke_off_is_continued_and_joined(folder: Path, server: FaultServer, provider: str) -> None:
     await make_one(folder, both(endpoint(server, provider)))
-    async with opened(folder) as desk:
-        run, partial = await cut_off(desk, server)
-        spent = await desk.project.runs.totals()
+    async with opened(folder) as case:
+        run, partial = await cut_off(case, server)
+        spent = await case.project.runs.totals()
         server.push({"content": REST})
-        await desk.project.carry_out(ResumeRun(run, continues=True))
-        assert await desk.follow(run) == "done"
-        (attempt,) = (await desk.view(run, "a")).attempts
+        await case.project.carry_out(ResumeRun(run, continues=True))
+        assert await case.follow(run) == "done"
+        (attempt,) = (await case.view(run, "a")).attempts
         assert attempt.text == partial + REST
         assert attempt.complete
         asked = [(each["role"], said(each["content"])) for each in server.log[-1]["body"]["messages"]]
@@ -57,118 +57,118 @@ async def test_a_text_that_broke_off_is_continued_and_joined(folder: Path, serve
         assert asked[2][0] == "user"
         assert asked[2][1].endswith(partial[-40:])
         assert len(server.log) == 2
-        assert (await desk.project.runs.totals()).calls == spent.calls + 1
+        assert (await case.project.runs.totals()).calls == spent.calls + 1
 
 
 async def test_the_text_so_far_is_shown_at_once_when_it_is_continued(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        run, partial = await cut_off(desk, server)
-        desk.events.clear()
+    async with opened(folder) as case:
+        run, partial = await cut_off(case, server)
+        case.events.clear()
         server.push({"content": REST})
-        await desk.project.carry_out(ResumeRun(run, continues=True))
-        await desk.follow(run)
-        first = desk.told(NodeStreaming)[0]
+        await case.project.carry_out(ResumeRun(run, continues=True))
+        await case.follow(run)
+        first = case.told(NodeStreaming)[0]
         assert (first.offset, first.chunk[: len(partial)]) == (0, partial)
 
 
 async def test_what_the_model_repeats_of_the_end_is_written_once(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        run, partial = await cut_off(desk, server)
+    async with opened(folder) as case:
+        run, partial = await cut_off(case, server)
         server.push({"content": partial[-30:] + REST})
-        await desk.project.carry_out(ResumeRun(run, continues=True))
-        await desk.follow(run)
-        assert (await desk.view(run, "a")).attempts[-1].text == partial + REST
+        await case.project.carry_out(ResumeRun(run, continues=True))
+        await case.follow(run)
+        assert (await case.view(run, "a")).attempts[-1].text == partial + REST
 
 
 async def test_a_continued_text_has_a_key_of_its_own_and_is_not_paid_for_again(
     folder: Path, server: FaultServer
 ) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        run, partial = await cut_off(desk, server)
+    async with opened(folder) as case:
+        run, partial = await cut_off(case, server)
         server.push({"content": REST})
-        await desk.project.carry_out(ResumeRun(run, continues=True))
-        await desk.follow(run)
-        again = await desk.run("flow", 1)
+        await case.project.carry_out(ResumeRun(run, continues=True))
+        await case.follow(run)
+        again = await case.run("flow", 1)
         assert len(server.log) == 2
-        assert (await desk.view(again, "a")).attempts[-1].text == partial + REST
-        parts = desk.project._parts
-        key = (await desk.view(run, "a")).attempts[-1].key
-        assert (await desk.project._engine.call(parts.store.runs.result(key))).text == partial + REST
+        assert (await case.view(again, "a")).attempts[-1].text == partial + REST
+        parts = case.project._parts
+        key = (await case.view(run, "a")).attempts[-1].key
+        assert (await case.project._engine.call(parts.store.runs.result(key))).text == partial + REST
 
 
 async def test_without_the_wish_it_is_written_from_the_start(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        run, _partial = await cut_off(desk, server)
+    async with opened(folder) as case:
+        run, _partial = await cut_off(case, server)
         server.push({"content": REST})
-        await desk.project.carry_out(ResumeRun(run))
-        await desk.follow(run)
-        assert (await desk.view(run, "a")).attempts[-1].text == REST
+        await case.project.carry_out(ResumeRun(run))
+        await case.follow(run)
+        assert (await case.view(run, "a")).attempts[-1].text == REST
         assert len(server.log[-1]["body"]["messages"]) == 1
 
 
 async def test_a_cut_off_text_is_kept_as_it_is_only_when_that_is_meant(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        run, partial = await cut_off(desk, server)
-        chapter = await desk.chapter(1)
+    async with opened(folder) as case:
+        run, partial = await cut_off(case, server)
+        chapter = await case.chapter(1)
         with pytest.raises(RunError, match="cut off"):
-            await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter))
-        await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
-        assert await desk.project.book.chapter_text(chapter) == partial
-        (kept,) = await desk.project.book.kept(chapter)
+            await case.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter))
+        await case.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
+        assert await case.project.book.chapter_text(chapter) == partial
+        (kept,) = await case.project.book.kept(chapter)
         assert (kept.tags, kept.run, kept.attempt) == (("partial",), run, 1)
-        (version,) = await desk.project.book.chapter_versions(chapter)
+        (version,) = await case.project.book.chapter_versions(chapter)
         assert version.note.startswith("partial")
-        found = await desk.project.book.provenance(chapter, 1)
+        found = await case.project.book.provenance(chapter, 1)
         assert found.written is not None
         assert (found.written.run, found.written.model) == (run, "mock")
 
 
 async def test_a_stopped_stream_of_the_offline_model_is_continued_to_the_same_text(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder, pace=0.02) as desk:
-        await desk.project.carry_out(SaveWorkflow(FLOW))
-        run = await desk.start("flow", 1)
-        await desk.until(NodeStreaming)
-        await desk.project.carry_out(CancelRun(run))
-        assert await desk.follow(run) == "cancelled"
-        (cut,) = (await desk.view(run, "a")).attempts
+    async with opened(folder, pace=0.02) as case:
+        await case.project.carry_out(SaveWorkflow(FLOW))
+        run = await case.start("flow", 1)
+        await case.until(NodeStreaming)
+        await case.project.carry_out(CancelRun(run))
+        assert await case.follow(run) == "cancelled"
+        (cut,) = (await case.view(run, "a")).attempts
         assert cut.text and not cut.complete
-        desk.events.clear()
-        await desk.project.carry_out(ResumeRun(run, continues=True))
-        assert await desk.follow(run) == "done"
-        (whole,) = (await desk.view(run, "a")).attempts
-        desk.events.clear()
-        other = await desk.run("flow", 1, again=(NodeId("a"),))
+        case.events.clear()
+        await case.project.carry_out(ResumeRun(run, continues=True))
+        assert await case.follow(run) == "done"
+        (whole,) = (await case.view(run, "a")).attempts
+        case.events.clear()
+        other = await case.run("flow", 1, again=(NodeId("a"),))
         assert whole.text.startswith(cut.text)
-        assert whole.text == (await desk.view(other, "a")).attempts[-1].text
+        assert whole.text == (await case.view(other, "a")).attempts[-1].text
 
 
 async def test_a_text_that_the_end_of_the_program_cut_off_can_be_kept_and_continued_later(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder, pace=0.02) as desk:
-        await desk.project.carry_out(SaveWorkflow(FLOW))
-        run = await desk.start("flow", 1)
-        await desk.until(NodeStreaming)
-    async with opened(folder) as desk:
-        (summary,) = await desk.project.runs.summaries()
+    async with opened(folder, pace=0.02) as case:
+        await case.project.carry_out(SaveWorkflow(FLOW))
+        run = await case.start("flow", 1)
+        await case.until(NodeStreaming)
+    async with opened(folder) as case:
+        (summary,) = await case.project.runs.summaries()
         assert (summary.state, summary.nodes) == ("interrupted", ((NodeId("a"), "cancelled"),))
-        view = await desk.view(run, "a")
+        view = await case.view(run, "a")
         assert view.state == "cancelled"
-        details = await desk.project.runs.run_details(run)
+        details = await case.project.runs.run_details(run)
         assert [node.state for node in details.nodes] == ["cancelled"], "nothing runs after the program has ended"
         (cut,) = view.attempts
         assert cut.text and not cut.complete
-        chapter = await desk.chapter(1)
-        await desk.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
-        assert await desk.project.book.chapter_text(chapter) == cut.text
-        await desk.project.carry_out(ResumeRun(run, continues=True))
-        assert await desk.follow(run) == "done"
-        (whole,) = (await desk.view(run, "a")).attempts
+        chapter = await case.chapter(1)
+        await case.project.carry_out(PersistOutput(run, NodeId("a"), kind="chapter", chapter=chapter, partial=True))
+        assert await case.project.book.chapter_text(chapter) == cut.text
+        await case.project.carry_out(ResumeRun(run, continues=True))
+        assert await case.follow(run) == "done"
+        (whole,) = (await case.view(run, "a")).attempts
         assert whole.text.startswith(cut.text)
         assert whole.complete
 

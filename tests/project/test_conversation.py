@@ -27,7 +27,7 @@ from flowcabal_tui.protocol.conversations import (
 )
 from flowcabal_tui.protocol.story import DecideProposals, PutEntity, UndoDecision
 from tests.faultserver import FaultServer
-from tests.project.desk import change
+from tests.project.case import change
 from tests.project.talking import EDIT, FERRY, LEDGER, OUTLINE, Talking, book, call, calls, made, says, talking
 
 CITED = "Tobias watched her. [[1|Tobias Crane watched her go]] It rained. [[1|the rain fell]]"
@@ -59,20 +59,20 @@ async def test_an_answer_streams_and_only_what_stands_in_the_book_has_a_place(ta
     there, invented = turn.citations
     assert there.found and FERRY[there.at : there.until] == "Tobias Crane watched her go"
     assert not invented.found
-    pieces = talk.desk.told(AnswerStreaming)
+    pieces = talk.case.told(AnswerStreaming)
     assert "".join(each.chunk for each in pieces) == CITED
-    assert [each.state for each in talk.desk.told(TurnChanged)][-1] == "completed"
+    assert [each.state for each in talk.case.told(TurnChanged)][-1] == "completed"
     assert turn.input_tokens + turn.output_tokens > 0
 
 
 async def test_a_wrong_number_of_a_chapter_does_not_lose_a_place(plain: Talking):
     turn = await plain.ask("Who read?", says("He opened it. [[1|opened the ledger in the counting house]]"))
     (cited,) = turn.citations
-    assert cited.found and cited.chapter == await plain.desk.chapter(2)
+    assert cited.found and cited.chapter == await plain.case.chapter(2)
 
 
 async def test_what_the_conversation_knows_is_what_its_receipt_says(plain: Talking):
-    chapter = await plain.desk.chapter(2)
+    chapter = await plain.case.chapter(2)
     turn = await plain.ask("Who is Ines?", says("Ines."), chips=(Chip("chapter", chapter, whole=True),))
     assert turn.receipt is not None and turn.receipt.sources
     body = json.dumps(plain.sent()[-1])
@@ -106,9 +106,9 @@ async def test_at_suggest_an_edit_is_a_card_that_the_writer_accepts_and_takes_ba
     (card,) = await talk.cards("waiting")
     assert turn.used[0].proposals == (card.id,) and not turn.used[0].applied
     assert (card.quotation, card.reason.detail) == ("watched her go", "It is shorter.")
-    await talk.desk.project.carry_out(DecideProposals((card.id,), "confirm"))
+    await talk.case.project.carry_out(DecideProposals((card.id,), "confirm"))
     assert "Tobias Crane said nothing, one" in await talk.text(1)
-    await talk.desk.project.carry_out(UndoDecision(card.id))
+    await talk.case.project.carry_out(UndoDecision(card.id))
     assert await talk.text(1) == FERRY
 
 
@@ -128,8 +128,8 @@ async def test_every_kind_of_proposal_waits_at_suggest(plain: Talking):
     cards = await plain.cards("waiting")
     assert sorted(each.kind for each in cards) == ["entity", "fact", "name", "outline"]
     for each in cards:
-        await plain.desk.project.carry_out(DecideProposals((each.id,), "confirm"))
-    project = plain.desk.project
+        await plain.case.project.carry_out(DecideProposals((each.id,), "confirm"))
+    project = plain.case.project
     assert [each.text for each in (await project.story.all()).facts] == ["Tobias has one glove."]
     assert {"the clerk"} <= {name for each in await project.story.entities() for name in each.names}
     assert await project.book.meta("outline") == OUTLINE.replace("leaves.", "leaves at dawn.")
@@ -142,7 +142,7 @@ async def test_a_proposal_that_was_dropped_is_not_made_again(plain: Talking):
     await plain.level("suggest")
     await plain.ask("Shorter.", calls(EDIT), says("Proposed."))
     (card,) = await plain.cards("waiting")
-    await plain.desk.project.carry_out(DecideProposals((card.id,), "drop"))
+    await plain.case.project.carry_out(DecideProposals((card.id,), "drop"))
     turn = await plain.ask("Again.", calls(EDIT), says("It was turned down."))
     assert "dropped" in turn.used[0].said and turn.used[0].proposals == ()
     assert await plain.cards("waiting") == []
@@ -167,7 +167,7 @@ async def test_quotations_that_are_not_there_or_twice_there_are_refused(plain: T
 
 
 async def test_do_changes_its_chapter_at_once_each_with_an_undo_and_nothing_else(talk: Talking):
-    chapter = await talk.desk.chapter(1)
+    chapter = await talk.case.chapter(1)
     await talk.level("do", Scope("chapter", chapter))
     other = call("propose_edit", chapter=2, quotation="said nothing", replacement="was silent", reason="r")
     cut = call("propose_edit", chapter=1, quotation="Ines Marlow pushed the ferry off the bank.", replacement="",
@@ -179,7 +179,7 @@ async def test_do_changes_its_chapter_at_once_each_with_an_undo_and_nothing_else
     assert await talk.text(1) == FERRY.replace("watched her go", "said nothing")
     assert await talk.text(2) == LEDGER
     assert sorted(each.kind for each in await talk.cards("waiting")) == ["edit", "edit", "fact"]
-    await talk.desk.project.carry_out(UndoDecision(turn.used[0].proposals[0]))
+    await talk.case.project.carry_out(UndoDecision(turn.used[0].proposals[0]))
     assert await talk.text(1) == FERRY
 
 
@@ -190,16 +190,16 @@ async def test_do_in_the_lore_writes_names_and_the_outline_but_no_chapter_and_no
     turn = await plain.ask("Go.", calls(name, outline, EDIT), says("Done."))
     assert [each.applied for each in turn.used] == [True, True, False]
     assert await plain.text(1) == FERRY
-    assert await plain.desk.project.book.meta("outline") == OUTLINE.replace("counts.", "counts twice.")
+    assert await plain.case.project.book.meta("outline") == OUTLINE.replace("counts.", "counts twice.")
     for used in turn.used[:2]:
-        await plain.desk.project.carry_out(UndoDecision(used.proposals[0]))
-    assert await plain.desk.project.book.meta("outline") == OUTLINE
-    assert "the clerk" not in {each for entity in await plain.desk.project.story.entities() for each in entity.names}
+        await plain.case.project.carry_out(UndoDecision(used.proposals[0]))
+    assert await plain.case.project.book.meta("outline") == OUTLINE
+    assert "the clerk" not in {each for entity in await plain.case.project.story.entities() for each in entity.names}
 
 
 async def test_do_in_the_lore_empties_no_outline(plain: Talking):
-    chapter = await plain.desk.chapter(2)
-    await plain.desk.project.carry_out(WriteMeta("outline", OUTLINE.replace("counts.", "counts. " + "He waits. " * 40)))
+    chapter = await plain.case.chapter(2)
+    await plain.case.project.carry_out(WriteMeta("outline", OUTLINE.replace("counts.", "counts. " + "He waits. " * 40)))
     await plain.level("do", Scope("lore"))
     cut = call("propose_outline", chapter=2, text="Tobias counts.", reason="r")
     (used,) = (await plain.ask("Go.", calls(cut), says("Done."))).used
@@ -207,7 +207,7 @@ async def test_do_in_the_lore_empties_no_outline(plain: Talking):
 
 
 async def test_a_new_name_never_takes_the_place_of_another_entry(plain: Talking):
-    project = plain.desk.project
+    project = plain.case.project
     (ines,) = [each for each in await project.story.entities() if each.id == "Ines"]
     await project.carry_out(PutEntity(replace(ines, note="She rows.")))
     await plain.level("suggest")
@@ -232,23 +232,23 @@ async def test_a_level_above_suggest_ends_with_the_program(folder: Path, server:
     await made(folder, server)
     async with talking(folder, server) as talk:
         await talk.level("do", Scope("lore"))
-        assert (await talk.desk.project.conversations.conversation(talk.id)).level == "do"
+        assert (await talk.case.project.conversations.conversation(talk.id)).level == "do"
         with pytest.raises(RunError, match="what may be changed"):
-            await talk.desk.project.carry_out(SetLevel(talk.id, "do"))
+            await talk.case.project.carry_out(SetLevel(talk.id, "do"))
         identity = talk.id
     async with talking(folder, server) as again:
-        assert (await again.desk.project.conversations.conversation(identity)).level == "suggest"
+        assert (await again.case.project.conversations.conversation(identity)).level == "suggest"
 
 
 async def test_a_run_always_asks_with_its_price_and_begins_once(talk: Talking):
-    await talk.level("do", Scope("chapter", await talk.desk.chapter(1)))
+    await talk.level("do", Scope("chapter", await talk.case.chapter(1)))
     start = call("start_run", workflow="quick-draft", chapter=1, instruction="Short.")
     turn = await talk.ask("Write it.", calls(start), says("You are asked."))
     (used,) = turn.used
     assert used.permission is not None and used.status == "pending"
     assert "1 call," in used.permission.price and used.permission.limit is not None
-    assert await talk.desk.project.runs.summaries() == ()
-    project = talk.desk.project
+    assert await talk.case.project.runs.summaries() == ()
+    project = talk.case.project
     run = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
     assert [each.id for each in await project.runs.summaries()] == [run]
     with pytest.raises(RunError, match="Nothing waits"):
@@ -260,8 +260,8 @@ async def test_a_run_always_asks_with_its_price_and_begins_once(talk: Talking):
 async def test_a_refused_run_does_not_begin(plain: Talking):
     await plain.level("suggest")
     turn = await plain.ask("Write it.", calls(call("start_run", workflow="chapter", chapter=1)), says("Asked."))
-    await plain.desk.project.carry_out(AnswerPermission(plain.id, 1, turn.used[0].id, "reject_once"))
-    assert await plain.desk.project.runs.summaries() == ()
+    await plain.case.project.carry_out(AnswerPermission(plain.id, 1, turn.used[0].id, "reject_once"))
+    assert await plain.case.project.runs.summaries() == ()
 
 
 async def test_a_paid_build_is_asked_for_before_it_calls_a_model(plain: Talking):
@@ -275,14 +275,14 @@ async def test_a_paid_build_is_asked_for_before_it_calls_a_model(plain: Talking)
 
 
 async def test_a_stop_keeps_what_has_come_and_sends_nothing_behind_it(talk: Talking):
-    project = talk.desk.project
+    project = talk.case.project
     talk.server.push(says("One two three four five six. " * 40, stall_after=8), says("Never."))
     project.send(AskBook(talk.id, "First?"))
-    await talk.desk.until(AnswerStreaming)
+    await talk.case.until(AnswerStreaming)
     project.send(AskBook(talk.id, "Second?"))
-    await talk.desk.until(TurnChanged, lambda event: event.turn == 2)
+    await talk.case.until(TurnChanged, lambda event: event.turn == 2)
     await project.carry_out(StopAnswer(talk.id))
-    await talk.desk.until(TurnChanged, lambda event: (event.turn, event.state) == (1, "completed"))
+    await talk.case.until(TurnChanged, lambda event: (event.turn, event.state) == (1, "completed"))
     first, second = await project.conversations.turns(talk.id)
     assert first.stop == "cancelled" and first.answer.startswith("One two")
     assert (second.state, second.answer) == ("pending", "")
@@ -296,7 +296,7 @@ async def test_a_stop_keeps_what_has_come_and_sends_nothing_behind_it(talk: Talk
 
 
 async def test_what_is_asked_while_an_answer_streams_waits_for_its_turn(talk: Talking):
-    project = talk.desk.project
+    project = talk.case.project
     talk.server.push(says("First answer."), says("Second answer."))
     one, two = AskBook(talk.id, "First?"), AskBook(talk.id, "Second?")
     await asyncio.gather(project.carry_out(one), project.carry_out(two))
@@ -305,14 +305,14 @@ async def test_what_is_asked_while_an_answer_streams_waits_for_its_turn(talk: Ta
 
 
 async def test_a_question_is_quoted_with_its_chips_before_it_is_sent(plain: Talking):
-    chapter = await plain.desk.chapter(1)
+    chapter = await plain.case.chapter(1)
     chips = (Chip("chapter", chapter, whole=True), Chip("name", "Ines"), Chip("selection", chapter, 0, 11))
-    quote = await plain.desk.project.conversations.ask_quote("Who?", chips, plain.id)
+    quote = await plain.case.project.conversations.ask_quote("Who?", chips, plain.id)
     assert [each.title for each in quote.chips] == ["Chapter 1: The Ferry", "Ines Marlow", "Chapter 1: The Ferry"]
     assert quote.tokens > sum(each.tokens for each in quote.chips) > 0
     assert plain.sent() == []
     with pytest.raises(Exception, match="no longer in the book"):
-        await plain.desk.project.conversations.ask_quote("Who?", (Chip("name", "gone"),), plain.id)
+        await plain.case.project.conversations.ask_quote("Who?", (Chip("name", "gone"),), plain.id)
 
 
 async def test_a_small_window_leaves_room_for_what_is_read_while_answering(folder: Path, server: FaultServer):
@@ -320,8 +320,8 @@ async def test_a_small_window_leaves_room_for_what_is_read_while_answering(folde
     async with talking(folder, server) as talk:
         for number in (1, 2):
             text = "\n\n".join(f"Ines Marlow counted lamp {at}. {LEDGER}" for at in range(150))
-            await talk.desk.project.carry_out(WriteChapter(await talk.desk.chapter(number), text))
-        quote = await talk.desk.project.conversations.ask_quote("What does Ines Marlow count?", (), talk.id)
+            await talk.case.project.carry_out(WriteChapter(await talk.case.chapter(number), text))
+        quote = await talk.case.project.conversations.ask_quote("What does Ines Marlow count?", (), talk.id)
         assert quote.receipt is not None and 0 < quote.receipt.used <= quote.receipt.budget
         assert quote.tokens < prompt_room(4_096, None)
 
@@ -344,10 +344,10 @@ async def test_the_cap_of_the_project_holds_a_conversation(folder: Path, server:
 
 async def test_a_deleted_conversation_is_gone(plain: Talking):
     await plain.ask("Who?", says("Ines."))
-    await plain.desk.project.carry_out(DeleteConversation(plain.id))
-    assert await plain.desk.project.conversations.conversations() == ()
+    await plain.case.project.carry_out(DeleteConversation(plain.id))
+    assert await plain.case.project.conversations.conversations() == ()
     with pytest.raises(Gone):
-        await plain.desk.project.carry_out(AskBook(plain.id, "Still there?"))
+        await plain.case.project.carry_out(AskBook(plain.id, "Still there?"))
 
 
 async def test_a_question_sent_again_keeps_the_cards_and_the_count_of_its_first_try(plain: Talking):
@@ -357,7 +357,7 @@ async def test_a_question_sent_again_keeps_the_cards_and_the_count_of_its_first_
     assert turn.stop == "error" and sum(each.applied for each in turn.used) == 15
     more = [call("propose_name", name=f"More {number}", reason="r") for number in range(7)]
     plain.server.push(calls(many[0], *more), says("Done."))
-    await plain.desk.project.carry_out(SendWaiting(plain.id, 1))
+    await plain.case.project.carry_out(SendWaiting(plain.id, 1))
     again = await plain.turn(1)
     assert [each.id for each in again.used[:15]] == [each.id for each in turn.used]
     assert sum(each.applied for each in again.used) == 20
@@ -372,12 +372,12 @@ async def test_the_same_proposal_is_one_card(plain: Talking):
 async def test_the_same_question_is_not_paid_twice(plain: Talking):
     await plain.ask("Who?", says("Ines."))
     stopped = await plain.turn(1)
-    parts = plain.desk.project._parts
+    parts = plain.case.project._parts
     cut = stopped.__class__(**{name: getattr(stopped, name) for name in stopped.__slots__} | {"stop": "cancelled"})
-    await plain.desk.project._engine.call(parts.store.conversations.put(cut))
-    await plain.desk.project.carry_out(SendWaiting(plain.id, 1))
+    await plain.case.project._engine.call(parts.store.conversations.put(cut))
+    await plain.case.project.carry_out(SendWaiting(plain.id, 1))
     assert (await plain.turn(1)).answer == "Ines." and len(plain.sent()) == 1
-    assert "".join(each.chunk for each in plain.desk.told(AnswerStreaming)) == "Ines.Ines."
+    assert "".join(each.chunk for each in plain.case.told(AnswerStreaming)) == "Ines.Ines."
 
 
 async def test_the_offline_model_says_whether_it_proposed_or_applied(folder: Path, server: FaultServer):
@@ -385,7 +385,7 @@ async def test_the_offline_model_says_whether_it_proposed_or_applied(folder: Pat
         await talk.level("suggest")
         first = await talk.ask("Replace “one blue glove” by “a glove”.")
         assert first.answer == "It is proposed; you decide." and await talk.text(1) == FERRY
-        await talk.level("do", Scope("chapter", await talk.desk.chapter(1)))
+        await talk.level("do", Scope("chapter", await talk.case.chapter(1)))
         second = await talk.ask("Replace “watched her go” by “said nothing”.")
         assert second.answer == "It is done; you can take it back."
         assert await talk.text(1) == FERRY.replace("watched her go", "said nothing")

@@ -17,7 +17,7 @@ from flowcabal_tui.protocol.conversations import SendWaiting
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.project.desk import opened
+from tests.project.case import opened
 from tests.project.talking import EDIT, FERRY, Json, Talking, call, calls, made, says, talking
 
 FOREVER = {"times": -1}
@@ -147,7 +147,7 @@ async def test_f13_of_a_cut_answer_what_came_is_kept(folder: Path, server: Fault
     async with talking(folder, server) as talk:
         turn = await holds(talk, says("One two three four five six seven. " * 20, **cut))
         assert turn.stop == "error" and turn.answer.startswith("One")
-        totals = await talk.desk.project.runs.totals()
+        totals = await talk.case.project.runs.totals()
     assert totals.calls == 1 and totals.output_tokens > 0
 
 
@@ -171,7 +171,7 @@ async def test_f15_each_call_gets_its_own_answer(talk: Talking):
 
 async def test_f19_deleting_everything_is_a_card_at_every_level(talk: Talking):
     wipe = call("propose_edit", chapter=1, quotation=FERRY, replacement="", reason="Clean.")
-    await talk.level("do", Scope("chapter", await talk.desk.chapter(1)))
+    await talk.level("do", Scope("chapter", await talk.case.chapter(1)))
     turn = await holds(talk, calls(wipe), says("Done."), cards=1)
     assert not turn.used[0].applied
 
@@ -213,27 +213,27 @@ OBEYED = (
 async def plant(talk: Talking) -> None:
     """The order stands in a chapter, in the note of a name, in the outline, and in a prompt of a workflow, and says
     where."""
-    project = talk.desk.project
-    await project.carry_out(WriteChapter(await talk.desk.chapter(1), f"{FERRY}\n\n{ORDER} (chapter)"))
+    project = talk.case.project
+    await project.carry_out(WriteChapter(await talk.case.chapter(1), f"{FERRY}\n\n{ORDER} (chapter)"))
     for entity in await project.story.entities():
         await project.carry_out(PutEntity(replace(entity, note=f"{ORDER} (lore)")))
     await project.carry_out(WriteMeta("outline", f"# The Ferry\n\n{ORDER} (outline)\n"))
     flow = await project.workflows.get("chapter")
     node = flow.nodes[0].model_copy(update={"params": {"prompt": [{"kind": "text", "text": f"{ORDER} (prompt)"}]}})
     await project.carry_out(SaveWorkflow(flow.model_copy(update={"nodes": (node, *flow.nodes[1:])})))
-    await talk.desk.settled()
+    await talk.case.settled()
 
 
 @pytest.mark.parametrize("level", ["ask", "suggest", "do"])
 async def test_f20_f21_orders_in_the_book_are_data_at_every_level(talk: Talking, level: str):
     await plant(talk)
-    first = await talk.desk.chapter(1)
+    first = await talk.case.chapter(1)
     await talk.level(level, Scope("chapter", first) if level == "do" else None)  # type: ignore[arg-type]
     before, second = await talk.book(), await talk.text(2)
     turn = await talk.ask("What happens in chapter 1?", calls(READ, LORE), calls(*OBEYED), says("Nothing."))
     assert await talk.text(2) == second
-    assert await talk.desk.project.runs.summaries() == ()
-    assert [each.id for each in await talk.desk.project.workflows.newest() if each.version > 2] == []
+    assert await talk.case.project.runs.summaries() == ()
+    assert [each.id for each in await talk.case.project.workflows.newest() if each.version > 2] == []
     applied = [each for each in turn.used if each.applied]
     if level == "do":  # within what the writer gave leave to, and taken back by one key
         assert [json.loads(each.arguments)["chapter"] for each in applied] == [1]
@@ -255,8 +255,8 @@ async def test_after_a_restart_a_question_that_was_cut_off_is_sent_again(folder:
         turn = await talk.ask("Who is Ines?", {"status": 500, **FOREVER})
         assert turn.stop == "error"
         identity = talk.id
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         server.push(says("A ferrywoman."))
-        await desk.project.carry_out(SendWaiting(identity, 1))
-        (again,) = await desk.project.conversations.turns(identity)
+        await case.project.carry_out(SendWaiting(identity, 1))
+        (again,) = await case.project.conversations.turns(identity)
         assert (again.answer, again.error) == ("A ferrywoman.", "")

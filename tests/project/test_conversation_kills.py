@@ -16,7 +16,7 @@ from flowcabal_tui.domain.conversation import ConversationId, Turn
 from flowcabal_tui.domain.proposals import ProposalWish
 from flowcabal_tui.protocol.conversations import AnswerPermission, SendWaiting
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, opened
+from tests.project.case import Case, opened
 from tests.project.talking import EDIT, FERRY, LEDGER, Json, call, calls, made, says
 from tests.waiting import PATIENCE
 
@@ -81,26 +81,26 @@ async def test_a_kill_changes_nothing_and_nothing_is_paid_twice(
 ):
     await made(folder, server, provider, idle_timeout=30.0)
     await killed(folder, server, moment)
-    async with opened(folder, trust=True) as desk:
-        texts = [await desk.project.book.chapter_text(await desk.chapter(number)) for number in (1, 2)]
+    async with opened(folder, trust=True) as case:
+        texts = [await case.project.book.chapter_text(await case.chapter(number)) for number in (1, 2)]
         assert texts == [FERRY, LEDGER]
         identity = ConversationId("talk-1")
-        (turn,) = await desk.project.conversations.turns(identity)
+        (turn,) = await case.project.conversations.turns(identity)
         assert (turn.state, turn.stop) == ("completed", "cancelled")
         assert ANSWER.startswith(turn.answer.strip())
-        totals = await desk.project.runs.totals()
+        totals = await case.project.runs.totals()
         assert totals.calls == moment.paid + 1  # the call under way is booked as an estimate
         before = len(server.log)
         server.push(*[step | {"stall_after": None} for step in moment.script[moment.paid :]], says("Done."))
-        await desk.project.carry_out(SendWaiting(identity, 1))
-        (again,) = await desk.project.conversations.turns(identity)
+        await case.project.carry_out(SendWaiting(identity, 1))
+        (again,) = await case.project.conversations.turns(identity)
         assert again.stop == "end_turn"
         assert len(server.log) - before <= len(moment.script) - moment.paid + 1
         asked = [each["body"]["messages"] for each in server.log]
         assert asked[:before].count(asked[before]) == 1  # what was under way is asked again, and nothing before it
-        cards = (await desk.project.story.proposals(ProposalWish(("waiting",)))).rows
+        cards = (await case.project.story.proposals(ProposalWish(("waiting",)))).rows
         assert len(cards) == sum(EDIT in step.get("tool_calls", ()) for step in moment.script)
-        assert texts == [await desk.project.book.chapter_text(await desk.chapter(number)) for number in (1, 2)]
+        assert texts == [await case.project.book.chapter_text(await case.chapter(number)) for number in (1, 2)]
 
 
 WHOLE = """
@@ -145,14 +145,14 @@ async def ended(folder: Path, point: int) -> tuple[int, str]:
     return child.returncode or 0, said.decode()
 
 
-async def finished(desk: Desk, turn: Turn) -> Turn:
+async def finished(case: Case, turn: Turn) -> Turn:
     """The question answered to its end, by whatever the script still holds."""
     if turn.stop != "end_turn":
-        await desk.project.carry_out(SendWaiting(turn.conversation, 1))
-    (turn,) = await desk.project.conversations.turns(turn.conversation)
+        await case.project.carry_out(SendWaiting(turn.conversation, 1))
+    (turn,) = await case.project.conversations.turns(turn.conversation)
     for used in turn.used:
         if used.permission is not None and not used.permission.answer:
-            await desk.project.carry_out(AnswerPermission(turn.conversation, 1, used.id, "reject_once"))
+            await case.project.carry_out(AnswerPermission(turn.conversation, 1, used.id, "reject_once"))
     return turn
 
 
@@ -173,22 +173,22 @@ async def test_killed_at_a_commit_everything_was_done_once_or_not_at_all(
     answered = [json.dumps(each["body"]) for each in server.log if each["outcome"] == "complete"]
     server.clear()
     server.push(*SCRIPT[len(answered) :], says("Done.", times=-1))
-    async with opened(folder, trust=True) as desk:
-        project = desk.project
+    async with opened(folder, trust=True) as case:
+        project = case.project
         totals = await project.runs.totals()
         assert abs(totals.calls - len(server.log)) <= 1  # one was opened and not sent
         turns = await project.conversations.turns(ConversationId("talk-1"))
         edits = (await project.story.proposals(ProposalWish(("waiting", "confirmed")))).rows
         assert len(edits) <= 1
         is_accepted = any(each.state == "confirmed" for each in edits)
-        assert await project.book.chapter_text(await desk.chapter(1)) == (EDITED if is_accepted else FERRY)
+        assert await project.book.chapter_text(await case.chapter(1)) == (EDITED if is_accepted else FERRY)
         runs = await project.runs.summaries()
         for turn in turns:
             assert ANSWER.strip().startswith(turn.answer.strip())
-            turn = await finished(desk, turn)
+            turn = await finished(case, turn)
             assert turn.stop == "end_turn"
             if is_accepted:  # what was accepted is not lost
-                assert await project.book.chapter_text(await desk.chapter(1)) == EDITED
+                assert await project.book.chapter_text(await case.chapter(1)) == EDITED
         assert len(await project.runs.summaries()) == len(runs) <= 1  # no run begins by itself, or again
     sent = [json.dumps(each["body"]) for each in server.log]
     assert sum(sent.count(each) > 1 for each in answered) <= 1  # at most the one whose answer was not on disk yet

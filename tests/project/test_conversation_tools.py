@@ -21,7 +21,7 @@ from flowcabal_tui.protocol.memory import WriteProfile
 from flowcabal_tui.protocol.story import DecideProposals, PutRecord, UndoDecision
 from tests.faultserver import FaultServer
 from tests.models.test_builder_faults import CHECK, FINISH, RIGHT
-from tests.project.desk import NO_FINDINGS, change
+from tests.project.case import NO_FINDINGS, change
 from tests.project.talking import FERRY, Json, Talking, call, calls, made, says, talking
 
 LEFTOVER = f"{FERRY}\n\nAs an AI language model, I cannot describe the storm."
@@ -37,7 +37,7 @@ async def talk(request: pytest.FixtureRequest, folder: Path, server: FaultServer
 
 async def story(talk: Talking) -> None:
     """A record of each kind, and a run."""
-    project, first = talk.desk.project, await talk.desk.chapter(1)
+    project, first = talk.case.project, await talk.case.chapter(1)
     for record in (
         Fact(RecordId(""), "Tobias keeps the glove.", since=first),
         Promise(RecordId(""), "It will come back.", first, 2, 4, evidence=(Evidence("one blue glove", first, 0, 5),)),
@@ -48,9 +48,9 @@ async def story(talk: Talking) -> None:
     for level, text in styles:
         await project.carry_out(WriteProfile("profiles/style/book", level, text))
     talk.server.push(says("A draft."), says(NO_FINDINGS, times=-1))
-    await talk.desk.run("quick-draft", 2)
+    await talk.case.run("quick-draft", 2)
     talk.server.clear()
-    await talk.desk.settled()
+    await talk.case.settled()
 
 
 async def asked(talk: Talking, tool: str, **arguments: object) -> UsedTool:
@@ -91,15 +91,15 @@ async def test_every_tool_that_reads_gives_what_the_book_holds(talk: Talking):
 
 async def test_a_long_paragraph_is_shown_where_the_words_are(talk: Talking):
     long = "Ines rowed. " + "The river went by. " * 80 + "Then Ines dropped the glove. " + "It rained. " * 40
-    await talk.desk.project.carry_out(WriteChapter(await talk.desk.chapter(1), long))
+    await talk.case.project.carry_out(WriteChapter(await talk.case.chapter(1), long))
     (used,) = (await talk.ask("?", calls(call("search", words="Ines glove")), says("Read."))).used
     assert "Then Ines dropped the glove." in used.said and len(used.said) < 800
 
 
 async def test_a_paid_check_asks_with_its_price_and_shows_what_was_found(talk: Talking):
-    project, chapter = talk.desk.project, await talk.desk.chapter(1)
+    project, chapter = talk.case.project, await talk.case.chapter(1)
     await project.carry_out(WriteChapter(chapter, LEFTOVER))
-    await talk.desk.settled()
+    await talk.case.settled()
     used = await asked(talk, "start_check", chapter=1)
     assert used.permission is not None and used.permission.limit is not None
     assert "At most" in used.permission.price and "The run asks" not in used.permission.price
@@ -121,10 +121,10 @@ async def test_a_check_that_fails_says_so_and_can_be_allowed_again(talk: Talking
     used = await asked(talk, "start_check", chapter=1)
     talk.server.push({"status": 401, "times": -1})
     with pytest.raises(RunError, match="not checked to its end"):
-        await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+        await talk.case.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
     talk.server.clear()
     talk.server.push(says(NO_FINDINGS, times=-1))
-    assert await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once")) == "0"
+    assert await talk.case.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once")) == "0"
 
 
 async def test_a_refused_check_calls_no_model_and_where_checks_are_off_none_is_offered(
@@ -139,12 +139,12 @@ async def test_a_refused_check_calls_no_model_and_where_checks_are_off_none_is_o
     async with talking(folder, server) as talk:
         used = await asked(talk, "start_check", chapter=1)
         before = len(talk.sent())
-        await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "reject_once"))
+        await talk.case.project.carry_out(AnswerPermission(talk.id, 1, used.id, "reject_once"))
         assert len(talk.sent()) == before
 
 
 async def test_a_change_of_a_workflow_is_built_accepted_and_taken_back(talk: Talking):
-    project = talk.desk.project
+    project = talk.case.project
     used = await asked(talk, "propose_workflow", workflow="chapter", wish="Check the names before the polish.")
     before = await project.workflows.get("chapter")
     talk.server.push(RIGHT)
@@ -166,12 +166,12 @@ async def built_at_do(talk: Talking, words: str, *script: Json) -> UsedTool:
     (used,) = (await talk.ask("Do it.", calls(wish), says("You are asked."))).used
     assert used.permission is not None and not used.applied
     talk.server.push(*script)
-    await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    await talk.case.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
     return (await talk.turn(1)).used[0]
 
 
 async def test_do_applies_a_build_to_its_workflow_once_its_price_is_allowed(talk: Talking):
-    project = talk.desk.project
+    project = talk.case.project
     before = await project.workflows.get("chapter")
     used = await built_at_do(talk, "Check the names before the polish.", RIGHT)
     assert used.applied and "names" in {node.id for node in (await project.workflows.get("chapter")).nodes}
@@ -180,7 +180,7 @@ async def test_do_applies_a_build_to_its_workflow_once_its_price_is_allowed(talk
 
 
 async def test_do_takes_no_node_out_of_its_workflow(talk: Talking):
-    project = talk.desk.project
+    project = talk.case.project
     before = await project.workflows.get("chapter")
     used = await built_at_do(talk, "Remove the node polish.", calls(call("remove_node", node="polish"), CHECK, FINISH))
     assert not used.applied and await project.workflows.get("chapter") == before
@@ -189,7 +189,7 @@ async def test_do_takes_no_node_out_of_its_workflow(talk: Talking):
 
 
 async def test_a_build_that_was_decided_on_its_own_screen_is_not_decided_otherwise_by_its_card(talk: Talking):
-    project = talk.desk.project
+    project = talk.case.project
     used = await asked(talk, "propose_workflow", workflow="chapter", wish="Check the names before the polish.")
     talk.server.push(RIGHT)
     build = await project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
@@ -203,5 +203,5 @@ async def test_a_build_that_was_decided_on_its_own_screen_is_not_decided_otherwi
 async def test_a_run_is_quoted_then_asked_for_and_begins_with_its_wish(talk: Talking):
     used = await asked(talk, "start_run", workflow="quick-draft", chapter=1, instruction="Short.")
     talk.server.push(says("A draft."), says(NO_FINDINGS, times=-1))
-    run = await talk.desk.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
-    assert [each.id for each in await talk.desk.project.runs.summaries()] == [run]
+    run = await talk.case.project.carry_out(AnswerPermission(talk.id, 1, used.id, "allow_once"))
+    assert [each.id for each in await talk.case.project.runs.summaries()] == [run]

@@ -13,15 +13,15 @@ from flowcabal_tui.models.vocabularies import Vocabulary
 from flowcabal_tui.protocol.book import WriteMeta
 from tests.faultserver import FaultServer
 from tests.models.test_vocabularies import BODY, tiny
-from tests.project.desk import Desk, both, calls, endpoint, make_one, opened
+from tests.project.case import Case, both, calls, endpoint, make_one, opened
 
 __all__ = ["tiny"]
 
 
-async def counted_by(desk: Desk) -> str:
-    request = RunRequest("quick-draft", await desk.chapter(1))
-    (node,) = (await desk.project.workflows.get("quick-draft")).nodes
-    return (await desk.project.runs.preview_context(request, NodeId(node.id))).counted_by
+async def counted_by(case: Case) -> str:
+    request = RunRequest("quick-draft", await case.chapter(1))
+    (node,) = (await case.project.workflows.get("quick-draft")).nodes
+    return (await case.project.runs.preview_context(request, NodeId(node.id))).counted_by
 
 
 async def test_a_vocabulary_that_arrives_counts_from_the_next_change_of_the_book_on(
@@ -31,15 +31,15 @@ async def test_a_vocabulary_that_arrives_counts_from_the_next_change_of_the_book
     monkeypatch.setitem(vocabularies.KNOWN, "tiny", tiny)  # type: ignore[arg-type]  # a dict behind a Mapping
     tiny.file.unlink()
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteMeta("style-guide", "Short sentences. " * 400))
-        await desk.run("quick-draft", 1)
-        assert await counted_by(desk) == ""
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteMeta("style-guide", "Short sentences. " * 400))
+        await case.run("quick-draft", 1)
+        assert await counted_by(case) == ""
     paid = calls(server)
     tiny.file.write_bytes(BODY)
-    async with opened(folder) as desk:
-        assert await counted_by(desk) == ""  # the run's own counter
-        await desk.run("quick-draft", 1)
+    async with opened(folder) as case:
+        assert await counted_by(case) == ""  # the run's own counter
+        await case.run("quick-draft", 1)
         assert calls(server) == paid
-        await desk.project.carry_out(WriteMeta("notes", "The bell is cracked."))
-        assert await counted_by(desk) == "tiny"
+        await case.project.carry_out(WriteMeta("notes", "The bell is cracked."))
+        assert await counted_by(case) == "tiny"

@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.book import AddChapter, DeleteOutput, EditChapter, W
 from flowcabal_tui.protocol.memory import Purge, Rebuild
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store import Keeping
-from tests.project.desk import both, make, opened
+from tests.project.case import both, make, opened
 from tests.trusting import confirmed
 
 STEPS = ("keep", "append", "write", "forget", "restore", "delete", "undelete", "move", "rename", "purge", "rebuild")
@@ -220,13 +220,13 @@ class Play:
 def test_any_order_of_steps_leaves_what_was_approved_and_nothing_else(base: Path, plan: Plan) -> None:
     async def play() -> None:
         with tempfile.TemporaryDirectory() as place:
-            async with opened(confirmed(shutil.copytree(base, Path(place) / "book"))) as desk:
-                played = Play(desk.project)
+            async with opened(confirmed(shutil.copytree(base, Path(place) / "book"))) as case:
+                played = Play(case.project)
                 await played.begin()
                 for step in plan:
                     await played.step(*step)
                     await played.look()
-                await desk.settled()
+                await case.settled()
                 await played.look()
                 await played.step("rebuild", 0, 0)
 

@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
 from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.agents.conftest import NOVELS
 from tests.faultserver import FaultServer
-from tests.project.desk import NO_FINDINGS, both, endpoint, leave, make, opened, write_chapters
+from tests.project.case import NO_FINDINGS, both, endpoint, leave, make, opened, write_chapters
 
 ZH = "她把灯放在桌上，看着窗外的雨，想起三年前离开北城的那个冬夜。"
 EN = "She put the lamp on the table, looked at the rain, and thought of the winter night when she had left. "
@@ -99,21 +99,21 @@ async def test_such_an_answer_waits_for_a_person(
 ) -> None:
     await make(folder, both(endpoint(server)))
     chapters = LONG if "too short" in reason or "its prompt" in reason else {}
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         if chapters:
-            await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", chapters))))
-        await desk.project.carry_out(AddChapter("The Glove"))
-        await desk.settled()
+            await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts", chapters))))
+        await case.project.carry_out(AddChapter("The Glove"))
+        await case.settled()
         server.push({"content": answer}, {"content": NO_FINDINGS, "times": -1})
-        run = await desk.start("quick-draft", len(chapters) + 1)
-        assert await desk.follow(run, leave) == "waiting"
-        question: Question = desk.told(NodeNeedsHuman)[-1].question
+        run = await case.start("quick-draft", len(chapters) + 1)
+        assert await case.follow(run, leave) == "waiting"
+        question: Question = case.told(NodeNeedsHuman)[-1].question
         assert reason in question.reason
 
 
 async def test_a_fit_draft_is_not_asked_about(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
         server.push({"content": TALE}, {"content": NO_FINDINGS, "times": -1})
-        assert await desk.follow(await desk.start("quick-draft", 1), leave) == "done"
+        assert await case.follow(await case.start("quick-draft", 1), leave) == "done"

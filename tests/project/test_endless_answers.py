@@ -17,7 +17,7 @@ from flowcabal_tui.project.words import spend_lines
 from flowcabal_tui.protocol.runs import NodeNeedsHuman, ResumeRun
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, change, endpoint, leave, make_one, opened
+from tests.project.case import Case, both, calls, change, endpoint, leave, make_one, opened
 from tests.project.test_run_limit import chain
 
 PRICED: dict[str, Any] = {"price_in": Decimal(0), "price_out": Decimal(100)}
@@ -26,17 +26,17 @@ TOKEN = Decimal("0.0001")
 ENDLESS = "She crossed the wet street. " * 6_000
 
 
-async def quoted(desk: Desk, *nodes: str) -> tuple[str, Quote]:
+async def quoted(case: Case, *nodes: str) -> tuple[str, Quote]:
     workflow = chain(*nodes)
-    await desk.project.carry_out(SaveWorkflow(workflow))
-    return workflow.id, await desk.project.runs.quote(RunRequest(workflow.id))
+    await case.project.carry_out(SaveWorkflow(workflow))
+    return workflow.id, await case.project.runs.quote(RunRequest(workflow.id))
 
 
 async def test_a_priced_model_without_limits_has_a_finite_quote_that_says_what_it_assumes(
     folder: Path, server: FaultServer
 ) -> None:
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        _workflow, quote = await quoted(desk, "a", "b")
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        _workflow, quote = await quoted(case, "a", "b")
         assert quote.most is not None
         assert quote.most.cost == 2 * USUAL_OUTPUT * TOKEN
         assert [words for words in quote.open_ends if "4,096 tokens at most" in words]
@@ -45,8 +45,8 @@ async def test_a_priced_model_without_limits_has_a_finite_quote_that_says_what_i
 async def test_a_goal_makes_room_for_a_chapter_of_twice_its_length(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server, **PRICED)))
     change(folder, "goals", chapter=5_000)
-    async with opened(folder) as desk:
-        _workflow, quote = await quoted(desk, "a")
+    async with opened(folder) as case:
+        _workflow, quote = await quoted(case, "a")
         assert quote.limit is not None and quote.limit.answer > 10_000
         assert quote.most is not None and quote.most.output_tokens == quote.limit.answer
 
@@ -56,18 +56,18 @@ async def test_an_endless_answer_is_stopped_at_the_most_of_the_quote_and_the_per
     folder: Path, server: FaultServer, thoughts: bool
 ) -> None:
     server.push({"reasoning" if thoughts else "content": ENDLESS, "stall_after": 50_000})
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        workflow, quote = await quoted(desk, "a")
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        workflow, quote = await quoted(case, "a")
         assert quote.most is not None and quote.most.cost is not None
-        run = await desk.start(workflow)
-        assert await desk.follow(run, leave) == "waiting"
-        (asked,) = [each.question for each in desk.told(NodeNeedsHuman)]
+        run = await case.start(workflow)
+        assert await case.follow(run, leave) == "waiting"
+        (asked,) = [each.question for each in case.told(NodeNeedsHuman)]
         assert (asked.kind, asked.node, asked.required) == ("limit", "a", True)
-        spent = await desk.project.runs.totals()
+        spent = await case.project.runs.totals()
         assert spent.cost is not None
         assert spent.cost <= quote.most.cost + COUNTED_AT_ONCE * TOKEN, "a piece of a batch, then it is looked at"
         assert spent.output_tokens > quote.most.output_tokens // 2, "it had all the room that was agreed to"
-        (attempt,) = (await desk.view(run, "a")).attempts
+        (attempt,) = (await case.view(run, "a")).attempts
         assert ENDLESS.startswith(attempt.text.strip()) and bool(attempt.text) != thoughts
 
 
@@ -76,56 +76,56 @@ async def test_a_long_answer_takes_the_room_that_the_rest_of_the_run_has_left(
 ) -> None:
     long = " ".join(f"On street {n} she met number {n * n} of the guard." for n in range(USUAL_OUTPUT // 10))
     server.push({"content": long})
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        workflow, _quote = await quoted(desk, "a", "b", "c")
-        run = await desk.start(workflow, targets=(NodeId("a"),), limit=SpendLimit(cost=30_000 * TOKEN, currency="USD"))
-        assert await desk.follow(run, leave) == "done"
-        assert (await desk.view(run, "a")).attempts[-1].text == long
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        workflow, _quote = await quoted(case, "a", "b", "c")
+        run = await case.start(workflow, targets=(NodeId("a"),), limit=SpendLimit(cost=30_000 * TOKEN, currency="USD"))
+        assert await case.follow(run, leave) == "done"
+        assert (await case.view(run, "a")).attempts[-1].text == long
 
 
 async def test_after_yes_a_stopped_answer_is_continued_and_paid_for_once(folder: Path, server: FaultServer) -> None:
     server.push({"content": ENDLESS}, {"content": "Then it ended."})
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        workflow, _quote = await quoted(desk, "a")
-        run = await desk.start(workflow)
-        assert await desk.follow(run) == "done"
-        (attempt,) = (await desk.view(run, "a")).attempts
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        workflow, _quote = await quoted(case, "a")
+        run = await case.start(workflow)
+        assert await case.follow(run) == "done"
+        (attempt,) = (await case.view(run, "a")).attempts
         begun = attempt.text.removesuffix("Then it ended.")
         assert len(begun) < len(attempt.text) and begun and ENDLESS.startswith(begun)
-        assert (calls(server), (await desk.project.runs.totals()).calls) == (2, 2)
+        assert (calls(server), (await case.project.runs.totals()).calls) == (2, 2)
 
 
 async def test_a_stopped_answer_is_continued_after_the_program_was_closed(folder: Path, server: FaultServer) -> None:
     server.push({"content": ENDLESS}, {"content": "Then it ended."})
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        workflow, _quote = await quoted(desk, "a")
-        run = await desk.start(workflow)
-        assert await desk.follow(run, leave) == "waiting"
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ResumeRun(run))
-        assert await desk.follow(run) == "done"
-        (attempt,) = (await desk.view(run, "a")).attempts
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        workflow, _quote = await quoted(case, "a")
+        run = await case.start(workflow)
+        assert await case.follow(run, leave) == "waiting"
+    async with opened(folder) as case:
+        await case.project.carry_out(ResumeRun(run))
+        assert await case.follow(run) == "done"
+        (attempt,) = (await case.view(run, "a")).attempts
         assert attempt.text.endswith("Then it ended.") and len(attempt.text) > 1_000
-        assert (calls(server), (await desk.project.runs.totals()).calls) == (2, 2)
+        assert (calls(server), (await case.project.runs.totals()).calls) == (2, 2)
 
 
 async def test_saying_no_keeps_what_had_arrived(folder: Path, server: FaultServer) -> None:
     server.push({"content": ENDLESS})
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        workflow, _quote = await quoted(desk, "a")
-        run = await desk.start(workflow)
-        assert await desk.follow(run, lambda _question: Decision("reject")) == "failed"
-        (attempt,) = (await desk.view(run, "a")).attempts
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        workflow, _quote = await quoted(case, "a")
+        run = await case.start(workflow)
+        assert await case.follow(run, lambda _question: Decision("reject")) == "failed"
+        (attempt,) = (await case.view(run, "a")).attempts
         assert attempt.text and not attempt.complete
-        assert (calls(server), (await desk.project.runs.totals()).calls) == (1, 1)
+        assert (calls(server), (await case.project.runs.totals()).calls) == (1, 1)
 
 
 async def test_an_endless_answer_of_the_agents_is_stopped_at_a_cap_too(folder: Path, server: FaultServer) -> None:
     server.push({"content": ENDLESS})
     await make_one(folder, both(endpoint(server, **PRICED)))
     change(folder, "budget", max_cost=USUAL_OUTPUT * TOKEN)
-    async with opened(folder) as desk:
-        model = desk.project._parts.base.models.booked("agent")
+    async with opened(folder) as case:
+        model = case.project._parts.base.models.booked("agent")
 
         async def answered() -> BaseException | None:
             try:
@@ -134,8 +134,8 @@ async def test_an_endless_answer_of_the_agents_is_stopped_at_a_cap_too(folder: P
                 return error
             return None
 
-        assert "stopped while it arrived" in str(await desk.project._engine.call(answered()))
-        assert (await desk.project.runs.totals()).output_tokens < USUAL_OUTPUT + COUNTED_AT_ONCE
+        assert "stopped while it arrived" in str(await case.project._engine.call(answered()))
+        assert (await case.project.runs.totals()).output_tokens < USUAL_OUTPUT + COUNTED_AT_ONCE
 
 
 @pytest.mark.parametrize("curator", [True, False])
@@ -144,8 +144,8 @@ async def test_a_quote_says_what_keeping_the_chapter_likely_costs_beside_the_run
 ) -> None:
     await make_one(folder, both(endpoint(server, **PRICED)))
     change(folder, "agents", curator=curator, profiles=2)
-    async with opened(folder) as desk:
-        quote = await desk.project.runs.quote(RunRequest("chapter", await desk.chapter(1)))
+    async with opened(folder) as case:
+        quote = await case.project.runs.quote(RunRequest("chapter", await case.chapter(1)))
         said = [words for words in spend_lines(quote) if words.startswith("When the output is kept")]
         if not curator:
             assert quote.keeping is None and said == []

@@ -15,39 +15,39 @@ from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.examples import example
 from flowcabal_tui.protocol.runs import Decide, WorkflowCompleted
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from tests.project.desk import Desk, leave, opened
+from tests.project.case import Case, leave, opened
 from tests.trusting import confirmed
 
 
 @pytest_asyncio.fixture(params=["en", "zh"])
-async def desk(request: pytest.FixtureRequest, folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
+async def case(request: pytest.FixtureRequest, folder: Path, demos: dict[str, Path]) -> AsyncIterator[Case]:
     """The demo as it opens, with the two examples."""
-    async with opened(confirmed(shutil.copytree(demos[request.param], folder))) as desk:
+    async with opened(confirmed(shutil.copytree(demos[request.param], folder))) as case:
         for name in ("recursive_polish", "five_openings"):
-            await desk.project.carry_out(SaveWorkflow(example(name, request.param)))
-        yield desk
+            await case.project.carry_out(SaveWorkflow(example(name, request.param)))
+        yield case
 
 
 def first(_question: Question) -> Decision:
     return Decision("choose", attempt=1)
 
 
-async def wish(desk: Desk) -> tuple[tuple[str, str], ...]:
-    return (("instruction", await desk.project.drafts.draft("instruction") or ""),)
+async def wish(case: Case) -> tuple[tuple[str, str], ...]:
+    return (("instruction", await case.project.drafts.draft("instruction") or ""),)
 
 
-async def test_openings_are_chosen_across_two_programs_and_kept(desk: Desk, folder: Path) -> None:
-    inputs = await wish(desk)
-    quoted = await desk.project.runs.quote(RunRequest("five-openings", await desk.chapter(7), inputs))
+async def test_openings_are_chosen_across_two_programs_and_kept(case: Case, folder: Path) -> None:
+    inputs = await wish(case)
+    quoted = await case.project.runs.quote(RunRequest("five-openings", await case.chapter(7), inputs))
     assert (quoted.would_run, quoted.likely.calls) == (("openings",), 2 * (5 + 5 * 2 + 1))
-    run = await desk.start("five-openings", 7, inputs=inputs)
-    assert await desk.follow(run, leave) == "waiting"
-    (question,) = await desk.project.runs.questions()
+    run = await case.start("five-openings", 7, inputs=inputs)
+    assert await case.follow(run, leave) == "waiting"
+    (question,) = await case.project.runs.questions()
     assert len({choice.text for choice in question.choices}) == 5
     for number in (0, 9):
         with pytest.raises(StaleQuestion):
-            await desk.project.carry_out(Decide(question.id, Decision("choose", attempt=number)))
-    await desk.project.close()
+            await case.project.carry_out(Decide(question.id, Decision("choose", attempt=number)))
+    await case.project.close()
     async with opened(folder) as again:
         (kept,) = await again.project.runs.questions()
         assert kept.choices == question.choices
@@ -62,17 +62,17 @@ async def test_openings_are_chosen_across_two_programs_and_kept(desk: Desk, fold
         assert await again.keep(run, "openings", attempt=1) == kept_as
 
 
-async def test_a_chapter_is_drafted_criticised_and_approved(desk: Desk) -> None:
-    inputs = await wish(desk)
+async def test_a_chapter_is_drafted_criticised_and_approved(case: Case) -> None:
+    inputs = await wish(case)
     seen: list[str] = []
 
     def approve(question: Question) -> Decision:
         seen.append(question.node)
         return Decision("approve")
 
-    run = await desk.run("recursive-polish", 7, approve, inputs=inputs)
+    run = await case.run("recursive-polish", 7, approve, inputs=inputs)
     assert seen[-1] == "polish"
-    (ended,) = desk.told(WorkflowCompleted)
+    (ended,) = case.told(WorkflowCompleted)
     assert len(dict(ended.outputs)[NodeId("polish")]) > 100
-    await desk.keep(run, "polish", kind="chapter")
-    assert await desk.project.book.chapter_text(await desk.chapter(7)) == dict(ended.outputs)[NodeId("polish")]
+    await case.keep(run, "polish", kind="chapter")
+    assert await case.project.book.chapter_text(await case.chapter(7)) == dict(ended.outputs)[NodeId("polish")]

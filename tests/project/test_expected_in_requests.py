@@ -13,7 +13,7 @@ from flowcabal_tui.domain.prompt_parts import Part, read_parts
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.protocol.book import AddChapter, WriteChapter
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, change, endpoint, make, opened
+from tests.project.case import Case, both, change, endpoint, make, opened
 
 PAGES = {
     "en": "She was late and had no lamp. The boats came in on the tide and the men looked at her.",
@@ -28,13 +28,13 @@ def parts_of(message: Mapping[str, Any]) -> dict[str, Part]:
     return {part.key: part for part in read_parts(message["content"])}
 
 
-async def written(desk: Desk, language: str, chapters: int = 4) -> None:
+async def written(case: Case, language: str, chapters: int = 4) -> None:
     """So many chapters of twelve paragraphs, and one to write."""
     for n in range(1, chapters + 1):
-        chapter = await desk.project.carry_out(AddChapter(f"T{n}"))
-        await desk.project.carry_out(WriteChapter(chapter, "\n\n".join([f"{PAGES[language]} {n}."] * 12)))
-    await desk.project.carry_out(AddChapter("T"))
-    await desk.settled()
+        chapter = await case.project.carry_out(AddChapter(f"T{n}"))
+        await case.project.carry_out(WriteChapter(chapter, "\n\n".join([f"{PAGES[language]} {n}."] * 12)))
+    await case.project.carry_out(AddChapter("T"))
+    await case.settled()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -43,11 +43,11 @@ async def test_every_step_of_a_chapter_is_told_its_length_and_sees_the_writers_o
 ) -> None:
     await make(folder, both(endpoint(server)), language=language)
     change(folder, "goals", chapter=1_500)
-    async with opened(folder) as desk:
-        await written(desk, language)
+    async with opened(folder) as case:
+        await written(case, language)
         before = len(server.log)
-        await desk.run("chapter", 5)
-        await desk.run("quick-draft", 5, inputs=(("instruction", WISH[language]),))
+        await case.run("chapter", 5)
+        await case.run("quick-draft", 5, inputs=(("instruction", WISH[language]),))
     sent = [entry["body"]["messages"] for entry in server.log[before:]]
     nodes = [messages for messages in sent if "length" in parts_of(messages[-1])]
     assert len(nodes) == 4, "plan, draft, polish, quick draft"
@@ -68,19 +68,19 @@ async def test_the_length_of_the_run_line_is_in_the_request_and_stays_with_the_r
 ) -> None:
     await make(folder, both(endpoint(server)))
     change(folder, "goals", chapter=1_500)
-    async with opened(folder) as desk:
-        await written(desk, "en")
+    async with opened(folder) as case:
+        await written(case, "en")
         before = len(server.log)
-        await desk.run("quick-draft", 5, inputs=(("instruction", "700 words"), ("length", "650")))
+        await case.run("quick-draft", 5, inputs=(("instruction", "700 words"), ("length", "650")))
     (sent,) = [entry["body"]["messages"] for entry in server.log[before:] if "length" in str(entry["body"])]
     assert parts_of(sent[-1])["length"].text == "About 650 words, as the writer wishes."
 
 
 async def test_an_empty_book_leaves_neither_part_behind(folder: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(AddChapter("First"))
-        await desk.run("quick-draft", 1)
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("First"))
+        await case.run("quick-draft", 1)
     (system, asked), *_more = [entry["body"]["messages"] for entry in server.log]
     assert not {"style", "length"} & {*parts_of(system), *parts_of(asked)}
     assert "{{" not in system["content"] + asked["content"]
@@ -99,12 +99,12 @@ async def test_a_quote_counts_with_the_length_that_the_run_is_asked_for(
 ) -> None:
     await make(folder, both(endpoint(server)), language=language)
     change(folder, "goals", chapter=1_500)
-    async with opened(folder) as desk:
-        await written(desk, language)
-        request = RunRequest("quick-draft", await desk.chapter(5))
-        usual = await desk.project.runs.quote(request)
-        long = await desk.project.runs.quote(replace(request, inputs=tuple(inputs.items())))
-        short = await desk.project.runs.quote(replace(request, inputs=(("length", "300"),)))
+    async with opened(folder) as case:
+        await written(case, language)
+        request = RunRequest("quick-draft", await case.chapter(5))
+        usual = await case.project.runs.quote(request)
+        long = await case.project.runs.quote(replace(request, inputs=tuple(inputs.items())))
+        short = await case.project.runs.quote(replace(request, inputs=(("length", "300"),)))
     assert long.likely.output_tokens > usual.likely.output_tokens + 6_000 - 1_500
     assert long.most is not None and long.most.output_tokens > 2 * 6_000
     assert short.likely.output_tokens < usual.likely.output_tokens

@@ -14,14 +14,14 @@ from flowcabal_tui.protocol.book import ImportManuscript, WriteChapter
 from flowcabal_tui.protocol.memory import BootstrapChanged, StartBootstrap
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
-from tests.project.desk import PATIENCE, Desk, both, calls, endpoint, make, make_one, opened, write_chapters
+from tests.project.case import PATIENCE, Case, both, calls, endpoint, make, make_one, opened, write_chapters
 from tests.project.test_project_faults import LITTLE_DISK
 
 
-async def disk(desk: Desk, *, full: bool) -> None:
+async def disk(case: Case, *, full: bool) -> None:
     """The store takes nothing any more, or takes everything again."""
-    database = desk.project._parts.store._database
-    await desk.project._engine.call(
+    database = case.project._parts.store._database
+    await case.project._engine.call(
         database.alone(lambda connection: connection.execute(f"PRAGMA query_only={full}").close())
     )
 
@@ -30,27 +30,27 @@ async def test_who_waits_for_the_memory_hears_that_there_is_no_room_and_it_follo
     folder: Path, tmp_path: Path
 ) -> None:
     await make(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        parts = desk.project._parts
-        await desk.project._engine.call(parts.memory.background.close())
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await disk(desk, full=True)
-        desk.project._engine.soon(parts.memory.background.start)
+    async with opened(folder) as case:
+        parts = case.project._parts
+        await case.project._engine.call(parts.memory.background.close())
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await disk(case, full=True)
+        case.project._engine.soon(parts.memory.background.start)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DiskFull):
-                await desk.project.memory.settled()
-        await desk.until(Status, lambda status: status.status == "error")
+                await case.project.memory.settled()
+        await case.until(Status, lambda status: status.status == "error")
         with pytest.raises(DiskFull):
-            await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Not this."))
-        await disk(desk, full=False)
+            await case.project.carry_out(WriteChapter(await case.chapter(1), "Not this."))
+        await disk(case, full=False)
         async with asyncio.timeout(PATIENCE):
             while True:
                 try:
-                    await desk.project.memory.settled()
+                    await case.project.memory.settled()
                     break
                 except DiskFull:  # until the lane has tried again
                     await asyncio.sleep(0.05)
-        assert len(await desk.project.book.chapters()) == 3
+        assert len(await case.project.book.chapters()) == 3
         assert len(list((folder / "manuscript").glob("*.md"))) == 3
 
 
@@ -60,14 +60,14 @@ async def test_who_waits_for_a_file_that_cannot_be_written_hears_it_and_the_next
     await make_one(folder, both(OFFLINE))
     (folder / "manuscript").rmdir()
     (folder / "manuscript").write_text("in the way")
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Safe."))
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "Safe."))
         with pytest.raises(DiskFull, match="0001-The-Glove"):
-            await desk.settled()
-        await desk.settled()
+            await case.settled()
+        await case.settled()
     (folder / "manuscript").unlink()
-    async with opened(folder) as desk:
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.settled()
     assert [file.name for file in (folder / "manuscript").iterdir()] == ["0001-The-Glove.md"]
 
 
@@ -75,25 +75,25 @@ async def test_a_reading_that_cannot_be_written_down_pauses_with_the_error_and_p
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     await make(folder, both(endpoint(server, concurrency=1)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.settled()
         server.push({"stall_after": 0})
-        await desk.project.carry_out(StartBootstrap())
+        await case.project.carry_out(StartBootstrap())
         async with asyncio.timeout(PATIENCE):
             while not calls(server):  # noqa: ASYNC110  # the server is polled
                 await asyncio.sleep(0.005)
-        await disk(desk, full=True)
+        await disk(case, full=True)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(DiskFull):
-                await desk.project.memory.bootstrap_ended()
-        paused = await desk.until(BootstrapChanged, lambda event: event.status.state == "paused")
+                await case.project.memory.bootstrap_ended()
+        paused = await case.until(BootstrapChanged, lambda event: event.status.state == "paused")
         assert paused.status.reason
         assert calls(server) == 1
-        await disk(desk, full=False)
-        await desk.project.carry_out(StartBootstrap())
-        await desk.project.memory.bootstrap_ended()
-        await desk.until(BootstrapChanged, lambda event: event.status.state == "done")
+        await disk(case, full=False)
+        await case.project.carry_out(StartBootstrap())
+        await case.project.memory.bootstrap_ended()
+        await case.until(BootstrapChanged, lambda event: event.status.state == "done")
 
 
 @pytest.mark.parametrize("room", [30_000, 150_000, 400_000])
@@ -118,7 +118,7 @@ async def test_an_import_on_a_little_disk_ends_with_the_error_and_all_or_nothing
         raise
     assert ran.returncode == 1, out + err
     assert b"Free space" in err and b"Traceback" not in err
-    async with opened(folder) as desk:
-        assert len(await desk.project.book.chapters()) == (9 if b"Imported" in out else 0)
-        await desk.project.check()
-        await desk.settled()
+    async with opened(folder) as case:
+        assert len(await case.project.book.chapters()) == (9 if b"Imported" in out else 0)
+        await case.project.check()
+        await case.settled()

@@ -12,19 +12,19 @@ from flowcabal_tui.domain.run import Decision, Question
 from flowcabal_tui.project.runs.history import folds_to
 from flowcabal_tui.protocol.runs import NodeCompleted, NodeStateChanged, RunStateChanged
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, calls, make_demo, opened
-from tests.project.test_steps import desk  # noqa: F401  # a fixture
+from tests.project.case import Case, calls, make_demo, opened
+from tests.project.test_steps import case  # noqa: F401  # a fixture
 
 
 def rain_first(question: Question) -> Decision:
     return Decision("retry", note="more rain") if question.attempts == (1,) else Decision("approve")
 
 
-async def test_a_replay_tells_the_same_in_the_same_order_and_calls_nobody(desk: Desk, server: FaultServer):  # noqa: F811
-    run = await desk.run("tree")
+async def test_a_replay_tells_the_same_in_the_same_order_and_calls_nobody(case: Case, server: FaultServer):  # noqa: F811
+    run = await case.run("tree")
     before = calls(server)
-    told = [event for event in desk.events if isinstance(event, NodeCompleted)]
-    again = [event for event in await desk.project.runs.replay(run) if isinstance(event, NodeCompleted)]
+    told = [event for event in case.events if isinstance(event, NodeCompleted)]
+    again = [event for event in await case.project.runs.replay(run) if isinstance(event, NodeCompleted)]
     assert [(event.node, event.output, event.cached) for event in again] == [
         (event.node, event.output, event.cached) for event in told
     ]
@@ -32,18 +32,18 @@ async def test_a_replay_tells_the_same_in_the_same_order_and_calls_nobody(desk: 
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_the_log_folds_to_what_was_seen(desk: Desk, server: FaultServer, fails: bool):  # noqa: F811
+async def test_the_log_folds_to_what_was_seen(case: Case, server: FaultServer, fails: bool):  # noqa: F811
     if fails:
         server.push({"status": 401})
-    run = await desk.start("tree")
-    state = await desk.follow(run)
-    events = await desk.project.runs.replay(run)
-    details = await desk.project.runs.run_details(run)
+    run = await case.start("tree")
+    state = await case.follow(run)
+    events = await case.project.runs.replay(run)
+    details = await case.project.runs.run_details(run)
     assert {node: known.state for node, known in folds_to(events).nodes.items()} == {
         node.node: node.state for node in details.nodes
     }
     assert events[-1] == RunStateChanged(run, state)
-    seen = {event.node: event.state for event in desk.told(NodeStateChanged) if event.run == run}
+    seen = {event.node: event.state for event in case.told(NodeStateChanged) if event.run == run}
     assert seen == {node.node: node.state for node in details.nodes}
 
 
@@ -63,18 +63,18 @@ async def test_questions_and_answers_are_replayed(folder: Path):
         assert trace.receipt == view.attempts[1].receipt
 
 
-async def test_the_details_of_a_run_tell_tokens_and_what_was_served(desk: Desk):  # noqa: F811
-    first = await desk.run("tree")
-    details = await desk.project.runs.run_details(first)
+async def test_the_details_of_a_run_tell_tokens_and_what_was_served(case: Case):  # noqa: F811
+    first = await case.run("tree")
+    details = await case.project.runs.run_details(first)
     assert details.totals.calls == 4 and details.totals.cost is None
     assert all(node.attempts == 1 and node.usage.output_tokens and node.models == ("mock",) for node in details.nodes)
-    second = await desk.project.runs.run_details(await desk.run("tree"))
+    second = await case.project.runs.run_details(await case.run("tree"))
     assert all(node.served for node in second.nodes) and second.totals.calls == 0
-    assert [run.id for run in await desk.project.runs.summaries()] == [second.summary.id, first]
+    assert [run.id for run in await case.project.runs.summaries()] == [second.summary.id, first]
 
 
-async def test_a_run_that_is_not_there(desk: Desk):  # noqa: F811
+async def test_a_run_that_is_not_there(case: Case):  # noqa: F811
     with pytest.raises(RunError, match="no run x"):
-        await desk.project.runs.replay(RunId("x"))
+        await case.project.runs.replay(RunId("x"))
     with pytest.raises(RunError, match="nothing named x"):
-        await desk.project.runs.run_details(RunId("x"))
+        await case.project.runs.run_details(RunId("x"))

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.protocol.book import RewriteSelection, WriteChapter
 from flowcabal_tui.protocol.memory import KnowledgeStatus, Rebuild, RegenerateProfile, RetryBackground, StartBootstrap
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, opened
+from tests.project.case import Case, opened
 from tests.project.hostile import KEY, SECRET, Prey, hostile
 
 
@@ -32,9 +32,9 @@ async def tried(*attempts: Awaitable[object]) -> None:
             continue
 
 
-async def used(desk: Desk) -> None:
+async def used(case: Case) -> None:
     """All that the screen asks for by itself, and all that a user may press."""
-    project, chapter = desk.project, await desk.chapter(1)
+    project, chapter = case.project, await case.chapter(1)
     request, node = RunRequest("prompt", chapter), NodeId("n")
     send = project.carry_out
     await tried(
@@ -45,29 +45,29 @@ async def used(desk: Desk) -> None:
         project.runs.preview_context(request, node),
         project.memory.quote_bootstrap(),
         project.models.check_models(),
-        *(desk.run(name, 1) for name in ("command", "action", "prompt", "call", "prompt@1", "quick-draft")),
+        *(case.run(name, 1) for name in ("command", "action", "prompt", "call", "prompt@1", "quick-draft")),
         send(WriteChapter(chapter, "Ines Marlow left Saltreach for good, and the river rose.")),
         send(RewriteSelection(chapter, 0, 4, "Ines", "longer")),
         send(RegenerateProfile("profiles/spy/book")),
         send(StartBootstrap()),
         send(RetryBackground()),
         send(Rebuild("all")),
-        desk.settled(),
+        case.settled(),
     )
 
 
 async def test_a_folder_that_is_opened_on_the_screen_and_used_in_every_way_gains_nothing(prey: Prey) -> None:
-    async with opened(prey.folder, knowledge=True) as desk:
-        await desk.until(KnowledgeStatus)
-        await used(desk)
-        assert "left Saltreach for good" in await desk.project.book.chapter_text(await desk.chapter(1))
+    async with opened(prey.folder, knowledge=True) as case:
+        await case.until(KnowledgeStatus)
+        await used(case)
+        assert "left Saltreach for good" in await case.project.book.chapter_text(await case.chapter(1))
     assert prey.gained() == []
 
 
 async def test_what_the_user_confirms_is_sent_so_the_listener_would_have_heard(prey: Prey) -> None:
-    async with opened(prey.folder, trust=True, knowledge=True) as desk:
-        await desk.run("command")
-        await tried(desk.run("prompt", 1))
+    async with opened(prey.folder, trust=True, knowledge=True) as case:
+        await case.run("command")
+        await tried(case.run("prompt", 1))
     sent = " ".join(str(entry["headers"]) for entry in prey.server.log)
     assert KEY in sent and SECRET not in sent
     assert prey.ran.exists()

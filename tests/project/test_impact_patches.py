@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Purge
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, PutEntity, UndoDecision
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, change, endpoint, make_one, opened
+from tests.project.case import Case, both, calls, change, endpoint, make_one, opened
 from tests.project.test_impact import stored
 
 TOLD = "Ines Marlow was thirty-four years old, and a ferryman's widow."
@@ -42,71 +42,71 @@ async def server() -> AsyncIterator[FaultServer]:
 
 
 @pytest.fixture
-async def desk(folder: Path, server: FaultServer) -> AsyncIterator[Desk]:
+async def case(folder: Path, server: FaultServer) -> AsyncIterator[Case]:
     await make_one(folder, both(endpoint(server, price_in=1, price_out=2)))
     change(folder, "agents", curator=False)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         for number, text in enumerate(TEXTS, 1):
             if number > 1:
-                await desk.project.carry_out(AddChapter(f"Chapter {number}"))
-            await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
-        await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))))
-        await desk.project.memory.settled()
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXTS[0].replace(TOLD, NOW)))
-        await desk.project.memory.settled()
-        yield desk
+                await case.project.carry_out(AddChapter(f"Chapter {number}"))
+            await case.project.carry_out(WriteChapter(await case.chapter(number), text))
+        await case.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))))
+        await case.project.memory.settled()
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXTS[0].replace(TOLD, NOW)))
+        await case.project.memory.settled()
+        yield case
 
 
-async def impact(desk: Desk) -> Impact:
-    return await desk.project.story.impact(ChapterChanged(await desk.chapter(1)))
+async def impact(case: Case) -> Impact:
+    return await case.project.story.impact(ChapterChanged(await case.chapter(1)))
 
 
-async def second(desk: Desk) -> ImpactRow:
+async def second(case: Case) -> ImpactRow:
     """The place in the second chapter."""
-    return next(row for row in (await impact(desk)).rows if row.position == 2)
+    return next(row for row in (await impact(case)).rows if row.position == 2)
 
 
-async def asked(desk: Desk, *places: str) -> int:
-    return int(await desk.project.carry_out(AskPatches((await impact(desk)).change, places)))
+async def asked(case: Case, *places: str) -> int:
+    return int(await case.project.carry_out(AskPatches((await impact(case)).change, places)))
 
 
-async def applied(desk: Desk, **chosen: tuple[str, ...]) -> None:
-    found = await impact(desk)
-    await desk.project.carry_out(ApplyImpact(found.change, found.digest, **chosen))
+async def applied(case: Case, **chosen: tuple[str, ...]) -> None:
+    found = await impact(case)
+    await case.project.carry_out(ApplyImpact(found.change, found.digest, **chosen))
 
 
 def answer(server: FaultServer, place: str) -> None:
     server.push({"content": json.dumps({"place": place})})
 
 
-async def text(desk: Desk, number: int) -> str:
-    return await desk.project.book.chapter_text(await desk.chapter(number))
+async def text(case: Case, number: int) -> str:
+    return await case.project.book.chapter_text(await case.chapter(number))
 
 
 async def test_a_patch_is_quoted_asked_once_shown_ticked_by_hand_applied_and_undone(
-    desk: Desk, server: FaultServer, folder: Path
+    case: Case, server: FaultServer, folder: Path
 ) -> None:
-    row, before = await second(desk), calls(server)
+    row, before = await second(case), calls(server)
     assert row.answer == "decide" and row.asks and row.asks.was == TOLD and row.asks.now == NOW
-    quote = await desk.project.story.quote_patches(ChapterChanged(await desk.chapter(1)), (row.proposal.id,))
+    quote = await case.project.story.quote_patches(ChapterChanged(await case.chapter(1)), (row.proposal.id,))
     assert quote.likely.calls == 1 and quote.likely.cost and quote.most and quote.most.cost
     assert quote.most.cost > quote.likely.cost and calls(server) == before
     answer(server, PATCH)
-    assert await asked(desk, row.proposal.id) == 0
-    patched = await second(desk)
+    assert await asked(case, row.proposal.id) == 0
+    patched = await second(case)
     assert isinstance(patched.proposal.difference.after, TextEdit)
     assert patched.is_by_model and not patched.chosen
     with pytest.raises(RunError, match="no place"):
-        await asked(desk, row.proposal.id)
+        await asked(case, row.proposal.id)
     assert calls(server) == before + 1
     kept = stored(folder)
-    await applied(desk, take=(row.proposal.id,))
-    assert await text(desk, 2) == TEXTS[1].replace("At thirty-four years of age Ines Marlow could still row.", PATCH)
-    lines = await desk.project.book.blame(await desk.chapter(2))
+    await applied(case, take=(row.proposal.id,))
+    assert await text(case, 2) == TEXTS[1].replace("At thirty-four years of age Ines Marlow could still row.", PATCH)
+    lines = await case.project.book.blame(await case.chapter(2))
     assert any(span.origin.model == "mock" for line in lines for span in line.spans)
-    await desk.project.carry_out(UndoDecision())
+    await case.project.carry_out(UndoDecision())
     assert stored(folder) == kept
-    assert (await second(desk)).is_by_model and calls(server) == before + 1
+    assert (await second(case)).is_by_model and calls(server) == before + 1
 
 
 @pytest.mark.parametrize(
@@ -124,130 +124,130 @@ async def test_a_patch_is_quoted_asked_once_shown_ticked_by_hand_applied_and_und
         "At twenty years of age Ines Marlow could still row" + " and row" * 40 + ".",
     ],
 )
-async def test_an_answer_that_changes_other_text_is_never_a_patch(desk: Desk, server: FaultServer, place: str) -> None:
-    row = await second(desk)
+async def test_an_answer_that_changes_other_text_is_never_a_patch(case: Case, server: FaultServer, place: str) -> None:
+    row = await second(case)
     answer(server, place)
-    await asked(desk, row.proposal.id)
-    told = (await second(desk)).proposal.difference.after
+    await asked(case, row.proposal.id)
+    told = (await second(case)).proposal.difference.after
     assert isinstance(told, Finding) and "cannot be used" in told.explanation
 
 
-async def test_prose_is_not_read_and_can_be_asked_again(desk: Desk, server: FaultServer) -> None:
-    row = await second(desk)
+async def test_prose_is_not_read_and_can_be_asked_again(case: Case, server: FaultServer) -> None:
+    row = await second(case)
     server.push({"content": "Certainly! I would change the age.", "times": 8})
-    assert await asked(desk, row.proposal.id) == 1
-    assert (await second(desk)) == row
+    assert await asked(case, row.proposal.id) == 1
+    assert (await second(case)) == row
     server.clear()
     answer(server, PATCH)
-    assert await asked(desk, row.proposal.id) == 0
-    assert (await second(desk)).is_by_model
+    assert await asked(case, row.proposal.id) == 0
+    assert (await second(case)).is_by_model
 
 
-async def test_an_answer_that_changes_nothing_is_said(desk: Desk, server: FaultServer) -> None:
-    row = await second(desk)
+async def test_an_answer_that_changes_nothing_is_said(case: Case, server: FaultServer) -> None:
+    row = await second(case)
     answer(server, row.proposal.quotation)
-    await asked(desk, row.proposal.id)
-    told = (await second(desk)).proposal.difference.after
+    await asked(case, row.proposal.id)
+    told = (await second(case)).proposal.difference.after
     assert isinstance(told, Finding) and "change nothing" in told.explanation
 
 
 async def test_the_cap_of_the_project_bounds_it_and_what_was_answered_is_kept(
-    folder: Path, desk: Desk, server: FaultServer
+    folder: Path, case: Case, server: FaultServer
 ) -> None:
-    row = await second(desk)
+    row = await second(case)
     answer(server, PATCH)
-    await asked(desk, row.proposal.id)
-    settings = desk.project._parts.base.settings
+    await asked(case, row.proposal.id)
+    settings = case.project._parts.base.settings
     capped = settings.model_copy(update={"budget": settings.budget.model_copy(update={"max_tokens": 1})})
-    desk.project._parts.base.changes.settings = capped
+    case.project._parts.base.changes.settings = capped
     before = calls(server)
     with pytest.raises(BudgetExceeded):
-        await asked(desk)
-    assert calls(server) == before and (await second(desk)).is_by_model
+        await asked(case)
+    assert calls(server) == before and (await second(case)).is_by_model
 
 
 async def test_a_server_that_is_gone_ends_the_asking_and_the_first_answer_stays(
-    desk: Desk, server: FaultServer
+    case: Case, server: FaultServer
 ) -> None:
-    rows = (await impact(desk)).rows
+    rows = (await impact(case)).rows
     assert len([row for row in rows if row.asks]) == 2
     server.push({"status": 401, "body": {"error": {"message": "no"}}, "times": 2})
     with pytest.raises(ModelError):
-        await asked(desk)
-    assert [row.answer for row in (await impact(desk)).rows] == [row.answer for row in rows]
+        await asked(case)
+    assert [row.answer for row in (await impact(case)).rows] == [row.answer for row in rows]
 
 
-async def test_a_moved_chapter_can_be_patched_too(desk: Desk, server: FaultServer) -> None:
-    moved = ChapterMoved(await desk.chapter(1), 3)
-    row = next(row for row in (await desk.project.story.impact(moved)).rows if row.position == 2)
+async def test_a_moved_chapter_can_be_patched_too(case: Case, server: FaultServer) -> None:
+    moved = ChapterMoved(await case.chapter(1), 3)
+    row = next(row for row in (await case.project.story.impact(moved)).rows if row.position == 2)
     assert row.asks and row.asks.kind == "moved"
     answer(server, "At her age Ines Marlow could still row.")
-    await desk.project.carry_out(AskPatches(moved, (row.proposal.id,)))
-    patched = next(row for row in (await desk.project.story.impact(moved)).rows if row.position == 2)
+    await case.project.carry_out(AskPatches(moved, (row.proposal.id,)))
+    patched = next(row for row in (await case.project.story.impact(moved)).rows if row.position == 2)
     assert patched.is_by_model
 
 
 # the writer's word
 
 
-async def test_what_still_holds_is_not_listed_again_until_its_text_changes(desk: Desk, folder: Path) -> None:
-    row, before = await second(desk), stored(folder)
-    await applied(desk, holds=(row.proposal.id,))
-    found = await impact(desk)
+async def test_what_still_holds_is_not_listed_again_until_its_text_changes(case: Case, folder: Path) -> None:
+    row, before = await second(case), stored(folder)
+    await applied(case, holds=(row.proposal.id,))
+    found = await impact(case)
     assert 2 not in {each.position for each in found.rows}
     assert [(each.position, each.word) for each in found.settled] == [(2, "holds")] and stored(folder) == before
-    await desk.project.carry_out(WriteChapter(await desk.chapter(2), f"A word before. {TEXTS[1]}"))
-    assert [each.position for each in (await impact(desk)).settled] == [2]
+    await case.project.carry_out(WriteChapter(await case.chapter(2), f"A word before. {TEXTS[1]}"))
+    assert [each.position for each in (await impact(case)).settled] == [2]
     changed = TEXTS[1].replace("could still row", "rowed")
-    await desk.project.carry_out(WriteChapter(await desk.chapter(2), changed))
-    assert (await second(desk)).word is None
+    await case.project.carry_out(WriteChapter(await case.chapter(2), changed))
+    assert (await second(case)).word is None
 
 
-async def test_what_still_holds_is_listed_again_when_the_value_changes_and_when_it_is_wished(desk: Desk) -> None:
-    row = await second(desk)
-    await applied(desk, holds=(row.proposal.id,))
-    await applied(desk, again=(row.proposal.id,))
-    assert (await second(desk)).key == row.key
-    await applied(desk, holds=(row.proposal.id,))
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("thirty-four", "twenty-nine")))
-    other = await desk.project.story.impact(ChapterChanged(chapter, 1))
+async def test_what_still_holds_is_listed_again_when_the_value_changes_and_when_it_is_wished(case: Case) -> None:
+    row = await second(case)
+    await applied(case, holds=(row.proposal.id,))
+    await applied(case, again=(row.proposal.id,))
+    assert (await second(case)).key == row.key
+    await applied(case, holds=(row.proposal.id,))
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXTS[0].replace("thirty-four", "twenty-nine")))
+    other = await case.project.story.impact(ChapterChanged(chapter, 1))
     assert 2 in {each.position for each in other.rows}
 
 
-async def test_an_undo_takes_the_word_back(desk: Desk) -> None:
-    row = await second(desk)
-    await applied(desk, holds=(row.proposal.id,))
-    await desk.project.carry_out(UndoDecision())
-    assert (await second(desk)).key == row.key
+async def test_an_undo_takes_the_word_back(case: Case) -> None:
+    row = await second(case)
+    await applied(case, holds=(row.proposal.id,))
+    await case.project.carry_out(UndoDecision())
+    assert (await second(case)).key == row.key
 
 
-async def test_what_the_writer_decides_later_is_a_finding_once_and_an_undo_withdraws_it(desk: Desk) -> None:
-    row = await second(desk)
+async def test_what_the_writer_decides_later_is_a_finding_once_and_an_undo_withdraws_it(case: Case) -> None:
+    row = await second(case)
 
     async def waiting() -> int:
-        page = await desk.project.findings.findings(FindingWish())
+        page = await case.project.findings.findings(FindingWish())
         return sum(each.proposal.origin.maker == "impact" for each in page.rows)
 
-    await applied(desk, take=(row.proposal.id,))
+    await applied(case, take=(row.proposal.id,))
     assert await waiting() == 1
-    assert [(each.position, each.word) for each in (await impact(desk)).settled] == [(2, "decide")]
-    await desk.project.carry_out(UndoDecision())
+    assert [(each.position, each.word) for each in (await impact(case)).settled] == [(2, "decide")]
+    await case.project.carry_out(UndoDecision())
     assert await waiting() == 0
-    await applied(desk, take=((await second(desk)).proposal.id,))
-    await desk.project.carry_out(UndoDecision())
+    await applied(case, take=((await second(case)).proposal.id,))
+    await case.project.carry_out(UndoDecision())
     assert await waiting() == 0
 
 
-async def test_a_purged_chapter_takes_what_was_said_of_it(desk: Desk, folder: Path) -> None:
-    row = await second(desk)
-    await applied(desk, holds=(row.proposal.id,))
-    store, call = desk.project._parts.store, desk.project._engine.call
+async def test_a_purged_chapter_takes_what_was_said_of_it(case: Case, folder: Path) -> None:
+    row = await second(case)
+    await applied(case, holds=(row.proposal.id,))
+    store, call = case.project._parts.store, case.project._engine.call
     assert await call(store.proposals.place_words())
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(EditChapter(chapter, deleted=True))
+    chapter = await case.chapter(2)
+    await case.project.carry_out(EditChapter(chapter, deleted=True))
     assert await call(store.proposals.place_words())
-    await desk.project.carry_out(Purge(chapter=chapter))
+    await case.project.carry_out(Purge(chapter=chapter))
     assert not await call(store.proposals.place_words())
 
 

@@ -25,9 +25,9 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.paths import PROJECT_STATE
 from flowcabal_tui.settings.project_file import OFFLINE
 from tests.faultserver import FaultServer
-from tests.project.desk import (
+from tests.project.case import (
     CHAPTERS,
-    Desk,
+    Case,
     both,
     calls,
     change,
@@ -76,12 +76,12 @@ async def test_names_are_indexed_although_the_project_was_closed_when_they_had_j
     with monkeypatch.context() as patched:
         gate = Gate(Steps._holds)
         patched.setattr(Steps, "_holds", lambda *given: gate(*given))
-        async with opened(folder) as desk:
-            await desk.project.carry_out(WriteChapter(await desk.chapter(1), "\n\n".join(CHAPTERS.values())))
+        async with opened(folder) as case:
+            await case.project.carry_out(WriteChapter(await case.chapter(1), "\n\n".join(CHAPTERS.values())))
             await gate.reached.wait()
-    async with opened(folder) as desk:
-        await desk.settled()
-        found = await desk.project.story.entities()
+    async with opened(folder) as case:
+        await case.settled()
+        found = await case.project.story.entities()
         assert found and {each.first_position for each in found} == {1}
 
 
@@ -89,47 +89,47 @@ async def test_the_server_is_told_the_story_although_the_project_was_closed_when
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow")))
+    async with opened(folder) as case:
+        await case.project.carry_out(PutEntity(Entity(EntityId("ines"), "character", "Ines Marlow")))
     with monkeypatch.context() as patched:
         gate = Gate(Steps.enqueue_story)
         patched.setattr(Steps, "enqueue_story", lambda *given: gate(*given))
-        async with opened(folder) as desk:
-            await desk.project.carry_out(WriteChapter(await desk.chapter(1), FERRY))
+        async with opened(folder) as case:
+            await case.project.carry_out(WriteChapter(await case.chapter(1), FERRY))
             await gate.reached.wait()
-    async with opened(folder) as desk:
-        await desk.settled()
-        assert (await desk.project.story.all()).facts
-        await desk.project._engine.call(desk.project._parts.memory.catch_up({}))
-        told = {task.subject for task in await desk.project.memory.background() if task.kind == "knowledge"}
-        assert f"story/{await desk.chapter(1)}" in told
+    async with opened(folder) as case:
+        await case.settled()
+        assert (await case.project.story.all()).facts
+        await case.project._engine.call(case.project._parts.memory.catch_up({}))
+        told = {task.subject for task in await case.project.memory.background() if task.kind == "knowledge"}
+        assert f"story/{await case.chapter(1)}" in told
 
 
 async def test_a_stop_that_overtakes_the_taking_up_of_a_run_stops_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = await left_waiting(folder)
-    async with opened(folder) as desk:
-        runs = desk.project._parts.runs.manager
+    async with opened(folder) as case:
+        runs = case.project._parts.runs.manager
         gate = Gate(runs._services)
         monkeypatch.setattr(runs, "_services", gate)
-        resumed = asyncio.create_task(desk.project.carry_out(ResumeRun(run)))
+        resumed = asyncio.create_task(case.project.carry_out(ResumeRun(run)))
         await gate.reached.wait()
-        stopped = asyncio.create_task(desk.project.carry_out(CancelRun(run)))
-        await desk.project.runs.summaries()
+        stopped = asyncio.create_task(case.project.carry_out(CancelRun(run)))
+        await case.project.runs.summaries()
         gate.open()
         await asyncio.gather(resumed, stopped)
-        assert await desk.follow(run, leave) == "cancelled"
-        assert await desk.project.runs.questions() == ()
-        assert desk.project._parts.runs.manager.idle
+        assert await case.follow(run, leave) == "cancelled"
+        assert await case.project.runs.questions() == ()
+        assert case.project._parts.runs.manager.idle
 
 
 async def test_a_step_whose_end_could_not_be_written_is_done_again_when_there_is_room(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        outbox = desk.project._parts.store.outbox
+    async with opened(folder) as case:
+        outbox = case.project._parts.store.outbox
         whole, failed = outbox.set_state, list[int]()
 
         async def full(task: int, *told: Any) -> None:
@@ -139,16 +139,16 @@ async def test_a_step_whose_end_could_not_be_written_is_done_again_when_there_is
             await whole(task, *told)
 
         monkeypatch.setattr(outbox, "set_state", full)
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        while not await _settles(desk):  # noqa: ASYNC110  # refused as long as the last try found no room
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        while not await _settles(case):  # noqa: ASYNC110  # refused as long as the last try found no room
             await asyncio.sleep(0.005)
         assert failed
-        assert {task.state for task in await desk.project.memory.background() if task.kind != "knowledge"} <= {"fresh"}
+        assert {task.state for task in await case.project.memory.background() if task.kind != "knowledge"} <= {"fresh"}
 
 
-async def _settles(desk: Desk) -> bool:
+async def _settles(case: Case) -> bool:
     try:
-        await desk.settled()
+        await case.settled()
     except DiskFull:
         return False
     return True
@@ -158,8 +158,8 @@ async def test_a_chapter_that_goes_while_it_is_read_leaves_the_reading_and_the_r
     folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
-        reading, book = desk.project._parts.memory.bootstrap, desk.project._parts.store.book
+    async with opened(folder) as case:
+        reading, book = case.project._parts.memory.bootstrap, case.project._parts.store.book
         steps, gone = reading._steps, list[str]()
 
         def deleting(pinned: Any) -> Steps:
@@ -176,8 +176,8 @@ async def test_a_chapter_that_goes_while_it_is_read_leaves_the_reading_and_the_r
             return made
 
         monkeypatch.setattr(reading, "_steps", deleting)
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert (status.done, status.failed, len(gone)) == (status.total, 0, 1)
 
 
@@ -189,9 +189,9 @@ async def test_a_mistake_that_raises_keyerror_fails_its_step_of_the_reading(
 
     await imported(folder, server)
     monkeypatch.setattr(StoryReader, "read", broken)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(StartBootstrap())
-        status = await ended(desk)
+    async with opened(folder) as case:
+        await case.project.carry_out(StartBootstrap())
+        status = await ended(case)
         assert status.failed == len(CHAPTERS)
     logged = (folder / PROJECT_STATE / "flowcabal.log").read_text("utf-8")
     assert (logged.count("step story of "), logged.count("KeyError: 'boom'")) == (len(CHAPTERS),) * 2
@@ -201,17 +201,17 @@ async def test_a_pause_that_overtakes_the_start_of_a_reading_holds(
     folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
-        jobs = desk.project._parts.store.jobs
+    async with opened(folder) as case:
+        jobs = case.project._parts.store.jobs
         gate = Gate(jobs.add)
         monkeypatch.setattr(jobs, "add", gate)
-        begun = asyncio.create_task(desk.project.carry_out(StartBootstrap()))
+        begun = asyncio.create_task(case.project.carry_out(StartBootstrap()))
         await gate.reached.wait()
-        await desk.project.carry_out(PauseBootstrap())
+        await case.project.carry_out(PauseBootstrap())
         gate.open()
         await begun
-        await desk.until(BootstrapChanged, lambda event: event.status.state in ("paused", "done"))
-        status = await desk.project.memory.bootstrap()
+        await case.until(BootstrapChanged, lambda event: event.status.state in ("paused", "done"))
+        status = await case.project.memory.bootstrap()
         assert status is not None and (status.state, calls(server)) == ("paused", 0)
 
 
@@ -219,44 +219,44 @@ async def test_a_pause_holds_that_overtakes_the_start_of_a_reading_in_the_queue(
     folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await imported(folder, server)
-    async with opened(folder) as desk:
-        gate = Gate(desk.project._parts.memory.steps.enqueue_entity)
-        monkeypatch.setattr(desk.project._parts.memory.steps, "enqueue_entity", gate)
-        desk.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
+    async with opened(folder) as case:
+        gate = Gate(case.project._parts.memory.steps.enqueue_entity)
+        monkeypatch.setattr(case.project._parts.memory.steps, "enqueue_entity", gate)
+        case.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
         await gate.reached.wait()
-        started = desk.project.send(StartBootstrap())
-        await desk.project.carry_out(PauseBootstrap())
+        started = case.project.send(StartBootstrap())
+        await case.project.carry_out(PauseBootstrap())
         gate.open()
-        refused = await desk.until(CommandFailed)
+        refused = await case.until(CommandFailed)
         assert refused.command == started and "paused before it began" in refused.title
-        assert (await desk.project.memory.bootstrap(), calls(server)) == (None, 0)
-        await desk.project.carry_out(StartBootstrap())
-        assert (await ended(desk)).failed == 0
+        assert (await case.project.memory.bootstrap(), calls(server)) == (None, 0)
+        await case.project.carry_out(StartBootstrap())
+        assert (await ended(case)).failed == 0
 
 
 async def test_a_manuscript_that_is_imported_twice_at_once_stands_in_the_book_once(folder: Path) -> None:
     await make(folder, both(OFFLINE))
     command = ImportManuscript(str(write_chapters(folder.parent / "novel")))
-    async with opened(folder) as desk:
-        both_ways = await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
-        assert len(await desk.project.book.chapters()) == 3
+    async with opened(folder) as case:
+        both_ways = await asyncio.gather(*(case.project.carry_out(command) for _ in range(2)), return_exceptions=True)
+        assert len(await case.project.book.chapters()) == 3
         assert [type(each) for each in both_ways].count(RunError) == 1
 
 
 async def test_a_reference_book_is_added_once_although_it_is_imported_twice_at_once(folder: Path) -> None:
     await make(folder, both(OFFLINE))
     command = ImportManuscript(str(write_chapters(folder.parent / "novel")), reference="The Ferry")
-    async with opened(folder) as desk:
-        await asyncio.gather(*(desk.project.carry_out(command) for _ in range(2)), return_exceptions=True)
-        assert len(await desk.project.book.references()) == 1
+    async with opened(folder) as case:
+        await asyncio.gather(*(case.project.carry_out(command) for _ in range(2)), return_exceptions=True)
+        assert len(await case.project.book.references()) == 1
 
 
 async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_cancelled_then(
     folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make_one(folder, both(endpoint(server, price_in=Decimal(1), price_out=Decimal(2))))
-    async with opened(folder) as desk:
-        models, store = desk.project._parts.base.models, desk.project._parts.store
+    async with opened(folder) as case:
+        models, store = case.project._parts.base.models, case.project._parts.store
         ask = ModelRequest((Message("user", "which word?"),), purpose="curator.l1")
         gate = Gate(store.usage.add)
         monkeypatch.setattr(store.usage, "add", gate)
@@ -270,30 +270,30 @@ async def test_what_an_agent_was_answered_is_booked_and_kept_although_it_was_can
             gate.open()
             await asyncio.wait([asking])
 
-        await desk.project._engine.call(cancelled())
+        await case.project._engine.call(cancelled())
         assert models.spending.totals.calls == 1 and models.spending.totals.cost != Decimal(0)
-        assert (await desk.project._engine.call(models.agent().answer(ask))).cached
+        assert (await case.project._engine.call(models.agent().answer(ask))).cached
         assert calls(server) == 1
 
 
 async def test_words_that_are_replaced_by_themselves_leave_the_chapter_in_the_index(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        chapter, memory = await desk.chapter(1), desk.project._parts.store.memory
-        await desk.project.carry_out(WriteChapter(chapter, TEXT))
-        await desk.settled()
-        places = tuple(each.place for each in await desk.project.book.occurrences("river"))
-        await desk.project.carry_out(ReplaceText("river", "river", places))
-        await desk.settled()
-        assert await desk.project._engine.call((await memory.view(None)).passages(chapter))
+    async with opened(folder) as case:
+        chapter, memory = await case.chapter(1), case.project._parts.store.memory
+        await case.project.carry_out(WriteChapter(chapter, TEXT))
+        await case.settled()
+        places = tuple(each.place for each in await case.project.book.occurrences("river"))
+        await case.project.carry_out(ReplaceText("river", "river", places))
+        await case.settled()
+        assert await case.project._engine.call((await memory.view(None)).passages(chapter))
 
 
 async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        standings = desk.project._parts.store.standings
+    async with opened(folder) as case:
+        standings = case.project._parts.store.standings
         write, failed = standings.write, list[str]()
 
         async def full(workflow: str, changes: Any) -> None:
@@ -303,14 +303,14 @@ async def test_what_stands_is_told_later_when_it_could_not_be_written_at_first(
             await write(workflow, changes)
 
         monkeypatch.setattr(standings, "write", full)
-        await desk.project.carry_out(SaveWorkflow(LAST_WAITS))
-        run = await desk.start("flow", 1)
-        assert await desk.follow(run, leave) == "waiting"
+        await case.project.carry_out(SaveWorkflow(LAST_WAITS))
+        run = await case.start("flow", 1)
+        assert await case.follow(run, leave) == "waiting"
         async with asyncio.timeout(PATIENCE):
             while not failed:  # noqa: ASYNC110  # the engine's loop sets it
                 await asyncio.sleep(0.005)
-        assert await desk.follow(run) == "done"
-        standing = await desk.project.workflows.standing("flow", await desk.chapter(1))
+        assert await case.follow(run) == "done"
+        standing = await case.project.workflows.standing("flow", await case.chapter(1))
         assert [each.node for each in standing if each.output] == ["a", "b"]
 
 
@@ -318,16 +318,16 @@ async def test_a_name_that_a_hand_has_written_is_indexed_although_the_project_wa
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.settled()
-        gate = Gate(desk.project._parts.memory.steps.enqueue_entity)
-        monkeypatch.setattr(desk.project._parts.memory.steps, "enqueue_entity", gate)
-        desk.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.settled()
+        gate = Gate(case.project._parts.memory.steps.enqueue_entity)
+        monkeypatch.setattr(case.project._parts.memory.steps, "enqueue_entity", gate)
+        case.project.send(PutEntity(Entity(EntityId("water"), "location", "the water")))
         await gate.reached.wait()
-    async with opened(folder) as desk:
-        await desk.settled()
-        (water,) = await desk.project.story.entities()
+    async with opened(folder) as case:
+        await case.settled()
+        (water,) = await case.project.story.entities()
         assert water.first_position == 1
 
 
@@ -340,12 +340,12 @@ async def test_a_chapters_file_follows_it_although_the_project_was_closed_just_t
     folder: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], files: list[str]
 ) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.settled()
-        gate = Gate(desk.project._parts.memory.updates.chapters_placed)
-        monkeypatch.setattr(desk.project._parts.memory.updates, "chapters_placed", gate)
-        desk.project.send(EditChapter(await desk.chapter(1), **change))
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.settled()
+        gate = Gate(case.project._parts.memory.updates.chapters_placed)
+        monkeypatch.setattr(case.project._parts.memory.updates, "chapters_placed", gate)
+        case.project.send(EditChapter(await case.chapter(1), **change))
         await gate.reached.wait()
     async with opened(folder):
         async with asyncio.timeout(PATIENCE):

@@ -20,7 +20,7 @@ from flowcabal_tui.protocol.memory import Rebuild
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import NO_FINDINGS, Desk, both, change, endpoint, make, opened, write_chapters
+from tests.project.case import NO_FINDINGS, Case, both, change, endpoint, make, opened, write_chapters
 from tests.project.test_main_job import DRAFT, PEOPLE
 from tests.trusting import confirmed
 
@@ -52,22 +52,22 @@ def asked(server: FaultServer, start: int = 0) -> Counter[str]:
 
 
 async def keep_a_chapter(
-    desk: Desk, server: FaultServer, tmp_path: Path, after: dict[str, Any] | None = None
+    case: Case, server: FaultServer, tmp_path: Path, after: dict[str, Any] | None = None
 ) -> Counter[str]:
     """A fourth chapter is run and its polished text kept; what was asked after that. `after` answers all of it."""
-    await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-    await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
+    await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+    await case.project.carry_out(AddChapter("Chapter 4 The Glove"))
     for name in PEOPLE:
-        await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
-    await desk.settled()
+        await case.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
+    await case.settled()
     nothing = {"content": NO_FINDINGS}
     server.push({"content": "1. She ties up."}, *[{"content": DRAFT}] * 2, nothing)
-    run = await desk.run("chapter", 4)
+    run = await case.run("chapter", 4)
     if after is not None:
         server.push({"content": json.dumps(NOTHING | after), "times": -1})
     before = len(server.log)
-    await desk.keep(run, "polish")
-    await desk.settled()
+    await case.keep(run, "polish")
+    await case.settled()
     return asked(server, before)
 
 
@@ -75,9 +75,9 @@ async def test_what_was_checked_before_it_was_kept_is_not_checked_again(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        after = await keep_a_chapter(desk, server, tmp_path)
-        (told,) = desk.told(OutputChecked)
+    async with opened(folder) as case:
+        after = await keep_a_chapter(case, server, tmp_path)
+        (told,) = case.told(OutputChecked)
     assert after["monitor.check"] == 0
     assert {check.angle: check.outcome for check in told.checks} == dict.fromkeys((*ANGLES, "rules"), "passed")
 
@@ -95,14 +95,14 @@ async def test_a_draft_is_sent_once_to_be_checked_and_twice_to_be_remembered(
         }
     )
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.project.carry_out(AddChapter("Chapter 4 The Glove"))
+        await case.settled()
         server.push({"content": long}, {"content": json.dumps(said), "times": -1})
-        run = await desk.run("quick-draft", 4)
-        await desk.keep(run, "draft")
-        await desk.settled()
+        run = await case.run("quick-draft", 4)
+        await case.keep(run, "draft")
+        await case.settled()
     whole = Counter(
         task
         for entry in server.log
@@ -117,8 +117,8 @@ async def test_a_kept_chapter_has_no_more_profiles_written_than_the_settings_all
 ) -> None:
     await make(folder, both(endpoint(server)))
     change(folder, "agents", profiles=1)
-    async with opened(folder) as desk:
-        after = await keep_a_chapter(desk, server, tmp_path)
+    async with opened(folder) as case:
+        after = await keep_a_chapter(case, server, tmp_path)
     assert after["curator.profile"] == 1
     assert (after["curator.l1"], after["curator.l0"], after["curator.arc"]) == (1, 1, 0)
 
@@ -127,9 +127,9 @@ async def test_a_kept_chapter_is_read_once_for_its_story_and_its_overview(
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        after = await keep_a_chapter(desk, server, tmp_path, TOLD)
-        levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
+    async with opened(folder) as case:
+        after = await keep_a_chapter(case, server, tmp_path, TOLD)
+        levels = await case.levels(f"manuscript/{await case.chapter(4)}")
     assert (after["curator.story"], after["curator.l1"], after["curator.l0"]) == (1, 0, 0)
     assert after["curator.keep"], "the answer does not say how useful the chapter is"
     assert levels["L1"].text.splitlines() == [f"They {quote}." for quote in QUOTES]
@@ -151,10 +151,10 @@ async def test_the_writers_own_question_for_summaries_is_asked(
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts" / f"{task}.md").write_text(f"Sum up.\n---\n<task>{task}</task> {own}", encoding="utf-8")
     confirmed(folder)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         said = TOLD | {"sentence": "They met by the ferry with a ledger."}
-        after = await keep_a_chapter(desk, server, tmp_path, said)
-        levels = await desk.levels(f"manuscript/{await desk.chapter(4)}")
+        after = await keep_a_chapter(case, server, tmp_path, said)
+        levels = await case.levels(f"manuscript/{await case.chapter(4)}")
     assert (after["curator.l1"], after["curator.l0"]) == asked_too
     assert levels["L0"].text == "They met by the ferry with a ledger."
 
@@ -165,9 +165,9 @@ async def test_advice_that_was_given_with_the_story_is_told_and_not_asked_for(
     answers = {each: {"question": each, "passed": True} for each in DIMENSIONS}
     answers["reusable"] = {"question": "reusable", "passed": False, "detail": "A quiet evening."}
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        after = await keep_a_chapter(desk, server, tmp_path, {"keeping": [*answers.values()]})
-        (told,) = desk.told(OutputChecked)
+    async with opened(folder) as case:
+        after = await keep_a_chapter(case, server, tmp_path, {"keeping": [*answers.values()]})
+        (told,) = case.told(OutputChecked)
     assert (after["curator.story"], after["curator.keep"]) == (1, 0)
     assert [advice.endswith("A quiet evening.") for advice in told.advice] == [True]
 
@@ -177,14 +177,14 @@ async def test_the_profiles_of_a_kept_chapter_are_one_question_and_one_that_is_l
     folder: Path, tmp_path: Path, server: FaultServer, answered: tuple[str, ...], alone: int
 ) -> None:
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         after = await keep_a_chapter(
-            desk, server, tmp_path, TOLD | profiled(("came down the steps with the ledger",), answered)
+            case, server, tmp_path, TOLD | profiled(("came down the steps with the ledger",), answered)
         )
-        levels = await desk.levels("profiles/characters/Ines-Marlow")
+        levels = await case.levels("profiles/characters/Ines-Marlow")
         before = len(server.log)
-        await desk.project.carry_out(Rebuild("profiles"))
-        await desk.settled()
+        await case.project.carry_out(Rebuild("profiles"))
+        await case.settled()
     assert (after["curator.profiles"], after["curator.profile"]) == (1, alone)
     assert levels["L1"].text == "They came down the steps with the ledger."
     assert asked(server, before) == {}, "what was paid for is not asked again"
@@ -199,14 +199,14 @@ async def test_an_arc_that_is_told_anew_takes_the_place_of_a_profile(
     for earlier in range(1, number):
         text = f"Chapter {earlier}\n\nInes Marlow rowed home. Tobias Crane sat on the quay for {earlier} hours.\n"
         (tmp_path / "texts" / f"{earlier:02}.txt").write_text(text, encoding="utf-8")
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
         for name in PEOPLE:
-            await desk.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
-        await desk.project.carry_out(AddChapter(f"Chapter {number}"))
-        await desk.settled()
+            await case.project.carry_out(PutEntity(Entity(EntityId(name.replace(" ", "-")), "character", name)))
+        await case.project.carry_out(AddChapter(f"Chapter {number}"))
+        await case.settled()
         before = len(server.log)
-        await desk.project.carry_out(WriteChapter(await desk.chapter(number), DRAFT))
-        await desk.settled()
+        await case.project.carry_out(WriteChapter(await case.chapter(number), DRAFT))
+        await case.settled()
         after = asked(server, before)
     assert (after["curator.profile"], after["curator.arc"]) == (profiles, arcs)

@@ -28,96 +28,96 @@ from flowcabal_tui.protocol.book import (
 )
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapters
 from tests.runner.fakes import prompt
 from tests.waiting import PATIENCE
 
 
 @pytest_asyncio.fixture
-async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
+async def case(folder: Path, tmp_path: Path) -> AsyncIterator[Case]:
     """Three imported chapters and an empty fourth, with the offline model."""
     await make(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.project.carry_out(AddChapter("Chapter 4 The Glove"))
-        await desk.settled()
-        yield desk
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.project.carry_out(AddChapter("Chapter 4 The Glove"))
+        await case.settled()
+        yield case
 
 
 def mirrored(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "manuscript").iterdir())
 
 
-async def test_a_folder_is_imported_in_the_order_of_its_files(desk: Desk, folder: Path) -> None:
-    chapters = await desk.project.book.chapters()
+async def test_a_folder_is_imported_in_the_order_of_its_files(case: Case, folder: Path) -> None:
+    chapters = await case.project.book.chapters()
     assert [chapter.title for chapter in chapters[:3]] == list(CHAPTERS)
     for chapter, text in zip(chapters, CHAPTERS.values(), strict=False):
-        assert await desk.project.book.chapter_text(chapter.id) == text
+        assert await case.project.book.chapter_text(chapter.id) == text
     assert len(mirrored(folder)) == 3
     assert CHAPTERS["Chapter 2 The Ledger"] in (folder / "manuscript" / mirrored(folder)[1]).read_text("utf-8")
 
 
-async def test_an_import_of_nothing_says_so(desk: Desk, tmp_path: Path) -> None:
+async def test_an_import_of_nothing_says_so(case: Case, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for source in (tmp_path / "empty", tmp_path / "not there.txt"):
         with pytest.raises(ManuscriptError):
-            await desk.project.carry_out(ImportManuscript(str(source)))
-    assert len(await desk.project.book.chapters()) == 4
+            await case.project.carry_out(ImportManuscript(str(source)))
+    assert len(await case.project.book.chapters()) == 4
 
 
-async def test_keeping_twice_does_nothing(desk: Desk) -> None:
-    run = await desk.run("quick-draft", 4)
-    first = await desk.keep(run, "draft")
-    await desk.settled()
-    second = await desk.keep(run, "draft")
+async def test_keeping_twice_does_nothing(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
+    first = await case.keep(run, "draft")
+    await case.settled()
+    second = await case.keep(run, "draft")
     assert first == second
-    assert [event.created for event in desk.told(OutputPersisted)] == [True, False]
-    assert len(await desk.project.book.chapter_versions(await desk.chapter(4))) == 1
-    assert not [task for task in await desk.project.memory.background() if task.kind != "knowledge"]
+    assert [event.created for event in case.told(OutputPersisted)] == [True, False]
+    assert len(await case.project.book.chapter_versions(await case.chapter(4))) == 1
+    assert not [task for task in await case.project.memory.background() if task.kind != "knowledge"]
 
 
-async def test_a_deleted_output_leaves_the_book_and_comes_back(desk: Desk) -> None:
-    run = await desk.run("quick-draft", 4)
-    output = await desk.keep(run, "draft")
-    chapter = await desk.chapter(4)
-    text = await desk.project.book.chapter_text(chapter)
-    await desk.project.carry_out(DeleteOutput(output))
-    assert await desk.project.book.chapter_text(chapter) == ""
-    await desk.project.carry_out(DeleteOutput(output, restore=True))
-    assert await desk.project.book.chapter_text(chapter) == text
+async def test_a_deleted_output_leaves_the_book_and_comes_back(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
+    output = await case.keep(run, "draft")
+    chapter = await case.chapter(4)
+    text = await case.project.book.chapter_text(chapter)
+    await case.project.carry_out(DeleteOutput(output))
+    assert await case.project.book.chapter_text(chapter) == ""
+    await case.project.carry_out(DeleteOutput(output, restore=True))
+    assert await case.project.book.chapter_text(chapter) == text
 
 
-async def test_append_puts_the_output_behind_what_is_there(desk: Desk) -> None:
-    chapter = await desk.chapter(4)
-    await desk.project.carry_out(WriteChapter(chapter, "It began quietly."))
-    run = await desk.run("quick-draft", 4)
-    draft = (await desk.view(run, "draft")).attempts[0].text
-    await desk.keep(run, "draft", mode="append")
-    text = await desk.project.book.chapter_text(chapter)
+async def test_append_puts_the_output_behind_what_is_there(case: Case) -> None:
+    chapter = await case.chapter(4)
+    await case.project.carry_out(WriteChapter(chapter, "It began quietly."))
+    run = await case.run("quick-draft", 4)
+    draft = (await case.view(run, "draft")).attempts[0].text
+    await case.keep(run, "draft", mode="append")
+    text = await case.project.book.chapter_text(chapter)
     assert text.startswith("It began quietly.")
     assert text.endswith(draft)
 
 
-async def test_a_text_that_was_not_finished_cannot_be_kept(desk: Desk) -> None:
-    run = await desk.run("quick-draft", 4)
+async def test_a_text_that_was_not_finished_cannot_be_kept(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
     with pytest.raises(RunError):
-        await desk.keep(run, "nothing")
+        await case.keep(run, "nothing")
     with pytest.raises(RunError):
-        await desk.keep(run, "draft", attempt=7)
+        await case.keep(run, "draft", attempt=7)
 
 
-async def test_an_edit_on_an_old_version_is_refused_and_loses_nothing(desk: Desk) -> None:
-    chapter = await desk.chapter(4)
-    assert await desk.project.carry_out(WriteChapter(chapter, "One.", expected_version=0)) == "1"
+async def test_an_edit_on_an_old_version_is_refused_and_loses_nothing(case: Case) -> None:
+    chapter = await case.chapter(4)
+    assert await case.project.carry_out(WriteChapter(chapter, "One.", expected_version=0)) == "1"
     with pytest.raises(VersionConflict):
-        await desk.project.carry_out(WriteChapter(chapter, "Another one.", expected_version=0))
-    assert await desk.project.book.chapter_text(chapter) == "One."
+        await case.project.carry_out(WriteChapter(chapter, "Another one.", expected_version=0))
+    assert await case.project.book.chapter_text(chapter) == "One."
 
 
-async def test_a_moved_and_renamed_chapter_takes_its_file_along(desk: Desk, folder: Path) -> None:
-    await desk.project.carry_out(EditChapter(await desk.chapter(3), title="The Silent Bell", position=1))
-    await desk.settled()
-    assert [chapter.title for chapter in await desk.project.book.chapters()][:2] == [
+async def test_a_moved_and_renamed_chapter_takes_its_file_along(case: Case, folder: Path) -> None:
+    await case.project.carry_out(EditChapter(await case.chapter(3), title="The Silent Bell", position=1))
+    await case.settled()
+    assert [chapter.title for chapter in await case.project.book.chapters()][:2] == [
         "The Silent Bell",
         "Chapter 1 The Ferry",
     ]
@@ -128,46 +128,46 @@ async def test_a_moved_and_renamed_chapter_takes_its_file_along(desk: Desk, fold
     assert CHAPTERS["Chapter 1 The Ferry"] in (folder / "manuscript" / files[1]).read_text("utf-8")
 
 
-async def test_two_chapters_that_change_places_keep_both_files(desk: Desk, folder: Path) -> None:
+async def test_two_chapters_that_change_places_keep_both_files(case: Case, folder: Path) -> None:
     for number, title in ((1, "Bell"), (2, "Bell")):
-        await desk.project.carry_out(EditChapter(await desk.chapter(number), title=title))
-    await desk.settled()
-    await desk.project.carry_out(EditChapter(await desk.chapter(1), position=2))
-    await desk.settled()
+        await case.project.carry_out(EditChapter(await case.chapter(number), title=title))
+    await case.settled()
+    await case.project.carry_out(EditChapter(await case.chapter(1), position=2))
+    await case.settled()
     texts = [(folder / "manuscript" / name).read_text("utf-8") for name in mirrored(folder)]
     assert CHAPTERS["Chapter 2 The Ledger"] in texts[0]
     assert CHAPTERS["Chapter 1 The Ferry"] in texts[1]
 
 
-async def test_a_deleted_chapter_loses_its_file_and_gets_it_back(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(EditChapter(chapter, deleted=True))
-    await desk.settled()
+async def test_a_deleted_chapter_loses_its_file_and_gets_it_back(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(EditChapter(chapter, deleted=True))
+    await case.settled()
     assert len(mirrored(folder)) == 2
-    await desk.project.carry_out(EditChapter(chapter, deleted=False))
-    await desk.settled()
+    await case.project.carry_out(EditChapter(chapter, deleted=False))
+    await case.settled()
     assert CHAPTERS["Chapter 2 The Ledger"] in (folder / "manuscript" / mirrored(folder)[1]).read_text("utf-8")
 
 
-async def test_an_edit_made_outside_is_offered_and_never_overwritten(desk: Desk, folder: Path) -> None:
+async def test_an_edit_made_outside_is_offered_and_never_overwritten(case: Case, folder: Path) -> None:
     path = folder / "manuscript" / mirrored(folder)[0]
     path.write_text(path.read_text("utf-8").replace("one blue glove", "two blue gloves"), encoding="utf-8")
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, "Something else altogether."))
-    await desk.settled()
-    offered = await desk.until(OutsideEdit)
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, "Something else altogether."))
+    await case.settled()
+    offered = await case.until(OutsideEdit)
     assert offered.chapter == chapter
     assert "two blue gloves" in path.read_text("utf-8")
-    outside = await desk.project.book.outside_text(chapter)
+    outside = await case.project.book.outside_text(chapter)
     assert outside is not None
-    await desk.project.carry_out(WriteChapter(chapter, outside))
-    await desk.settled()
-    assert "two blue gloves" in await desk.project.book.chapter_text(chapter)
+    await case.project.carry_out(WriteChapter(chapter, outside))
+    await case.settled()
+    assert "two blue gloves" in await case.project.book.chapter_text(chapter)
     assert "two blue gloves" in path.read_text("utf-8")
 
 
-async def test_an_edit_made_while_the_project_was_closed_is_found_at_the_next_start(desk: Desk, folder: Path) -> None:
-    await desk.project.close()
+async def test_an_edit_made_while_the_project_was_closed_is_found_at_the_next_start(case: Case, folder: Path) -> None:
+    await case.project.close()
     path = folder / "manuscript" / mirrored(folder)[1]
     path.write_text(path.read_text("utf-8") + "\nA line from elsewhere.\n", encoding="utf-8")
     async with opened(folder) as again:
@@ -182,70 +182,70 @@ async def test_an_edit_made_while_the_project_is_open_is_offered_when_the_file_r
     monkeypatch.setattr(outside_edits, "WATCH_SECONDS", 0.02)
     source = write_chapters(folder.parent / "source")
     await make(folder)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(source)))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(source)))
+        await case.settled()
         path = folder / "manuscript" / mirrored(folder)[1]
         before = path.read_text("utf-8")
         edited = folder.parent / "edited"
         edited.write_text(before + "\nA line from elsewhere.\n", encoding="utf-8")
         edited.replace(path)
-        offered = await desk.until(OutsideEdit)
-        assert offered.chapter == await desk.chapter(2)
-        assert "A line from elsewhere." in (await desk.project.book.outside_text(offered.chapter) or "")
-        assert len(desk.told(OutsideEdit)) == 1, "what the program itself wrote is not offered"
+        offered = await case.until(OutsideEdit)
+        assert offered.chapter == await case.chapter(2)
+        assert "A line from elsewhere." in (await case.project.book.outside_text(offered.chapter) or "")
+        assert len(case.told(OutsideEdit)) == 1, "what the program itself wrote is not offered"
         edited.write_text(before, encoding="utf-8")
         edited.replace(path)
         async with asyncio.timeout(PATIENCE):
-            while await desk.project.book.outside_text(offered.chapter) is not None:  # noqa: ASYNC110  # told by no event of its own
+            while await case.project.book.outside_text(offered.chapter) is not None:  # noqa: ASYNC110  # told by no event of its own
                 await asyncio.sleep(0.005)
 
 
-async def test_a_folder_of_chapters_that_is_not_there_has_no_stamps(desk: Desk, folder: Path) -> None:
-    mirror = desk.project._parts.book.mirror
+async def test_a_folder_of_chapters_that_is_not_there_has_no_stamps(case: Case, folder: Path) -> None:
+    mirror = case.project._parts.book.mirror
     assert sorted(await mirror.stamps()) == mirrored(folder)
     (folder / "manuscript").rename(folder / "elsewhere")
     assert await mirror.stamps() == {}
 
 
-async def test_an_edit_in_another_encoding_is_an_edit_too(desk: Desk, folder: Path) -> None:
+async def test_an_edit_in_another_encoding_is_an_edit_too(case: Case, folder: Path) -> None:
     path = folder / "manuscript" / mirrored(folder)[0]
     path.write_bytes("# 第一章\n\n渡口的灯灭了，少年站在雨里，听见远处有人叫他的名字。".encode("gb18030"))
-    await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Something else altogether."))
-    await desk.settled()
-    assert (await desk.until(OutsideEdit)).chapter == await desk.chapter(1)
-    assert "渡口的灯灭了" in (await desk.project.book.outside_text(await desk.chapter(1)) or "")
+    await case.project.carry_out(WriteChapter(await case.chapter(1), "Something else altogether."))
+    await case.settled()
+    assert (await case.until(OutsideEdit)).chapter == await case.chapter(1)
+    assert "渡口的灯灭了" in (await case.project.book.outside_text(await case.chapter(1)) or "")
     assert "渡口的灯灭了" in path.read_bytes().decode("gb18030")
 
 
-async def test_a_file_of_somebody_else_stays_as_it_is(desk: Desk, folder: Path) -> None:
+async def test_a_file_of_somebody_else_stays_as_it_is(case: Case, folder: Path) -> None:
     other = folder / "manuscript" / mirrored(folder)[2].replace("0003-Chapter-3-The-Bell", "0004-Chapter-4-The-Glove")
     other.write_text("Notes of mine.", encoding="utf-8")
-    await desk.project.carry_out(WriteChapter(await desk.chapter(4), "The glove lay on the step."))
-    await desk.settled()
+    await case.project.carry_out(WriteChapter(await case.chapter(4), "The glove lay on the step."))
+    await case.settled()
     assert other.read_text("utf-8") == "Notes of mine."
     (written,) = (folder / "manuscript").glob(f"{other.stem}-*.md")
     assert "The glove lay on the step." in written.read_text("utf-8")
 
 
-async def test_a_title_never_becomes_a_path(desk: Desk, folder: Path) -> None:
-    await desk.project.carry_out(AddChapter("../../../etc/passwd\x1b]0;owned\x07"))
-    await desk.project.carry_out(WriteChapter(await desk.chapter(5), "Harmless."))
-    await desk.settled()
+async def test_a_title_never_becomes_a_path(case: Case, folder: Path) -> None:
+    await case.project.carry_out(AddChapter("../../../etc/passwd\x1b]0;owned\x07"))
+    await case.project.carry_out(WriteChapter(await case.chapter(5), "Harmless."))
+    await case.settled()
     assert len(mirrored(folder)) == 4
     assert not (folder.parent.parent / "etc").exists()
-    assert "\x1b" not in (await desk.project.book.chapters())[4].title
+    assert "\x1b" not in (await case.project.book.chapters())[4].title
 
 
-async def test_kept_from_two_places_at_once_it_is_kept_once(desk: Desk) -> None:
-    run = await desk.run("quick-draft", 4)
-    draft = (await desk.view(run, "draft")).attempts[0].text
-    project, chapter = desk.project, await desk.chapter(4)
+async def test_kept_from_two_places_at_once_it_is_kept_once(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
+    draft = (await case.view(run, "draft")).attempts[0].text
+    project, chapter = case.project, await case.chapter(4)
     keep = PersistOutput(run, NodeId("draft"))
     outputs = await asyncio.gather(*(project.carry_out(keep) for _place in range(4)), raced(project, keep))
     assert len(set(outputs)) == 1
-    await desk.settled()
-    assert [event.created for event in desk.told(OutputPersisted)].count(True) == 1
+    await case.settled()
+    assert [event.created for event in case.told(OutputPersisted)].count(True) == 1
     assert len(await project.book.chapter_versions(chapter)) == 1
     assert await project.book.chapter_text(chapter) == draft
     tasks = await project._engine.call(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed")))
@@ -253,7 +253,7 @@ async def test_kept_from_two_places_at_once_it_is_kept_once(desk: Desk) -> None:
     assert len(mine) == len(set(mine))
     before = await project.runs.totals()
     await project.carry_out(keep)
-    await desk.settled()
+    await case.settled()
     assert (
         await project._engine.call(project._parts.store.outbox.all(("fresh", "waiting", "running", "failed"))) == tasks
     )
@@ -265,25 +265,25 @@ async def raced(project: Project, keep: PersistOutput) -> str:
     return await project._engine.call(project._parts.book.curation.persist(keep))
 
 
-async def test_who_only_reads_can_keep_nothing(desk: Desk, folder: Path) -> None:
-    run = await desk.run("quick-draft", 4)
+async def test_who_only_reads_can_keep_nothing(case: Case, folder: Path) -> None:
+    run = await case.run("quick-draft", 4)
     async with opened(folder, read_only=True) as reader:
         with pytest.raises(ProjectReadOnly):
             await reader.keep(run, "draft")
-    assert await desk.project.book.kept() == ()
+    assert await case.project.book.kept() == ()
 
 
-async def test_a_chapter_stays_in_the_index_when_what_stands_is_kept_once_more(desk: Desk) -> None:
-    run = await desk.run("quick-draft", 4)
-    chapter, memory = await desk.chapter(4), desk.project._parts.store.memory
-    await desk.project.carry_out(WriteChapter(chapter, (await desk.view(run, "draft")).attempts[0].text))
-    await desk.settled()
+async def test_a_chapter_stays_in_the_index_when_what_stands_is_kept_once_more(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
+    chapter, memory = await case.chapter(4), case.project._parts.store.memory
+    await case.project.carry_out(WriteChapter(chapter, (await case.view(run, "draft")).attempts[0].text))
+    await case.settled()
     passages = await (await memory.view(None)).passages(chapter)
-    output = await desk.keep(run, "draft")
-    await desk.settled()
+    output = await case.keep(run, "draft")
+    await case.settled()
     assert passages and await (await memory.view(None)).passages(chapter) == passages
-    await desk.project.carry_out(DeleteOutput(output))
-    await desk.settled()
+    await case.project.carry_out(DeleteOutput(output))
+    await case.settled()
     assert await (await memory.view(None)).passages(chapter) == passages, "it is the writer's own text too"
 
 
@@ -297,43 +297,43 @@ SHEET = Workflow.model_validate(
 
 
 async def test_an_output_that_is_kept_as_an_entity_is_of_the_kind_and_the_name_that_the_workflow_declares(
-    desk: Desk,
+    case: Case,
 ) -> None:
-    await desk.project.carry_out(SaveWorkflow(SHEET))
-    run = await desk.run("sheet@1", inputs=(("name", "The Heron Inn"),))
-    await desk.keep(run, "draft")
-    await desk.settled()
-    (inn,) = [each for each in await desk.project.story.entities() if each.name == "The Heron Inn"]
-    (attempt,) = (await desk.view(run, "draft")).attempts
+    await case.project.carry_out(SaveWorkflow(SHEET))
+    run = await case.run("sheet@1", inputs=(("name", "The Heron Inn"),))
+    await case.keep(run, "draft")
+    await case.settled()
+    (inn,) = [each for each in await case.project.story.entities() if each.name == "The Heron Inn"]
+    (attempt,) = (await case.view(run, "draft")).attempts
     assert (inn.kind, inn.by, inn.note) == ("location", "agent", attempt.text)
-    again = await desk.run("sheet@1", inputs=(("name", "The Heron Inn"),), again=(NodeId("draft"),))
-    await desk.keep(again, "draft")
-    assert [each.id for each in await desk.project.story.entities() if each.name == "The Heron Inn"] == [inn.id]
+    again = await case.run("sheet@1", inputs=(("name", "The Heron Inn"),), again=(NodeId("draft"),))
+    await case.keep(again, "draft")
+    assert [each.id for each in await case.project.story.entities() if each.name == "The Heron Inn"] == [inn.id]
 
 
 @pytest.mark.parametrize("keep", [{"kind": "entity"}, {"kind": "entity", "name": "x"}, {"kind": "chapter"}])
 async def test_without_a_declared_entity_the_keep_is_refused_and_nothing_is_changed(
-    desk: Desk, keep: dict[str, str]
+    case: Case, keep: dict[str, str]
 ) -> None:
     undeclared = Workflow.model_validate({**SHEET.model_dump(mode="json"), "keep": keep})
-    await desk.project.carry_out(SaveWorkflow(undeclared))
-    run, known = await desk.run("sheet@1", inputs=(("name", "x"),)), await desk.project.story.entities()
+    await case.project.carry_out(SaveWorkflow(undeclared))
+    run, known = await case.run("sheet@1", inputs=(("name", "x"),)), await case.project.story.entities()
     with pytest.raises(RunError, match="which entity") as refused:
-        await desk.keep(run, "draft", kind="entity")
+        await case.keep(run, "draft", kind="entity")
     assert '"entity": "character"' in refused.value.advice
-    assert (await desk.project.story.entities(), await desk.project.book.kept()) == (known, ())
+    assert (await case.project.story.entities(), await case.project.book.kept()) == (known, ())
 
 
-async def test_a_name_that_is_empty_or_cannot_be_filled_in_is_refused(desk: Desk) -> None:
-    await desk.project.carry_out(SaveWorkflow(SHEET))
-    empty = await desk.run("sheet@1", inputs=(("name", " "),))
+async def test_a_name_that_is_empty_or_cannot_be_filled_in_is_refused(case: Case) -> None:
+    await case.project.carry_out(SaveWorkflow(SHEET))
+    empty = await case.run("sheet@1", inputs=(("name", " "),))
     with pytest.raises(RunError, match="name of the entity is empty"):
-        await desk.keep(empty, "draft")
+        await case.keep(empty, "draft")
     bad = SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": "{{input.nobody}}"})})
-    await desk.project.carry_out(SaveWorkflow(bad))
-    run = await desk.run("sheet@2", inputs=(("name", "x"),))
+    await case.project.carry_out(SaveWorkflow(bad))
+    run = await case.run("sheet@2", inputs=(("name", "x"),))
     with pytest.raises(BindingError):
-        await desk.keep(run, "draft")
+        await case.keep(run, "draft")
 
 
 def test_a_document_that_keeps_an_undeclared_entity_opens_unchanged_and_validate_says_what_to_add() -> None:
@@ -361,16 +361,16 @@ def test_names_of_entities_that_can_be_filled_in_are_fine(name: str) -> None:
     assert validate(SHEET.model_copy(update={"keep": SHEET.keep.model_copy(update={"name": name})})) == ()
 
 
-async def test_tags_are_the_writers_and_survive_that_the_output_leaves_and_comes_back(desk: Desk) -> None:
-    run = await desk.run("quick-draft", 4)
-    output = await desk.keep(run, "draft", tags=("siege",))
-    await desk.settled()
-    version = (await desk.project.book.chapters())[3].version
-    await desk.project.carry_out(TagOutput(output, ("#night", " night ", "")))
-    assert [each.tags for each in await desk.project.book.kept()] == [("night",)]
-    assert (await desk.project.book.chapters())[3].version == version, "no text was written"
-    await desk.project.carry_out(DeleteOutput(output))
-    assert await desk.keep(run, "draft") == output
-    assert [(each.tags, each.deleted) for each in await desk.project.book.kept()] == [(("night",), False)]
+async def test_tags_are_the_writers_and_survive_that_the_output_leaves_and_comes_back(case: Case) -> None:
+    run = await case.run("quick-draft", 4)
+    output = await case.keep(run, "draft", tags=("siege",))
+    await case.settled()
+    version = (await case.project.book.chapters())[3].version
+    await case.project.carry_out(TagOutput(output, ("#night", " night ", "")))
+    assert [each.tags for each in await case.project.book.kept()] == [("night",)]
+    assert (await case.project.book.chapters())[3].version == version, "no text was written"
+    await case.project.carry_out(DeleteOutput(output))
+    assert await case.keep(run, "draft") == output
+    assert [(each.tags, each.deleted) for each in await case.project.book.kept()] == [(("night",), False)]
     with pytest.raises(Gone):
-        await desk.project.carry_out(TagOutput(OutputId("none"), ()))
+        await case.project.carry_out(TagOutput(OutputId("none"), ()))

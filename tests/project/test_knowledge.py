@@ -27,7 +27,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from flowcabal_tui.viking.server import OpenVikingServer
 from flowcabal_tui.viking.status import Ready
-from tests.project.desk import Desk, change, make, opened, write_chapters
+from tests.project.case import Case, change, make, opened, write_chapters
 from tests.project.served import counts, knowledge, whole
 from tests.trusting import confirmed
 from tests.viking.fakes import DIMENSION, KEY, FakeModel, Statuses, embed, fake_model, server_command, server_process
@@ -73,18 +73,18 @@ async def book(folder: Path, tmp_path: Path, models: ModelsSettings, chapters: i
     await make(folder, models)
     change(folder, "knowledge", enabled=True)
     change(folder, "budget", context_tokens=2_400)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(
+    async with opened(folder) as case:
+        await case.project.carry_out(
             ImportManuscript(str(write_chapters(tmp_path / "texts", dict([*CHAPTERS.items()][:chapters]))))
         )
-        await desk.project.carry_out(AddChapter("The Lantern"))
+        await case.project.carry_out(AddChapter("The Lantern"))
         node = Node(id=NodeId("draft"), params=PromptParams(prompt=(TextBlock(text=QUESTION),)).model_dump())
-        await desk.project.carry_out(SaveWorkflow(Workflow(id="plain", nodes=(node,))))
-        await desk.settled()
+        await case.project.carry_out(SaveWorkflow(Workflow(id="plain", nodes=(node,))))
+        await case.settled()
 
 
-async def receipt(desk: Desk) -> Receipt:
-    return await desk.project.runs.preview_context(RunRequest("plain", await desk.chapter(13)), NodeId("draft"))
+async def receipt(case: Case) -> Receipt:
+    return await case.project.runs.preview_context(RunRequest("plain", await case.chapter(13)), NodeId("draft"))
 
 
 def cited(receipt: Receipt) -> set[tuple[str, str]]:
@@ -96,21 +96,21 @@ async def test_an_item_that_only_the_server_brought_in_is_in_the_receipt(
 ) -> None:
     async with vectors(monkeypatch) as (_model, settings):
         await book(folder, tmp_path, settings("lamps"), 12)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
-            third = f"manuscript/{await desk.chapter(3)}"
-            served = await receipt(desk)
-            assert served.digest == (await receipt(desk)).digest
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
+            third = f"manuscript/{await case.chapter(3)}"
+            served = await receipt(case)
+            assert served.digest == (await receipt(case)).digest
             near = [source for source in served.sources if source.budget_class == "knowledge"]
             lamp = min(near, key=lambda source: source.rank)
             assert (lamp.uri, lamp.level) == (third, "L2") and "near in meaning" in lamp.reason
-            await desk.project.carry_out(EditChapter(await desk.chapter(3), position=13))
-            late = await desk.project.runs.preview_context(RunRequest("plain", await desk.chapter(3)), NodeId("draft"))
+            await case.project.carry_out(EditChapter(await case.chapter(3), position=13))
+            late = await case.project.runs.preview_context(RunRequest("plain", await case.chapter(3)), NodeId("draft"))
             assert (third, "L2") not in cited(late), "from later in the story"
-            await desk.project.carry_out(EditChapter(await desk.chapter(13), position=3))
-            assert (await receipt(desk)).digest == served.digest
-        async with opened(folder) as desk:
-            alone = await receipt(desk)
+            await case.project.carry_out(EditChapter(await case.chapter(13), position=3))
+            assert (await receipt(case)).digest == served.digest
+        async with opened(folder) as case:
+            alone = await receipt(case)
     assert any("knowledge server was not used" in note for note in alone.notes)
     assert (third, "L2") in cited(served) - cited(alone)
     assert alone.digest != served.digest
@@ -121,19 +121,19 @@ async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was
 ) -> None:
     async with vectors(monkeypatch) as (_model, settings):
         await book(folder, tmp_path, settings("lamps"), 12)
-        async with opened(folder, knowledge=True) as desk:
-            second, seventh = await desk.chapter(2), await desk.chapter(7)
+        async with opened(folder, knowledge=True) as case:
+            second, seventh = await case.chapter(2), await case.chapter(7)
             for record in (
                 Promise(RecordId("p1"), "Mr Oakes swore that the lamp would be lit again", second),
                 Moment(RecordId("m1"), "The lamp on the pier went out", seventh),
                 Fact(RecordId("f1"), "The lamp was never lit", (), since=second, secret=True),
             ):
-                await desk.project.carry_out(PutRecord(record))
-            await whole(desk)
+                await case.project.carry_out(PutRecord(record))
+            await whole(case)
 
             async def cited_at(number: int) -> set[str]:
-                request = RunRequest("plain", await desk.chapter(number))
-                receipt = await desk.project.runs.preview_context(request, NodeId("draft"))
+                request = RunRequest("plain", await case.chapter(number))
+                receipt = await case.project.runs.preview_context(request, NodeId("draft"))
                 return {each.uri for each in receipt.sources if each.budget_class == "knowledge"}
 
             assert {"promises/p1", "moments/m1"} <= await cited_at(13)
@@ -142,29 +142,29 @@ async def test_what_the_story_says_is_found_by_meaning_and_only_as_far_as_it_was
             )
             assert not any(uri.startswith("facts/") for uri in early | await cited_at(13)), "secrets are not searched"
             told = {f"story/{second}", f"story/{seventh}"}
-            assert told <= knowledge(desk).sync().held().keys()
-            before = await counts(desk)
+            assert told <= knowledge(case).sync().held().keys()
+            before = await counts(case)
             assert any("lit again" in text for text in before.files.values())
-            await desk.project.carry_out(RemoveRecord(RecordId("m1")))
-            await whole(desk)
-            assert f"story/{seventh}" not in knowledge(desk).sync().held()
-            assert not any("went out" in text for text in (await counts(desk)).files.values())
-            await desk.project.carry_out(PutRecord(Moment(RecordId("m1"), "The lamp on the pier went out", seventh)))
-            await whole(desk)
-            untouched = await counts(desk)
+            await case.project.carry_out(RemoveRecord(RecordId("m1")))
+            await whole(case)
+            assert f"story/{seventh}" not in knowledge(case).sync().held()
+            assert not any("went out" in text for text in (await counts(case)).files.values())
+            await case.project.carry_out(PutRecord(Moment(RecordId("m1"), "The lamp on the pier went out", seventh)))
+            await whole(case)
+            untouched = await counts(case)
         shutil.rmtree(own_folders / "cache", ignore_errors=True)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
-            assert await counts(desk) == untouched
-            await desk.project.carry_out(Rebuild("knowledge"))
-            await whole(desk)
-            assert await counts(desk) == untouched
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
+            assert await counts(case) == untouched
+            await case.project.carry_out(Rebuild("knowledge"))
+            await whole(case)
+            assert await counts(case) == untouched
 
 
-async def forget_vectors(desk: Desk) -> None:
+async def forget_vectors(case: Case) -> None:
     """Takes the vectors out that the project keeps, so that the embedder is asked again."""
-    database = desk.project._parts.store._database
-    await desk.project._engine.call(database.do(lambda connection: connection.execute("DELETE FROM vector").close()))
+    database = case.project._parts.store._database
+    await case.project._engine.call(database.do(lambda connection: connection.execute("DELETE FROM vector").close()))
 
 
 async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedder(
@@ -172,39 +172,39 @@ async def test_it_is_whole_again_after_a_kill_a_lost_folder_and_a_silent_embedde
 ) -> None:
     async with vectors(monkeypatch) as (model, settings):
         await book(folder, tmp_path, settings("lamps"), 5)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
-            untouched = await counts(desk)
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
+            untouched = await counts(case)
             assert untouched.vectors >= 3 * 5 and not untouched.missing
 
             async def anew() -> int:
                 """Begins to send everything once more; returns how many states were told before."""
-                told = len(desk.told(KnowledgeStatus))
-                await forget_vectors(desk)
-                await desk.project._engine.call(knowledge(desk).rebuild())
-                await desk.project._engine.call(desk.project._parts.memory.background.heal({}))
+                told = len(case.told(KnowledgeStatus))
+                await forget_vectors(case)
+                await case.project._engine.call(knowledge(case).rebuild())
+                await case.project._engine.call(case.project._parts.memory.background.heal({}))
                 model.asked.clear()
                 await soon(model.asked.wait())
                 return told
 
             told = await anew()
             os.kill(server_process(own_folders), signal.SIGKILL)
-            await whole(desk, told)
-            assert await counts(desk) == untouched, "killed while it indexed"
+            await whole(case, told)
+            assert await counts(case) == untouched, "killed while it indexed"
 
-            told = len(desk.told(KnowledgeStatus))
+            told = len(case.told(KnowledgeStatus))
             shutil.rmtree(own_folders / "cache", ignore_errors=True)
-            await whole(desk, told)
-            assert await counts(desk) == untouched, "its folder was removed"
+            await whole(case, told)
+            assert await counts(case) == untouched, "its folder was removed"
 
             model.broken = True
             await anew()
             async with asyncio.timeout(PATIENCE):
-                while not any(task.error for task in await desk.project.memory.background()):  # noqa: ASYNC110  # it is polled
+                while not any(task.error for task in await case.project.memory.background()):  # noqa: ASYNC110  # it is polled
                     await asyncio.sleep(0.05)
             model.broken = False
-            await whole(desk)
-            assert await counts(desk) == untouched, "the embedder was away"
+            await whole(case)
+            assert await counts(case) == untouched, "the embedder was away"
 
 
 async def test_a_folder_lost_while_closed_and_another_embedder_are_made_good(
@@ -212,24 +212,24 @@ async def test_a_folder_lost_while_closed_and_another_embedder_are_made_good(
 ) -> None:
     async with vectors(monkeypatch) as (model, settings):
         await book(folder, tmp_path, settings("lamps"), 5)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
-            untouched = await counts(desk)
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
+            untouched = await counts(case)
             backup = tmp_path / "pack"
-            assert await desk.project._engine.call(knowledge(desk).pack(backup))
+            assert await case.project._engine.call(knowledge(case).pack(backup))
         shutil.rmtree(own_folders / "cache", ignore_errors=True)
         shutil.copy(backup, folder / ".flowcabal" / "knowledge.ovpack")
         embedded = len(model.embedded)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
-            assert await counts(desk) == untouched
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
+            assert await counts(case) == untouched
             assert not [text for text in model.embedded[embedded:] if "Oakes" in text], "the pack had the vectors"
             assert not (folder / ".flowcabal" / "knowledge.ovpack").exists()
         change(folder, "models", embedding=settings("other").embedding)
-        async with opened(folder, knowledge=True) as desk:
-            ready = await whole(desk)
+        async with opened(folder, knowledge=True) as case:
+            ready = await whole(case)
             assert "other" in ready.message
-            assert await counts(desk) == untouched
+            assert await counts(case) == untouched
 
 
 async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_is_written(
@@ -247,18 +247,18 @@ async def test_a_book_and_its_copy_do_not_mix_on_a_server_elsewhere_and_no_key_i
             change(folder, "knowledge", url=address.url, api_key_env="ELSEWHERE_KEY")
             copy = tmp_path / "copy"
             confirmed(shutil.copytree(folder, copy))
-            async with opened(folder, knowledge=True) as desk, opened(copy, knowledge=True) as other:
-                assert (await whole(desk)).state == "external"
+            async with opened(folder, knowledge=True) as case, opened(copy, knowledge=True) as other:
+                assert (await whole(case)).state == "external"
                 await whole(other)
-                untouched = await counts(desk)
+                untouched = await counts(case)
                 assert (await counts(other)).files.keys() == untouched.files.keys()
                 await other.project.carry_out(EditChapter(await other.chapter(1), deleted=True))
                 await other.project.carry_out(WriteChapter(await other.chapter(1), "Only the copy says so."))
                 await other.settled()
                 await whole(other)
-                assert await counts(desk) == untouched
+                assert await counts(case) == untouched
                 assert "Only the copy says so." in (await counts(other)).files.values()
-                for one in (desk, other):
+                for one in (case, other):
                     (hit, *_others) = await one.project._engine.call(
                         knowledge(one).sync().find("Only the copy says so.")
                     )
@@ -275,15 +275,15 @@ async def test_no_file_of_the_knowledge_server_holds_a_purged_chapter(
 ) -> None:
     async with vectors(monkeypatch) as (_model, settings):
         await book(folder, tmp_path, settings("lamps"), 3)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
             assert files_with(b"boathouse", folder), "or this test could not fail"
             assert files_with(b"boathouse", paths.cache_folder()), "or this test could not fail"
-            before = len(desk.told(KnowledgeStatus))
-            await desk.project.carry_out(Purge(chapter=await desk.chapter(3)))
-            await whole(desk, before)
+            before = len(case.told(KnowledgeStatus))
+            await case.project.carry_out(Purge(chapter=await case.chapter(3)))
+            await whole(case, before)
             assert files_with(b"boathouse", folder) == [] == files_with(b"boathouse", paths.cache_folder())
-            await receipt_of(desk)
+            await receipt_of(case)
         assert files_with(b"boathouse", paths.cache_folder()) == []
 
 
@@ -291,7 +291,7 @@ def files_with(words: bytes, folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and words in path.read_bytes()]
 
 
-async def receipt_of(desk: Desk) -> Receipt:
+async def receipt_of(case: Case) -> Receipt:
     """Of the chapter that is to be written, wherever it is."""
-    last = (await desk.project.book.chapters())[-1].id
-    return await desk.project.runs.preview_context(RunRequest("plain", last), NodeId("draft"))
+    last = (await case.project.book.chapters())[-1].id
+    return await case.project.runs.preview_context(RunRequest("plain", last), NodeId("draft"))

@@ -12,7 +12,7 @@ from flowcabal_tui.project.memory.knowledge_contents import KnowledgeEntry, entr
 from flowcabal_tui.protocol.memory import KnowledgeStatus, Rebuild
 from flowcabal_tui.viking.manifest import Record
 from flowcabal_tui.viking.server import COMMAND_VARIABLE
-from tests.project.desk import Desk, change, make, opened
+from tests.project.case import Case, change, make, opened
 from tests.project.served import counts, knowledge, whole
 from tests.project.test_knowledge import book, vectors
 from tests.viking.test_installer import put_in
@@ -44,24 +44,24 @@ async def test_the_real_server_shows_finds_and_rewrites_a_part(
 ) -> None:
     async with vectors(monkeypatch) as (model, settings):
         await book(folder, tmp_path, settings("lamps"), 3)
-        async with opened(folder, knowledge=True) as desk:
-            await whole(desk)
-            page = desk.project.knowledge
-            third = f"manuscript/{await desk.chapter(3)}"
+        async with opened(folder, knowledge=True) as case:
+            await whole(case)
+            page = case.project.knowledge
+            third = f"manuscript/{await case.chapter(3)}"
             contents = await page.contents()
             assert contents.is_up and contents.place and contents.embedder
             entry = next(each for each in contents.entries if each.subject == third)
             assert (entry.held, entry.step, entry.levels) == (True, "fresh", ("L0", "L1", "L2"))
             texts = dict(await page.text(third))
-            source = await desk.project.memory.source(third)
+            source = await case.project.memory.source(third)
             assert texts["L2"] == source.text
             assert "generated_by" not in texts["L0"], "the head that OpenViking writes is not the text"
             found = await page.find("lantern", paid=True)
             assert found[0].subject == third and found[0].text
-            before, model.embedded = await counts(desk), []
-            await desk.project.carry_out(Rebuild("knowledge", (third,)))
-            await whole(desk)
-            assert await counts(desk) == before
+            before, model.embedded = await counts(case), []
+            await case.project.carry_out(Rebuild("knowledge", (third,)))
+            await whole(case)
+            assert await counts(case) == before
             assert model.embedded and not any("400 figures" in text for text in model.embedded), "others stay"
 
 
@@ -72,17 +72,17 @@ async def test_a_server_that_was_installed_meanwhile_is_used_at_once(
     monkeypatch.setattr("flowcabal_tui.viking.server._COMMAND", "openviking-server-of-nobody")
     await make(folder)
     change(folder, "knowledge", enabled=True)
-    async with opened(folder, knowledge=True) as desk:
-        await until(lambda: knowledge(desk).last.state == "absent")
-        assert not (await desk.project.knowledge.contents()).is_up
-        await desk.project.knowledge.look_again()
-        assert knowledge(desk).last.state == "absent"
+    async with opened(folder, knowledge=True) as case:
+        await until(lambda: knowledge(case).last.state == "absent")
+        assert not (await case.project.knowledge.contents()).is_up
+        await case.project.knowledge.look_again()
+        assert knowledge(case).last.state == "absent"
         await put_in()
-        await desk.project.knowledge.look_again()
-        await until(lambda: knowledge(desk).last.state == "ready")
-        await desk.project.knowledge.stop()
-        assert _states(desk)[-1] == "stopped"
+        await case.project.knowledge.look_again()
+        await until(lambda: knowledge(case).last.state == "ready")
+        await case.project.knowledge.stop()
+        assert _states(case)[-1] == "stopped"
 
 
-def _states(desk: Desk) -> list[str]:
-    return [event.state for event in desk.told(KnowledgeStatus)]
+def _states(case: Case) -> list[str]:
+    return [event.state for event in case.told(KnowledgeStatus)]

@@ -41,10 +41,10 @@ async def test_a_server_is_ready_only_when_what_it_is_owed_is_booked(tmp_path: P
         if refused:
             raise DiskFull("the disk is full")
 
-    desk = KnowledgeConnection(KnowledgeSettings(), ("id", "The Ferry", tmp_path), "en", emit, ready)
-    desk._client = KnowledgeClient(lambda: Address("http://127.0.0.1:1", "key"))
-    desk._sync = EmptySync(desk._client, Head("viking://resources/the-ferry", "en", "offline/8"), tmp_path)
-    desk._changed(Ready("http://127.0.0.1:1", repair=False))
-    await until(lambda: desk.is_up)
+    case = KnowledgeConnection(KnowledgeSettings(), ("id", "The Ferry", tmp_path), "en", emit, ready)
+    case._client = KnowledgeClient(lambda: Address("http://127.0.0.1:1", "key"))
+    case._sync = EmptySync(case._client, Head("viking://resources/the-ferry", "en", "offline/8"), tmp_path)
+    case._changed(Ready("http://127.0.0.1:1", repair=False))
+    await until(lambda: case.is_up)
     assert told == ["booked 0", "ready"]
-    await desk.close()
+    await case.close()

@@ -18,7 +18,7 @@ from flowcabal_tui.project.runs.known_findings import KnownFindings
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
 from tests.agents.fakes import FakeBook, FakeTokens
 from tests.faultserver import FaultServer
-from tests.project.desk import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
+from tests.project.case import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
 
 NODE = Node(id=NodeId("polish"), name="Polish")
 DRAFT = fenced("draft", "The lamp died. As an AI language model, I cannot go on.", "en")
@@ -153,21 +153,21 @@ async def test_the_draft_is_sent_to_the_polish_step_without_its_faults_and_store
     folder: Path, tmp_path: Path, server: FaultServer
 ) -> None:
     await make(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.project.carry_out(AddChapter("Chapter 4"))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.project.carry_out(AddChapter("Chapter 4"))
+        await case.settled()
         before = len(server.log)
         written = "Here is the revised chapter:\n\nThe lamp was **very** dim."
         server.push({"content": "1. The lamp dies."}, {"content": written}, {"content": "The lamp died."})
         server.push({"content": NO_FINDINGS, "times": -1})
-        run = await desk.run("chapter", 4)
+        run = await case.run("chapter", 4)
         asked = [each["body"]["messages"][-1]["content"] for each in server.log[before:]]
         polish = next(text for text in asked if "<task>polish</task>" in text)
         (draft,) = [part for part in read_parts(polish) if part.key == "draft"]
         assert draft.whole == "The lamp was very dim." and "<findings " not in polish
-        assert (await desk.view(run, "draft")).attempts[-1].text == written
-        receipt = (await desk.view(run, "polish")).attempts[-1].receipt
+        assert (await case.view(run, "draft")).attempts[-1].text == written
+        receipt = (await case.view(run, "polish")).attempts[-1].receipt
         assert receipt is not None and any("mended by rule" in note for note in receipt.notes)
 
 
@@ -178,14 +178,14 @@ async def test_the_polish_request_holds_what_the_rules_found_in_the_draft(
     await make(folder, both(endpoint(server)))
     if not monitor:
         change(folder, "agents", monitor=False)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.project.carry_out(AddChapter("Chapter 4"))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.project.carry_out(AddChapter("Chapter 4"))
+        await case.settled()
         before = len(server.log)
         server.push({"content": "1. The lamp dies."}, {"content": "The lamp died. As an AI language model, I stop."})
         server.push({"content": "The lamp died."}, {"content": NO_FINDINGS, "times": -1})
-        run = await desk.run("chapter", 4)
+        run = await case.run("chapter", 4)
         asked = [each["body"]["messages"][-1]["content"] for each in server.log[before:]]
         plan, draft, polish = (
             next(text for text in asked if f"<task>{task}</task>" in text) for task in ("plan", "draft", "polish")
@@ -194,6 +194,6 @@ async def test_the_polish_request_holds_what_the_rules_found_in_the_draft(
         assert ("<findings " in polish) is monitor
         if monitor:
             assert polish.index("<findings ") < polish.index("<draft ")
-            receipt = (await desk.view(run, "polish")).attempts[-1].receipt
+            receipt = (await case.view(run, "polish")).attempts[-1].receipt
             assert receipt is not None and receipt.used <= receipt.budget
             assert any("findings by rule" in note or "finding by rule" in note for note in receipt.notes)

@@ -9,7 +9,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.protocol.book import ImportManuscript, WriteChapter
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, make, opened
+from tests.project.case import both, endpoint, make, opened
 from tests.trusting import confirmed
 
 LATER = "Ines was the Veiled Lady"
@@ -28,13 +28,13 @@ async def test_a_chapter_that_is_read_anew_is_asked_about_with_the_names_of_its_
     own = "Sum up.\n---\n<task>curator.l1</task> ${language} ${names} ${title} ${chapter}"
     (folder / "prompts" / "curator.l1.md").write_text(own, encoding="utf-8")
     confirmed(folder)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
-        await desk.settled()
-        await desk.project._engine.call(desk.project._parts.store.memory.put_entity(INES))
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(tmp_path / "texts")))
+        await case.settled()
+        await case.project._engine.call(case.project._parts.store.memory.put_entity(INES))
         before = len(server.log)
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), f"{TEXTS[0]} Then she slept."))
-        await desk.settled()
+        await case.project.carry_out(WriteChapter(await case.chapter(1), f"{TEXTS[0]} Then she slept."))
+        await case.settled()
     asked = [str(entry["body"]) for entry in server.log[before:]]
     earlier = [body for body in asked if LATER not in body]
     tasks = {task for body in earlier for task in re.findall(r"<task>([a-z0-9_.]+)</task>", body)}

@@ -15,7 +15,7 @@ from flowcabal_tui.project.book import outside_edits
 from flowcabal_tui.protocol.book import AddChapter, OutsideEdit, WriteChapter
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.rows.tasks import no_tasks
-from tests.project.desk import CHAPTERS, Desk, both, make, opened, write_chapters
+from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapters
 from tests.project.test_keeping import mirrored
 from tests.waiting import PATIENCE
 
@@ -23,16 +23,16 @@ FERRY = CHAPTERS["Chapter 1 The Ferry"]
 
 
 @pytest_asyncio.fixture
-async def desk(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+async def case(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Case]:
     """Three imported chapters; the files are looked at often."""
     from flowcabal_tui.protocol.book import ImportManuscript
 
     monkeypatch.setattr(outside_edits, "WATCH_SECONDS", 0.02)
     await make(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.settled()
-        yield desk
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.settled()
+        yield case
 
 
 async def there(path: Path) -> str:
@@ -43,17 +43,17 @@ async def there(path: Path) -> str:
     return path.read_text("utf-8")
 
 
-async def test_a_file_that_is_deleted_outside_is_written_again(desk: Desk, folder: Path) -> None:
+async def test_a_file_that_is_deleted_outside_is_written_again(case: Case, folder: Path) -> None:
     path = folder / "manuscript" / mirrored(folder)[0]
     for _time in range(2):
         path.unlink()
         assert FERRY in await there(path)
-    assert desk.told(OutsideEdit) == []
-    assert await desk.project.book.chapter_text(await desk.chapter(1)) == FERRY
+    assert case.told(OutsideEdit) == []
+    assert await case.project.book.chapter_text(await case.chapter(1)) == FERRY
 
 
-async def test_a_file_that_was_deleted_while_the_project_was_closed_is_written_again(desk: Desk, folder: Path) -> None:
-    await desk.project.close()
+async def test_a_file_that_was_deleted_while_the_project_was_closed_is_written_again(case: Case, folder: Path) -> None:
+    await case.project.close()
     path = folder / "manuscript" / mirrored(folder)[1]
     path.unlink()
     async with opened(folder) as again:
@@ -62,7 +62,7 @@ async def test_a_file_that_was_deleted_while_the_project_was_closed_is_written_a
 
 
 async def test_a_file_that_is_renamed_outside_stays_where_it_went_and_the_chapter_keeps_its_own(
-    desk: Desk, folder: Path
+    case: Case, folder: Path
 ) -> None:
     path = folder / "manuscript" / mirrored(folder)[0]
     path.rename(path.with_name("mine.md"))
@@ -70,56 +70,56 @@ async def test_a_file_that_is_renamed_outside_stays_where_it_went_and_the_chapte
     assert FERRY in path.with_name("mine.md").read_text("utf-8")
 
 
-async def test_when_both_were_changed_both_are_versions_and_the_writer_s_stands(desk: Desk, folder: Path) -> None:
+async def test_when_both_were_changed_both_are_versions_and_the_writer_s_stands(case: Case, folder: Path) -> None:
     path = folder / "manuscript" / mirrored(folder)[0]
-    chapter = await desk.chapter(1)
+    chapter = await case.chapter(1)
     path.write_text(path.read_text("utf-8") + "\nFrom elsewhere.\n", encoding="utf-8")
-    await desk.until(OutsideEdit)
-    await desk.project.carry_out(WriteChapter(chapter, "From here.", expected_version=1))
-    await desk.settled()
-    versions = await desk.project.book.chapter_versions(chapter)
+    await case.until(OutsideEdit)
+    await case.project.carry_out(WriteChapter(chapter, "From here.", expected_version=1))
+    await case.settled()
+    versions = await case.project.book.chapter_versions(chapter)
     assert [version.author for version in versions] == ["human", "outside", "import"]
-    assert "From elsewhere." in await desk.project.book.chapter_text(chapter, 2)
+    assert "From elsewhere." in await case.project.book.chapter_text(chapter, 2)
     assert "From here." in path.read_text("utf-8")
 
 
-async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(1)
-    mirror, values = desk.project._parts.book.mirror, desk.project._parts.store.values
+async def test_a_kill_between_the_file_and_its_note_is_no_edit_of_somebody_else(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(1)
+    mirror, values = case.project._parts.book.mirror, case.project._parts.store.values
     before = await values.get(f"mirror/{chapter}")
-    await desk.project.carry_out(WriteChapter(chapter, "Second."))
-    await desk.settled()
-    await values.put(f"mirror/{chapter}", before | {"writing": (await desk.project.book.chapters())[0].digest})
-    await desk.project.carry_out(WriteChapter(chapter, "Third."))
-    await desk.settled()
+    await case.project.carry_out(WriteChapter(chapter, "Second."))
+    await case.settled()
+    await values.put(f"mirror/{chapter}", before | {"writing": (await case.project.book.chapters())[0].digest})
+    await case.project.carry_out(WriteChapter(chapter, "Third."))
+    await case.settled()
     assert await mirror.edited_outside() == ()
     assert "Third." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")
-    assert desk.told(OutsideEdit) == []
+    assert case.told(OutsideEdit) == []
 
 
 async def test_a_file_that_is_being_written_is_no_half_file_of_a_kill(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        chapter = await desk.project.carry_out(AddChapter("The Ferry"))
-        parts, fsync, swept = desk.project._parts, os.fsync, []
+    async with opened(folder) as case:
+        chapter = await case.project.carry_out(AddChapter("The Ferry"))
+        parts, fsync, swept = case.project._parts, os.fsync, []
 
         def sweep_and_sync(descriptor: int) -> None:
             if not swept:
-                swept.append(desk.project._engine.submit(parts.book.mirror.sweep()))
+                swept.append(case.project._engine.submit(parts.book.mirror.sweep()))
                 for _turn in range(50):  # more than it takes; in the end its turn is still to come
-                    desk.project._engine.submit(parts.book.mirror.stamps()).result()
+                    case.project._engine.submit(parts.book.mirror.stamps()).result()
             fsync(descriptor)
 
         monkeypatch.setattr(os, "fsync", sweep_and_sync)
-        await desk.project.carry_out(WriteChapter(chapter, FERRY))
-        await desk.settled()
+        await case.project.carry_out(WriteChapter(chapter, FERRY))
+        await case.settled()
         assert swept and FERRY in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")
 
 
-async def test_half_files_that_a_kill_left_are_taken_away(desk: Desk, folder: Path) -> None:
-    await desk.project.close()
+async def test_half_files_that_a_kill_left_are_taken_away(case: Case, folder: Path) -> None:
+    await case.project.close()
     (folder / "manuscript" / ".abc_9x0q.tmp").write_text("half")
     (folder / "manuscript" / ".notes.tmp").write_text("mine")
     async with opened(folder) as again:
@@ -131,16 +131,16 @@ async def test_half_files_that_a_kill_left_are_taken_away(desk: Desk, folder: Pa
 
 
 async def test_a_chapter_that_changes_while_its_file_is_written_is_no_edit_of_somebody_else(
-    desk: Desk, folder: Path
+    case: Case, folder: Path
 ) -> None:
-    parts, chapter = desk.project._parts, await desk.chapter(1)
+    parts, chapter = case.project._parts, await case.chapter(1)
 
     async def written(text: str) -> Chapter:
-        await desk.project._engine.call(parts.store.book.write(chapter, text, tasks=no_tasks))
-        return await desk.project._engine.call(parts.store.book.chapter(chapter))
+        await case.project._engine.call(parts.store.book.write(chapter, text, tasks=no_tasks))
+        return await case.project._engine.call(parts.store.book.chapter(chapter))
 
     stale = await written("The ferry leaked.")
     await written("The ferry sank.")
-    assert await desk.project._engine.call(parts.book.mirror.write(stale)) is None
-    assert await desk.project._engine.call(parts.book.mirror.write(await written("The ferry was raised."))) is None
+    assert await case.project._engine.call(parts.book.mirror.write(stale)) is None
+    assert await case.project._engine.call(parts.book.mirror.write(await written("The ferry was raised."))) is None
     assert "The ferry was raised." in (folder / "manuscript" / mirrored(folder)[0]).read_text("utf-8")

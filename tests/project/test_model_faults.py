@@ -21,24 +21,24 @@ from flowcabal_tui.protocol.runs import (
     WorkflowFailed,
 )
 from tests.faultserver import PROSE, FaultServer
-from tests.project.desk import Desk, both, calls, endpoint, leave, make, make_one, opened
+from tests.project.case import Case, both, calls, endpoint, leave, make, make_one, opened
 
 SECRET = "sk-a-secret-of-the-writer-0123456789"
 
 
 @asynccontextmanager
-async def desk_at(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> AsyncIterator[Desk]:
+async def case_at(folder: Path, server: FaultServer, provider: str = "openai", **fields: Any) -> AsyncIterator[Case]:
     """A project with one empty chapter and the fault server as its model."""
     await make_one(folder, both(endpoint(server, provider, **fields)))
-    async with opened(folder) as desk:
-        yield desk
+    async with opened(folder) as case:
+        yield case
 
 
-async def failed(desk: Desk) -> tuple[RunId, WorkflowFailed]:
+async def failed(case: Case) -> tuple[RunId, WorkflowFailed]:
     """A quick draft that must fail, and what was told."""
-    run = await desk.start("quick-draft", 1)
-    assert await desk.follow(run) == "failed"
-    told = desk.told(WorkflowFailed)[-1]
+    run = await case.start("quick-draft", 1)
+    assert await case.follow(run) == "failed"
+    told = case.told(WorkflowFailed)[-1]
     assert told.by_model
     assert told.error
     assert told.advice
@@ -47,14 +47,14 @@ async def failed(desk: Desk) -> tuple[RunId, WorkflowFailed]:
 
 async def test_a_project_without_a_model_says_how_to_get_one(folder: Path) -> None:
     await make_one(folder)
-    async with opened(folder) as desk:
-        _run, told = await failed(desk)
+    async with opened(folder) as case:
+        _run, told = await failed(case)
         assert "flowcabal-tui models" in told.advice
 
 
 async def test_a_missing_key_is_named_and_nothing_is_sent(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server, api_key_env="WRITERS_KEY") as desk:
-        _run, told = await failed(desk)
+    async with case_at(folder, server, api_key_env="WRITERS_KEY") as case:
+        _run, told = await failed(case)
         assert "WRITERS_KEY" in f"{told.error} {told.detail} {told.advice}"
         assert calls(server) == 0
 
@@ -78,14 +78,14 @@ async def test_a_missing_key_is_named_and_nothing_is_sent(folder: Path, server: 
 async def test_a_fault_before_text_fails_the_node_and_the_next_try_heals_it(
     folder: Path, server: FaultServer, provider: str, fault: dict[str, Any]
 ) -> None:
-    async with desk_at(folder, server, provider) as desk:
+    async with case_at(folder, server, provider) as case:
         server.push(fault)
-        run, _told = await failed(desk)
-        await desk.project.check()
-        desk.events.clear()
-        await desk.project.carry_out(ResumeRun(run))
-        assert await desk.follow(run) == "done"
-        assert (await desk.view(run, "draft")).attempts[0].text == PROSE
+        run, _told = await failed(case)
+        await case.project.check()
+        case.events.clear()
+        await case.project.carry_out(ResumeRun(run))
+        assert await case.follow(run) == "done"
+        assert (await case.view(run, "draft")).attempts[0].text == PROSE
 
 
 @pytest.mark.parametrize(
@@ -94,83 +94,83 @@ async def test_a_fault_before_text_fails_the_node_and_the_next_try_heals_it(
 async def test_a_stream_that_breaks_off_keeps_its_text_and_is_no_result(
     folder: Path, server: FaultServer, fault: dict[str, Any]
 ) -> None:
-    async with desk_at(folder, server, idle_timeout=2) as desk:
+    async with case_at(folder, server, idle_timeout=2) as case:
         server.push(fault)
-        run, _told = await failed(desk)
-        view = await desk.view(run, "draft")
+        run, _told = await failed(case)
+        view = await case.view(run, "draft")
         assert view.partial or (view.attempts and not view.attempts[0].complete)
         partial = view.partial or view.attempts[0].text
         assert partial
         assert PROSE.startswith(partial)
         with pytest.raises(Exception, match="no finished output"):
-            await desk.keep(run, "draft")
-        desk.events.clear()
-        await desk.project.carry_out(ResumeRun(run))
-        assert await desk.follow(run) == "done"
-        assert (await desk.view(run, "draft")).attempts[0].text == PROSE
+            await case.keep(run, "draft")
+        case.events.clear()
+        await case.project.carry_out(ResumeRun(run))
+        assert await case.follow(run) == "done"
+        assert (await case.view(run, "draft")).attempts[0].text == PROSE
 
 
 async def test_a_host_that_is_not_there_is_named(folder: Path, server: FaultServer) -> None:
     model = endpoint(server).model_copy(update={"base_url": "http://127.0.0.1:9/v1"})
     await make_one(folder, both(model))
-    async with opened(folder) as desk:
-        _run, told = await failed(desk)
+    async with opened(folder) as case:
+        _run, told = await failed(case)
         assert "127.0.0.1:9" in f"{told.error} {told.detail}"
 
 
 async def test_a_model_that_says_nothing_is_given_up(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server, first_token_timeout=2) as desk:
+    async with case_at(folder, server, first_token_timeout=2) as case:
         server.push({"stall_after": 0})
-        await failed(desk)
+        await failed(case)
 
 
 async def test_a_fault_that_passes_is_tried_again_visibly(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server, retries=2) as desk:
+    async with case_at(folder, server, retries=2) as case:
         server.push({"status": 429, "headers": {"retry-after": "0"}})
-        run = await desk.run("quick-draft", 1)
-        assert [event.run for event in desk.told(NodeRetrying)] == [run]
+        run = await case.run("quick-draft", 1)
+        assert [event.run for event in case.told(NodeRetrying)] == [run]
         assert calls(server) == 2
 
 
 async def test_a_long_wait_is_shown_and_a_cancel_ends_it_at_once(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server, retries=3, max_wait=600.0) as desk:
+    async with case_at(folder, server, retries=3, max_wait=600.0) as case:
         server.push({"status": 429, "headers": {"retry-after": "500"}, "times": -1})
-        run = await desk.start("quick-draft", 1)
-        waits = await desk.until(NodeRetrying)
+        run = await case.start("quick-draft", 1)
+        waits = await case.until(NodeRetrying)
         assert waits.seconds >= 500
-        await desk.project.carry_out(CancelRun(run))
-        assert await desk.follow(run) == "cancelled"
+        await case.project.carry_out(CancelRun(run))
+        assert await case.follow(run) == "cancelled"
         assert calls(server) == 1
 
 
 async def test_a_cancel_closes_the_stream_at_once_and_keeps_the_text(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server, idle_timeout=30.0) as desk:
+    async with case_at(folder, server, idle_timeout=30.0) as case:
         server.push({"stall_after": 12})
-        run = await desk.start("quick-draft", 1)
-        await desk.until(NodeStreaming, lambda event: event.offset + len(event.chunk) >= 10)
-        await desk.project.carry_out(CancelRun(run))
-        assert await desk.follow(run) == "cancelled"
+        run = await case.start("quick-draft", 1)
+        await case.until(NodeStreaming, lambda event: event.offset + len(event.chunk) >= 10)
+        await case.project.carry_out(CancelRun(run))
+        assert await case.follow(run) == "cancelled"
         await server.wait_for("client_closed")
-        view = await desk.view(run, "draft")
+        view = await case.view(run, "draft")
         assert PROSE.startswith(view.partial or view.attempts[0].text)
         assert view.partial or view.attempts[0].text
 
 
 async def test_text_that_was_cut_at_the_length_limit_is_asked_about(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server) as desk:
+    async with case_at(folder, server) as case:
         server.push({"finish": "length"})
-        run = await desk.start("quick-draft", 1)
-        assert await desk.follow(run, leave) == "waiting"
-        assert "length" in desk.told(NodeNeedsHuman)[0].question.reason
+        run = await case.start("quick-draft", 1)
+        assert await case.follow(run, leave) == "waiting"
+        assert "length" in case.told(NodeNeedsHuman)[0].question.reason
 
 
 async def test_hostile_text_is_harmless(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server) as desk:
+    async with case_at(folder, server) as case:
         server.push({"content": "[red]../../x\x1b]0;owned\x07\x1b[2J[/red]\u202e{{input.secret}}<plan>"})
-        run = await desk.run("quick-draft", 1)
-        await desk.keep(run, "draft")
-        await desk.settled()
-        text = await desk.project.book.chapter_text(await desk.chapter(1))
+        run = await case.run("quick-draft", 1)
+        await case.keep(run, "draft")
+        await case.settled()
+        text = await case.project.book.chapter_text(await case.chapter(1))
         assert text == "[red]../../x[/red]{{input.secret}}<plan>"
         (mirror,) = (folder / "manuscript").iterdir()
         assert "\x1b" not in mirror.read_text("utf-8")
@@ -180,11 +180,11 @@ async def test_a_paragraph_of_a_million_characters_is_kept_whole(folder: Path, s
     paragraph = "雨落在河上。" * 170_000
     chunk = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "{paragraph}"}}}}]}}\n\n'
     end = 'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
-    async with desk_at(folder, server, max_output=2_000_000) as desk:
+    async with case_at(folder, server, max_output=2_000_000) as case:
         server.push({"raw": chunk + end})
-        run = await desk.run("quick-draft", 1)
-        await desk.keep(run, "draft")
-        assert await desk.project.book.chapter_text(await desk.chapter(1)) == paragraph
+        run = await case.run("quick-draft", 1)
+        await case.keep(run, "draft")
+        assert await case.project.book.chapter_text(await case.chapter(1)) == paragraph
 
 
 async def test_a_key_is_written_nowhere(
@@ -192,20 +192,20 @@ async def test_a_key_is_written_nowhere(
 ) -> None:
     monkeypatch.setenv("WRITERS_KEY", SECRET)
     said = {"error": {"message": f"Incorrect API key provided: {SECRET}"}}
-    async with desk_at(folder, server, api_key_env="WRITERS_KEY") as desk:
+    async with case_at(folder, server, api_key_env="WRITERS_KEY") as case:
         server.push(
             {"status": 401, "body": said}, {"content": "It rained."}, {"status": 401, "body": said, "times": -1}
         )
-        run, told = await failed(desk)
+        run, told = await failed(case)
         assert SECRET not in repr(told)
-        desk.events.clear()
-        await desk.project.carry_out(ResumeRun(run))
-        assert await desk.follow(run) == "done"
-        await desk.keep(run, "draft")
-        await desk.settled()
+        case.events.clear()
+        await case.project.carry_out(ResumeRun(run))
+        assert await case.follow(run) == "done"
+        await case.keep(run, "draft")
+        await case.settled()
         assert server.log[0]["headers"]["authorization"] == f"Bearer {SECRET}"
-        assert [task for task in await desk.project.memory.background() if task.state == "failed"]
-        assert SECRET not in repr([await desk.project.memory.background(), desk.told(WorkflowFailed), desk.events])
+        assert [task for task in await case.project.memory.background() if task.state == "failed"]
+        assert SECRET not in repr([await case.project.memory.background(), case.told(WorkflowFailed), case.events])
     files = [path for root in (folder, own_folders) for path in root.rglob("*") if path.is_file()]
     assert any(path.name == "project.db" for path in files)
     assert not [path for path in files if SECRET.encode() in path.read_bytes()]
@@ -222,8 +222,8 @@ async def test_a_key_in_the_projects_file_is_refused(folder: Path) -> None:
 
 
 async def test_a_rewrite_that_fails_changes_nothing(folder: Path, server: FaultServer) -> None:
-    async with desk_at(folder, server) as desk:
+    async with case_at(folder, server) as case:
         server.push({"status": 500})
         with pytest.raises(ModelError):
-            await desk.project.carry_out(RewriteSelection(await desk.chapter(1), 0, 3, "Old", "newer"))
-        assert await desk.project.book.chapter_text(await desk.chapter(1)) == ""
+            await case.project.carry_out(RewriteSelection(await case.chapter(1), 0, 3, "Old", "newer"))
+        assert await case.project.book.chapter_text(await case.chapter(1)) == ""

@@ -19,80 +19,80 @@ from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
 from flowcabal_tui.protocol.memory import WriteProfile
 from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveEntity, SetNameKinds
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import Desk, both, make, opened, write_chapters
+from tests.project.case import Case, both, make, opened, write_chapters
 
 TOBIAS = Entity(EntityId("tobias"), "character", "Tobias Crane")
 INES = Entity(EntityId("ines"), "character", "Ines Marlow", ("the ferrywoman",), "She lost a brother.")
 
 
 @pytest_asyncio.fixture
-async def desk(folder: Path, tmp_path: Path) -> AsyncIterator[Desk]:
+async def case(folder: Path, tmp_path: Path) -> AsyncIterator[Case]:
     await make(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
         for entity in (TOBIAS, INES):
-            await desk.project.carry_out(PutEntity(entity))
-        await desk.settled()
-        yield desk
+            await case.project.carry_out(PutEntity(entity))
+        await case.settled()
+        yield case
 
 
-async def card(desk: Desk, chapter: int | None, entity: EntityId = TOBIAS.id) -> NameCard:
-    return await desk.project.story.name_card(entity, await desk.chapter(chapter) if chapter else None)
+async def card(case: Case, chapter: int | None, entity: EntityId = TOBIAS.id) -> NameCard:
+    return await case.project.story.name_card(entity, await case.chapter(chapter) if chapter else None)
 
 
-async def test_it_says_where_the_name_was_last_and_quotes_where_it_was_first(desk: Desk) -> None:
-    at_three, at_one, at_end = [await card(desk, chapter) for chapter in (3, 1, None)]
+async def test_it_says_where_the_name_was_last_and_quotes_where_it_was_first(case: Case) -> None:
+    at_three, at_one, at_end = [await card(case, chapter) for chapter in (3, 1, None)]
     assert at_three.entity.name == "Tobias Crane" and at_three.mentions == 4
     assert at_three.seen and at_three.seen.position == 2 and at_three.seen.sentence.startswith("Tobias Crane read")
     assert at_one.seen is None, "nothing is before the first chapter"
     assert at_end.seen and at_end.seen.position == 3
     first = at_one.first
     assert first and first.position == 1 and first.sentence == "Tobias Crane watched her go."
-    text = await desk.project.book.chapter_text(first.chapter)
+    text = await case.project.book.chapter_text(first.chapter)
     assert text[first.start : first.end] == "Tobias Crane"
 
 
-async def test_relations_are_those_of_the_chapter_as_its_subject_sees_them(desk: Desk) -> None:
-    _one, two, three = [await desk.chapter(number) for number in (1, 2, 3)]
+async def test_relations_are_those_of_the_chapter_as_its_subject_sees_them(case: Case) -> None:
+    _one, two, three = [await case.chapter(number) for number in (1, 2, 3)]
     for name, since, until, directed in (("pupil of", None, three, True), ("knows", two, None, False)):
         record = Relation(RecordId(name[:2]), TOBIAS.id, INES.id, name, directed, since, until)
-        await desk.project.carry_out(PutRecord(record))
-    told = {number: {(each.words, each.outward) for each in (await card(desk, number)).relations} for number in (1, 3)}
+        await case.project.carry_out(PutRecord(record))
+    told = {number: {(each.words, each.outward) for each in (await card(case, number)).relations} for number in (1, 3)}
     assert told == {1: {("pupil of", True)}, 3: {("knows", None)}}
-    assert {(each.words, each.outward, each.name) for each in (await card(desk, 2, INES.id)).relations} == {
+    assert {(each.words, each.outward, each.name) for each in (await card(case, 2, INES.id)).relations} == {
         ("pupil of", False, "Tobias Crane"),
         ("knows", None, "Tobias Crane"),
     }
-    await desk.project.carry_out(RemoveEntity(INES.id))
-    assert (await card(desk, 3)).relations == ()
+    await case.project.carry_out(RemoveEntity(INES.id))
+    assert (await card(case, 3)).relations == ()
 
 
-async def test_its_line_is_that_of_the_profile(desk: Desk) -> None:
+async def test_its_line_is_that_of_the_profile(case: Case) -> None:
     uri = f"profiles/characters/{TOBIAS.id}"
-    await desk.project.carry_out(WriteProfile(uri, "L0", "A clerk with red hair."))
-    found = await card(desk, None)
+    await case.project.carry_out(WriteProfile(uri, "L0", "A clerk with red hair."))
+    found = await card(case, None)
     assert (found.profile, found.about) == (uri, "A clerk with red hair.")
 
 
-async def test_a_name_that_no_text_has_yet_and_one_that_is_unknown(desk: Desk) -> None:
-    await desk.project.carry_out(PutEntity(Entity(EntityId("bell"), "item", "The Anchor")))
-    four = ChapterId(await desk.project.carry_out(AddChapter("Four")))
-    bare = await desk.project.story.name_card(EntityId("bell"), four)
+async def test_a_name_that_no_text_has_yet_and_one_that_is_unknown(case: Case) -> None:
+    await case.project.carry_out(PutEntity(Entity(EntityId("bell"), "item", "The Anchor")))
+    four = ChapterId(await case.project.carry_out(AddChapter("Four")))
+    bare = await case.project.story.name_card(EntityId("bell"), four)
     assert (bare.mentions, bare.seen, bare.first, bare.relations) == (0, None, None, ())
-    assert (await desk.project.story.name_card(TOBIAS.id, four)).seen.position == 3
+    assert (await case.project.story.name_card(TOBIAS.id, four)).seen.position == 3
     for entity, chapter in (("nobody", four), ("bell", ChapterId("none"))):
         with pytest.raises(Gone):
-            await desk.project.story.name_card(EntityId(entity), chapter)
+            await case.project.story.name_card(EntityId(entity), chapter)
 
 
-async def test_kinds_and_fields_are_the_writers_words_and_survive_the_project(folder: Path, desk: Desk) -> None:
+async def test_kinds_and_fields_are_the_writers_words_and_survive_the_project(folder: Path, case: Case) -> None:
     kinds = (BookKind("公会", "organisation", ("职位",)), BookKind("character", "character", ("looks",)))
-    await desk.project.carry_out(SetNameKinds(kinds))
+    await case.project.carry_out(SetNameKinds(kinds))
     noted = replace(INES, own_kind="公会", kind="organisation", fields=(("职位", "船\x1b[2J主"), ("empty", " ")))
-    await desk.project.carry_out(PutEntity(noted))
-    assert await desk.project.story.name_kinds() == kinds
+    await case.project.carry_out(PutEntity(noted))
+    assert await case.project.story.name_kinds() == kinds
     assert '[names.kinds."公会"]' in (folder / "flowcabal.toml").read_text(encoding="utf-8")
-    await desk.project.close()
+    await case.project.close()
     async with opened(folder) as again:
         assert await again.project.story.name_kinds() == kinds
         entity = (await card(again, None, INES.id)).entity
@@ -102,9 +102,9 @@ async def test_kinds_and_fields_are_the_writers_words_and_survive_the_project(fo
 @pytest.mark.parametrize(
     "kind", [BookKind(" ", "item"), BookKind("x" * 41, "item"), BookKind("y", "item", ("z" * 41,))]
 )
-async def test_a_kind_without_a_name_or_with_a_very_long_one_is_refused(desk: Desk, kind: BookKind) -> None:
+async def test_a_kind_without_a_name_or_with_a_very_long_one_is_refused(case: Case, kind: BookKind) -> None:
     with pytest.raises(RunError, match="needs a name"):
-        await desk.project.carry_out(SetNameKinds((kind,)))
+        await case.project.carry_out(SetNameKinds((kind,)))
     with pytest.raises(RunError, match="a name of its own"):
-        await desk.project.carry_out(SetNameKinds((BookKind("one", "item"), BookKind(" one", "location"))))
-    assert await desk.project.story.name_kinds() == ()
+        await case.project.carry_out(SetNameKinds((BookKind("one", "item"), BookKind(" one", "location"))))
+    assert await case.project.story.name_kinds() == ()

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import ModelsSettings, load_project, save_project
 from tests.faultserver import FaultServer
-from tests.project.desk import endpoint, make_one, opened
+from tests.project.case import endpoint, make_one, opened
 
 
 async def test_the_call_goes_where_that_model_is(folder: Path, server: FaultServer):
@@ -25,10 +25,10 @@ async def test_the_call_goes_where_that_model_is(folder: Path, server: FaultServ
             {"id": name, "params": {"prompt": prompt, "model": model, "context": False, "review": "never"}}
             for name, model in (("a", "far"), ("b", "near"), ("c", "unlisted"))
         ]
-        async with opened(folder) as desk:
-            await desk.confirm()
-            await desk.project.carry_out(SaveWorkflow(Workflow.model_validate({"id": "mine", "nodes": nodes})))
-            await desk.run("mine", 1)
+        async with opened(folder) as case:
+            await case.confirm()
+            await case.project.carry_out(SaveWorkflow(Workflow.model_validate({"id": "mine", "nodes": nodes})))
+            await case.run("mine", 1)
         assert [entry["body"]["model"] for entry in other.log if entry["path"].endswith("messages")] == ["far"]
         sent = [entry["body"]["model"] for entry in server.log if entry["path"].endswith("completions")]
         assert sorted(sent) == ["near", "unlisted"]
@@ -42,25 +42,25 @@ async def test_a_further_model_is_named_by_its_table_and_its_host_and_key_are_co
         further = endpoint(other, model="far-1", api_key_env="FAR_KEY", price_in="1", price_out="2")
         settings = ModelsSettings(user=endpoint(server, model="near"), more={"far": further})
         await make_one(folder, ModelsSettings(user=settings.user))
-        async with opened(folder) as desk:
-            await desk.confirm()
-            assert desk.project.info.model_names == ("near",)
+        async with opened(folder) as case:
+            await case.confirm()
+            assert case.project.info.model_names == ("near",)
         save_project(folder, load_project(folder).model_copy(update={"models": settings}))
         prompt = [{"kind": "text", "text": "Write."}]
         node = {"id": "a", "params": {"prompt": prompt, "model": "far", "context": False, "review": "never"}}
-        async with opened(folder) as desk:
-            project = desk.project
+        async with opened(folder) as case:
+            project = case.project
             assert project.info.model_names == ("near", "far")
             await project.carry_out(SaveWorkflow(Workflow.model_validate({"id": "mine", "nodes": [node]})))
             asked = {(item.kind, item.name) for item in (await project.models.trust()).asked.items}
             assert asked == {("model", "more.far"), ("key", "FAR_KEY")}
             with pytest.raises(FlowCabalError):
-                await desk.start("mine", 1)
+                await case.start("mine", 1)
             assert other.log == []
-            await desk.confirm()
-            request = RunRequest("mine", await desk.chapter(1))
+            await case.confirm()
+            request = RunRequest("mine", await case.chapter(1))
             assert (await project.runs.quote(request)).likely.cost
-            await desk.run("mine", 1)
+            await case.run("mine", 1)
             assert (await project.runs.totals()).cost
         (entry,) = other.log
         assert entry["body"]["model"] == "far-1" and "sk-far" in str(entry["headers"])

@@ -13,7 +13,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.protocol.runs import NodeStreaming, ResumeRun
 from flowcabal_tui.protocol.workflows import SaveWorkflow
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, make_one, opened
+from tests.project.case import both, endpoint, make_one, opened
 from tests.project.test_run_limit import chain
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
@@ -25,12 +25,12 @@ ARRIVED = 100
 
 async def killed(folder: Path, server: FaultServer, copy: Path) -> RunId:
     """`copy` is the project as its files were while a node streamed and an answer of the agents was awaited."""
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as desk:
-        await desk.project.carry_out(SaveWorkflow(chain("a")))
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED)))) as case:
+        await case.project.carry_out(SaveWorkflow(chain("a")))
         server.push({"content": TEXT, "stall_after": 1 + ARRIVED // 2})
-        run = await desk.start("chain")
-        await desk.until(NodeStreaming, lambda event: event.offset + len(event.chunk) == ARRIVED)
-        store, agent = desk.project._parts.store, desk.project._parts.base.models.booked("agent")
+        run = await case.start("chain")
+        await case.until(NodeStreaming, lambda event: event.offset + len(event.chunk) == ARRIVED)
+        store, agent = case.project._parts.store, case.project._parts.base.models.booked("agent")
 
         async def until_open(number: int) -> None:
             async with asyncio.timeout(PATIENCE):
@@ -47,7 +47,7 @@ async def killed(folder: Path, server: FaultServer, copy: Path) -> RunId:
             await asyncio.gather(asked, return_exceptions=True)
 
         server.push({"stall_after": 0})
-        await desk.project._engine.call(ask_the_agents())
+        await case.project._engine.call(ask_the_agents())
     confirmed(copy)
     return run
 
@@ -56,31 +56,31 @@ async def test_what_was_open_is_booked_at_the_next_opening_and_never_again(
     folder: Path, server: FaultServer, tmp_path: Path
 ) -> None:
     run = await killed(folder, server, tmp_path / "killed")
-    async with opened(tmp_path / "killed", read_only=True) as desk:
-        assert (await desk.project.runs.totals()).calls == 0
-    async with opened(tmp_path / "killed") as desk:
-        counter = desk.project._parts.base.models.counter
-        spent = await desk.project.runs.totals()
+    async with opened(tmp_path / "killed", read_only=True) as case:
+        assert (await case.project.runs.totals()).calls == 0
+    async with opened(tmp_path / "killed") as case:
+        counter = case.project._parts.base.models.counter
+        spent = await case.project.runs.totals()
         assert (spent.calls, spent.estimated_calls) == (2, 2)
         assert spent.output_tokens == counter.count(TEXT[:ARRIVED])
         assert spent.cost == (spent.input_tokens + spent.output_tokens) * Decimal("0.0001")
-        of_run = await desk.project._engine.call(desk.project._parts.store.usage.totals(run))
+        of_run = await case.project._engine.call(case.project._parts.store.usage.totals(run))
         assert (of_run.calls, of_run.output_tokens) == (1, spent.output_tokens)
-    async with opened(tmp_path / "killed") as desk:
-        assert await desk.project.runs.totals() == spent, "once"
+    async with opened(tmp_path / "killed") as case:
+        assert await case.project.runs.totals() == spent, "once"
         server.clear()
-        await desk.project.carry_out(ResumeRun(run))
-        assert await desk.follow(run) == "done"
-        assert (await desk.project.runs.totals()).calls == 3, "resuming books its own call and no other"
+        await case.project.carry_out(ResumeRun(run))
+        assert await case.follow(run) == "done"
+        assert (await case.project.runs.totals()).calls == 3, "resuming books its own call and no other"
 
 
 async def test_a_call_that_ended_leaves_nothing_open(folder: Path, server: FaultServer) -> None:
     server.push({"status": 500})
-    async with opened(await make_one(folder, both(endpoint(server, **PRICED, retries=1)))) as desk:
-        await desk.project.carry_out(SaveWorkflow(chain("a")))
-        run = await desk.start("chain")
-        assert await desk.follow(run) == "done"
-        spent = await desk.project.runs.totals()
-    async with opened(folder) as desk:
-        assert await desk.project.runs.totals() == spent
-        assert await desk.project._engine.call(desk.project._parts.store.usage.left_open()) == ()
+    async with opened(await make_one(folder, both(endpoint(server, **PRICED, retries=1)))) as case:
+        await case.project.carry_out(SaveWorkflow(chain("a")))
+        run = await case.start("chain")
+        assert await case.follow(run) == "done"
+        spent = await case.project.runs.totals()
+    async with opened(folder) as case:
+        assert await case.project.runs.totals() == spent
+        assert await case.project._engine.call(case.project._parts.store.usage.left_open()) == ()

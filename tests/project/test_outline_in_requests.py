@@ -12,7 +12,7 @@ from flowcabal_tui.domain.prompt_parts import read_parts
 from flowcabal_tui.headings.numerals import in_chinese
 from flowcabal_tui.protocol.book import ImportManuscript, WriteMeta
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, make, opened
+from tests.project.case import both, endpoint, make, opened
 
 CHAPTERS = 120
 
@@ -33,11 +33,11 @@ async def test_plan_and_draft_have_the_beats_of_the_chapter_whole_and_no_later_o
     text = "\n\n".join(f"{heading(n)}\n\n林远走了{n}里路，沈青跟在后面，没有说话。" for n in range(1, CHAPTERS + 1))
     (tmp_path / "book.txt").write_text(text, encoding="utf-8")
     outline = "\n\n".join(f"## {heading(n)}\n{beats(n)}" for n in range(1, CHAPTERS + 1))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(tmp_path / "book.txt")))
-        await desk.project.carry_out(WriteMeta("outline", outline))
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(tmp_path / "book.txt")))
+        await case.project.carry_out(WriteMeta("outline", outline))
         before = len(server.log)
-        await desk.run("chapter", number, targets=(NodeId("draft"),))
+        await case.run("chapter", number, targets=(NodeId("draft"),))
         sent = ["\n".join(m["content"] for m in entry["body"]["messages"]) for entry in server.log[before:]]
         prompts = [each for each in sent if "<beats" in each]
         assert len(prompts) == 2, json.dumps(sent, ensure_ascii=False)[:2_000]

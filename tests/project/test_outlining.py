@@ -22,56 +22,56 @@ from flowcabal_tui.protocol.book import (
     WriteOutlinePart,
 )
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from tests.project.desk import Desk, make, opened
+from tests.project.case import Case, make, opened
 
 TEXT = (
     "# Book\n\nPremise.\n\n## Chapter 1\n\n- A1\n- A2\n\n## Chapter 2\n- B\n\n\n"
     "## Chapter 3: Later\n- C\n\n## Ideas\n- Someone dies.\n"
 )
-Change = Callable[[Desk, ChapterId], Awaitable[None]]
+Change = Callable[[Case, ChapterId], Awaitable[None]]
 TWO = ("## Chapter 1\n- A\n\n## Chapter 3\n- C\n", "Chapter 1\nA\nChapter 3\nC")
 
 
-async def beats(desk: Desk) -> dict[str, str]:
-    outline, _version = await desk.project.book.outline()
+async def beats(case: Case) -> dict[str, str]:
+    outline, _version = await case.project.book.outline()
     return {chapter.title: outline.beats(chapter.id) for chapter in outline.chapters}
 
 
-async def begin(desk: Desk, text: str = TEXT, titles: tuple[str, ...] = ("Rain", "Snow", "Wind")) -> None:
+async def begin(case: Case, text: str = TEXT, titles: tuple[str, ...] = ("Rain", "Snow", "Wind")) -> None:
     for title in titles:
-        await desk.project.carry_out(AddChapter(title))
-    await desk.project.carry_out(WriteMeta("outline", text))
+        await case.project.carry_out(AddChapter(title))
+    await case.project.carry_out(WriteMeta("outline", text))
 
 
 async def test_the_text_of_an_old_project_is_kept_byte_for_byte(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk)
-        assert await beats(desk) == {"Rain": "- A1\n- A2", "Snow": "- B", "Wind": "- C"}
-        assert await desk.project.book.meta("outline") == TEXT
+    async with opened(folder) as case:
+        await begin(case)
+        assert await beats(case) == {"Rain": "- A1\n- A2", "Snow": "- B", "Wind": "- C"}
+        assert await case.project.book.meta("outline") == TEXT
 
 
 async def test_the_beats_of_a_chapter_are_edited_and_nothing_else(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk)
-        _outline, version = await desk.project.book.outline()
-        await desk.project.carry_out(WriteOutlinePart("- new\n", "Chapter 2", expected_version=version))
-        assert await desk.project.book.meta("outline") == TEXT.replace("- B", "- new")
-        assert (await beats(desk))["Snow"] == "- new"
+    async with opened(folder) as case:
+        await begin(case)
+        _outline, version = await case.project.book.outline()
+        await case.project.carry_out(WriteOutlinePart("- new\n", "Chapter 2", expected_version=version))
+        assert await case.project.book.meta("outline") == TEXT.replace("- B", "- new")
+        assert (await beats(case))["Snow"] == "- new"
 
 
 async def test_another_part_may_change_meanwhile_and_the_same_part_may_not(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk)
-        _outline, version = await desk.project.book.outline()
-        await desk.project.carry_out(WriteMeta("outline", TEXT.replace("- C", "- changed")))
-        await desk.project.carry_out(WriteOutlinePart("- new", "Chapter 2", expected_version=version))
-        assert await beats(desk) == {"Rain": "- A1\n- A2", "Snow": "- new", "Wind": "- changed"}
+    async with opened(folder) as case:
+        await begin(case)
+        _outline, version = await case.project.book.outline()
+        await case.project.carry_out(WriteMeta("outline", TEXT.replace("- C", "- changed")))
+        await case.project.carry_out(WriteOutlinePart("- new", "Chapter 2", expected_version=version))
+        assert await beats(case) == {"Rain": "- A1\n- A2", "Snow": "- new", "Wind": "- changed"}
         with pytest.raises(VersionConflict):
-            await desk.project.carry_out(WriteOutlinePart("- mine", "Chapter 3: Later", expected_version=version))
-        assert (await beats(desk))["Wind"] == "- changed"
+            await case.project.carry_out(WriteOutlinePart("- mine", "Chapter 3: Later", expected_version=version))
+        assert (await beats(case))["Wind"] == "- changed"
 
 
 @pytest.mark.parametrize(
@@ -79,60 +79,60 @@ async def test_another_part_may_change_meanwhile_and_the_same_part_may_not(folde
 )
 async def test_a_chapter_without_beats_gets_a_heading_at_its_place(folder: Path, text: str) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk, text)
-        await desk.project.carry_out(WriteOutlinePart("- B", chapter=await desk.chapter(2)))
-        assert (await beats(desk))["Snow"] == "- B"
-        written = await desk.project.book.meta("outline")
+    async with opened(folder) as case:
+        await begin(case, text)
+        await case.project.carry_out(WriteOutlinePart("- B", chapter=await case.chapter(2)))
+        assert (await beats(case))["Snow"] == "- B"
+        written = await case.project.book.meta("outline")
         assert all(line in written.split("\n") for line in text.split("\n"))
         if "Chapter 3" in text:
             assert written.index("Chapter 1") < written.index("- B") < written.index("Chapter 3")
-            assert (await beats(desk))["Wind"].endswith("C")
+            assert (await beats(case))["Wind"].endswith("C")
 
 
 async def test_a_part_that_fits_no_chapter_is_assigned_and_let_go_again(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk)
-        outline, _version = await desk.project.book.outline()
+    async with opened(folder) as case:
+        await begin(case)
+        outline, _version = await case.project.book.outline()
         assert [each.part.title for each in outline.unassigned] == ["Ideas"]
-        await desk.project.carry_out(AssignOutline("Ideas", 1, await desk.chapter(2)))
-        assert (await beats(desk))["Snow"] == "- B\n\n- Someone dies."
-        await desk.project.carry_out(AssignOutline("Ideas", 1, None))
-        assert (await beats(desk))["Snow"] == "- B"
-        await desk.project.carry_out(AssignOutline("Chapter 2", 1, ChapterId("")))
-        assert (await beats(desk))["Snow"] == ""
-        assert await desk.project.book.meta("outline") == TEXT
+        await case.project.carry_out(AssignOutline("Ideas", 1, await case.chapter(2)))
+        assert (await beats(case))["Snow"] == "- B\n\n- Someone dies."
+        await case.project.carry_out(AssignOutline("Ideas", 1, None))
+        assert (await beats(case))["Snow"] == "- B"
+        await case.project.carry_out(AssignOutline("Chapter 2", 1, ChapterId("")))
+        assert (await beats(case))["Snow"] == ""
+        assert await case.project.book.meta("outline") == TEXT
         for wrong in (AssignOutline("No", 1, None), AssignOutline("Ideas", 1, ChapterId("gone"))):
             with pytest.raises(RunError):
-                await desk.project.carry_out(wrong)
+                await case.project.carry_out(wrong)
 
 
 async def test_beats_follow_their_chapter_when_it_moves_and_when_one_comes_between(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk)
-        before = await beats(desk)
-        await desk.project.carry_out(EditChapter(await desk.chapter(1), position=3))
-        assert await beats(desk) == before
-        await desk.project.carry_out(AddChapter("Between", position=2))
-        assert await beats(desk) == {**before, "Between": ""}
-        gone = await desk.chapter(1)
-        await desk.project.carry_out(EditChapter(gone, deleted=True))
-        outline, _version = await desk.project.book.outline()
+    async with opened(folder) as case:
+        await begin(case)
+        before = await beats(case)
+        await case.project.carry_out(EditChapter(await case.chapter(1), position=3))
+        assert await beats(case) == before
+        await case.project.carry_out(AddChapter("Between", position=2))
+        assert await beats(case) == {**before, "Between": ""}
+        gone = await case.chapter(1)
+        await case.project.carry_out(EditChapter(gone, deleted=True))
+        outline, _version = await case.project.book.outline()
         assert [each.part.title for each in outline.unassigned] == ["Chapter 2", "Ideas"]
-        await desk.project.carry_out(EditChapter(gone, deleted=False))
-        assert await beats(desk) == {**before, "Between": ""}
+        await case.project.carry_out(EditChapter(gone, deleted=False))
+        assert await beats(case) == {**before, "Between": ""}
 
 
 async def test_two_chapters_that_become_one_have_both_their_beats(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk)
+    async with opened(folder) as case:
+        await begin(case)
         for chapter, text in ((1, "It rained."), (2, "It snowed.")):
-            await desk.project.carry_out(WriteChapter(await desk.chapter(chapter), text))
-        await desk.project.carry_out(MergeChapters(await desk.chapter(1), await desk.chapter(2)))
-        assert list((await beats(desk)).values()) == ["- A1\n- A2\n\n- B", "- C"]
+            await case.project.carry_out(WriteChapter(await case.chapter(chapter), text))
+        await case.project.carry_out(MergeChapters(await case.chapter(1), await case.chapter(2)))
+        assert list((await beats(case)).values()) == ["- A1\n- A2\n\n- B", "- C"]
 
 
 @pytest.mark.parametrize(
@@ -145,14 +145,14 @@ async def test_two_chapters_that_become_one_have_both_their_beats(folder: Path) 
 )
 async def test_a_part_that_was_emptied_keeps_its_heading(folder: Path, text: str) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk, text)
-        outline, _version = await desk.project.book.outline()
+    async with opened(folder) as case:
+        await begin(case, text)
+        outline, _version = await case.project.book.outline()
         part, following = outline.placed[1].part, outline.placed[2].part
         kept = outline.outline.body(following)
         for words in ("", "", "new"):
-            await desk.project.carry_out(WriteOutlinePart(words, part.title, part.nth))
-            after, _version = await desk.project.book.outline()
+            await case.project.carry_out(WriteOutlinePart(words, part.title, part.nth))
+            after, _version = await case.project.book.outline()
             assert [each.part.title for each in after.placed] == [each.part.title for each in outline.placed]
             assert [each.chapters for each in after.placed] == [each.chapters for each in outline.placed]
             assert after.outline.body(after.placed[1].part).strip() == words
@@ -176,26 +176,26 @@ FORMS = {
 }
 
 
-async def begin_volumes(desk: Desk, text: str) -> None:
+async def begin_volumes(case: Case, text: str) -> None:
     for title, volume in VOLUMES:
-        await desk.project.carry_out(AddChapter(title, volume))
-    await desk.project.carry_out(WriteMeta("outline", text))
+        await case.project.carry_out(AddChapter(title, volume))
+    await case.project.carry_out(WriteMeta("outline", text))
 
 
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 async def test_each_volume_and_chapter_without_a_part_gets_one_at_its_place(folder: Path, text: str) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin_volumes(desk, text)
-        outline, _version = await desk.project.book.outline()
-        known, lacking = await beats(desk), [each for each in outline.chapters if not outline.of(each.id)]
+    async with opened(folder) as case:
+        await begin_volumes(case, text)
+        outline, _version = await case.project.book.outline()
+        known, lacking = await beats(case), [each for each in outline.chapters if not outline.of(each.id)]
         for volume in ("Dawn", "Dusk"):
             if outline.part_of_volume(volume) is None:
-                await desk.project.carry_out(WriteOutlinePart(f"{volume} comes.", volume=volume))
+                await case.project.carry_out(WriteOutlinePart(f"{volume} comes.", volume=volume))
         for chapter in lacking:
-            await desk.project.carry_out(WriteOutlinePart(f"- {chapter.title}", chapter=chapter.id))
-        outline, _version = await desk.project.book.outline()
-        assert await beats(desk) == known | {each.title: f"- {each.title}" for each in lacking}
+            await case.project.carry_out(WriteOutlinePart(f"- {chapter.title}", chapter=chapter.id))
+        outline, _version = await case.project.book.outline()
+        assert await beats(case) == known | {each.title: f"- {each.title}" for each in lacking}
         assert all(line in outline.text.split("\n") for line in text.split("\n"))
         volumes = [outline.part_of_volume(name) for name in ("Dusk", "Dawn")]
         parts = [each for each in outline.placed if each.part.kind != "book"]
@@ -209,73 +209,73 @@ async def test_each_volume_and_chapter_without_a_part_gets_one_at_its_place(fold
 async def test_words_for_a_volume_that_only_its_chapters_name_get_a_heading(folder: Path) -> None:
     text = "第一卷 第一回 雨\n甲\n\n第一卷 第二回 雪\n乙\n"
     await make(folder, language="zh")
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         for title in ("雨", "雪"):
-            await desk.project.carry_out(AddChapter(title, "第一卷"))
-        await desk.project.carry_out(WriteMeta("outline", text))
-        known = await beats(desk)
-        await desk.project.carry_out(WriteOutlinePart("总纲", "第一卷"))
-        outline, _version = await desk.project.book.outline()
+            await case.project.carry_out(AddChapter(title, "第一卷"))
+        await case.project.carry_out(WriteMeta("outline", text))
+        known = await beats(case)
+        await case.project.carry_out(WriteOutlinePart("总纲", "第一卷"))
+        outline, _version = await case.project.book.outline()
         assert [outline.outline.body(each.part) for each in outline.placed if each.part.kind == "volume"] == ["总纲"]
-        assert await beats(desk) == known and outline.text.endswith(text)
+        assert await beats(case) == known and outline.text.endswith(text)
 
 
 async def test_a_volume_is_written_once_and_only_one_of_the_book(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin_volumes(desk, "")
-        await desk.project.carry_out(WriteOutlinePart("Early.", volume="Dusk"))
-        text = await desk.project.book.meta("outline")
+    async with opened(folder) as case:
+        await begin_volumes(case, "")
+        await case.project.carry_out(WriteOutlinePart("Early.", volume="Dusk"))
+        text = await case.project.book.meta("outline")
         for volume in ("Dusk", "Noon"):
             with pytest.raises(RunError):
-                await desk.project.carry_out(WriteOutlinePart("Twice.", volume=volume))
-        assert await desk.project.book.meta("outline") == text
+                await case.project.carry_out(WriteOutlinePart("Twice.", volume=volume))
+        assert await case.project.book.meta("outline") == text
 
 
 async def test_a_new_heading_moves_no_other_part_to_another_chapter(folder: Path) -> None:
     text = "## Chapter 1\n- A\n\n## Chapter 2\n- C\n"
     await make(folder)
-    async with opened(folder) as desk:
-        await begin(desk, text)
+    async with opened(folder) as case:
+        await begin(case, text)
         for part, place in (("Chapter 1", 1), ("Chapter 2", 3)):
-            await desk.project.carry_out(AssignOutline(part, 1, await desk.chapter(place)))
-        await desk.project.carry_out(WriteOutlinePart("- B", chapter=await desk.chapter(2)))
-        assert await beats(desk) == {"Rain": "- A", "Snow": "- B", "Wind": "- C"}
+            await case.project.carry_out(AssignOutline(part, 1, await case.chapter(place)))
+        await case.project.carry_out(WriteOutlinePart("- B", chapter=await case.chapter(2)))
+        assert await beats(case) == {"Rain": "- A", "Snow": "- B", "Wind": "- C"}
 
 
-async def hand_made(desk: Desk) -> ChapterId:
+async def hand_made(case: Case) -> ChapterId:
     """Three chapters, and ideas that were assigned to the second one by hand; gives its id."""
-    await begin(desk)
+    await begin(case)
     for place, text in ((1, "It rained.\n\nIt stopped."), (2, "It snowed.\n\nIt melted."), (3, "It blew.")):
-        await desk.project.carry_out(WriteChapter(await desk.chapter(place), text))
-    second = await desk.chapter(2)
-    await desk.project.carry_out(AssignOutline("Ideas", 1, second))
+        await case.project.carry_out(WriteChapter(await case.chapter(place), text))
+    second = await case.chapter(2)
+    await case.project.carry_out(AssignOutline("Ideas", 1, second))
     return second
 
 
-async def split(desk: Desk, chapter: ChapterId) -> None:
-    known = next(each for each in await desk.project.book.chapters() if each.id == chapter)
-    text = await desk.project.book.chapter_text(chapter)
-    await desk.project.carry_out(SplitChapter(chapter, text.index("It melted"), "Thaw", known.version))
+async def split(case: Case, chapter: ChapterId) -> None:
+    known = next(each for each in await case.project.book.chapters() if each.id == chapter)
+    text = await case.project.book.chapter_text(chapter)
+    await case.project.carry_out(SplitChapter(chapter, text.index("It melted"), "Thaw", known.version))
 
 
-async def rename(desk: Desk, chapter: ChapterId) -> None:
-    await desk.project.carry_out(EditChapter(chapter, title="Chapter 3: Later"))
+async def rename(case: Case, chapter: ChapterId) -> None:
+    await case.project.carry_out(EditChapter(chapter, title="Chapter 3: Later"))
 
 
-async def move(desk: Desk, chapter: ChapterId) -> None:
-    await desk.project.carry_out(EditChapter(chapter, position=1))
+async def move(case: Case, chapter: ChapterId) -> None:
+    await case.project.carry_out(EditChapter(chapter, position=1))
 
 
-async def delete_and_undelete(desk: Desk, chapter: ChapterId) -> None:
-    await desk.project.carry_out(EditChapter(chapter, deleted=True))
-    await desk.project.carry_out(EditChapter(chapter, deleted=False))
+async def delete_and_undelete(case: Case, chapter: ChapterId) -> None:
+    await case.project.carry_out(EditChapter(chapter, deleted=True))
+    await case.project.carry_out(EditChapter(chapter, deleted=False))
 
 
-async def split_and_merge(desk: Desk, chapter: ChapterId) -> None:
-    await split(desk, chapter)
-    made = next(each for each in await desk.project.book.chapters() if each.title == "Thaw")
-    await desk.project.carry_out(MergeChapters(chapter, made.id))
+async def split_and_merge(case: Case, chapter: ChapterId) -> None:
+    await split(case, chapter)
+    made = next(each for each in await case.project.book.chapters() if each.title == "Thaw")
+    await case.project.carry_out(MergeChapters(chapter, made.id))
 
 
 CHANGES = (rename, move, delete_and_undelete, split, split_and_merge)
@@ -284,10 +284,10 @@ CHANGES = (rename, move, delete_and_undelete, split, split_and_merge)
 @pytest.mark.parametrize("change", CHANGES)
 async def test_an_assignment_by_hand_holds_whatever_becomes_of_the_chapter(folder: Path, change: Change) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        second = await hand_made(desk)
-        await change(desk, second)
-        outline, _version = await desk.project.book.outline()
+    async with opened(folder) as case:
+        second = await hand_made(case)
+        await change(case, second)
+        outline, _version = await case.project.book.outline()
         assert outline.beats(second) == "- B\n\n- Someone dies."
         assert outline.of(second)[-1].by == "hand"
         others = {each.title: outline.beats(each.id) for each in outline.chapters if each.id != second}
@@ -296,15 +296,15 @@ async def test_an_assignment_by_hand_holds_whatever_becomes_of_the_chapter(folde
 
 async def test_an_assignment_holds_when_first_the_words_and_then_the_heading_change(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        second = await hand_made(desk)
+    async with opened(folder) as case:
+        second = await hand_made(case)
         text = TEXT.replace("- Someone dies.", "- Nobody dies.")
-        await desk.project.carry_out(WriteMeta("outline", text))
-        await desk.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
-        assert (await beats(desk))["Snow"] == "- B\n\n- Nobody dies."
-        await desk.project.carry_out(WriteOutlinePart("- Everybody dies.", "Thoughts"))
-        await desk.project.carry_out(WriteMeta("outline", TEXT.replace("Ideas\n- Someone", "Ends\n- Everybody")))
-        outline, _version = await desk.project.book.outline()
+        await case.project.carry_out(WriteMeta("outline", text))
+        await case.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
+        assert (await beats(case))["Snow"] == "- B\n\n- Nobody dies."
+        await case.project.carry_out(WriteOutlinePart("- Everybody dies.", "Thoughts"))
+        await case.project.carry_out(WriteMeta("outline", TEXT.replace("Ideas\n- Someone", "Ends\n- Everybody")))
+        outline, _version = await case.project.book.outline()
         assert outline.beats(second) == "- B\n\n- Everybody dies."
 
 
@@ -329,10 +329,10 @@ async def test_all_ways_of_writing_give_the_same_clean_text(
     folder: Path, command: Callable[[ChapterId], WriteMeta | WriteOutlinePart]
 ) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        await begin_volumes(desk, "")
-        await desk.project.carry_out(command(await desk.chapter(1)))
-        outline, _version = await desk.project.book.outline()
+    async with opened(folder) as case:
+        await begin_volumes(case, "")
+        await case.project.carry_out(command(await case.chapter(1)))
+        outline, _version = await case.project.book.outline()
         assert [outline.outline.body(part).strip() for part in outline.outline.parts if outline.outline.body(part)] == [
             "- A\n- B\n- C."
         ]
@@ -342,12 +342,12 @@ async def test_all_ways_of_writing_give_the_same_clean_text(
 async def test_an_assignment_follows_words_that_were_kept_from_a_run(folder: Path) -> None:
     """First a kept outline changes the words, then an edit the heading: the link is renewed in between."""
     await make(folder)
-    async with opened(folder) as desk:
-        second = await hand_made(desk)
+    async with opened(folder) as case:
+        second = await hand_made(case)
         text = TEXT.replace("- Someone dies.", "- Nobody dies.")
-        await desk.project.carry_out(SaveWorkflow(OUTLINE))
-        run = await desk.run("plan@1", inputs=(("text", text),))
-        await desk.keep(run, "whole", kind="outline")
-        await desk.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
-        outline, _version = await desk.project.book.outline()
+        await case.project.carry_out(SaveWorkflow(OUTLINE))
+        run = await case.run("plan@1", inputs=(("text", text),))
+        await case.keep(run, "whole", kind="outline")
+        await case.project.carry_out(WriteMeta("outline", text.replace("## Ideas", "## Thoughts")))
+        outline, _version = await case.project.book.outline()
         assert outline.beats(second) == "- B\n\n- Nobody dies."

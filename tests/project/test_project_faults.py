@@ -31,7 +31,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.faultserver import FaultServer
-from tests.project.desk import both, endpoint, make, make_one, opened
+from tests.project.case import both, endpoint, make, make_one, opened
 from tests.waiting import PATIENCE
 
 HOLDER = """
@@ -119,16 +119,16 @@ async def test_a_project_open_elsewhere_names_its_holder_and_can_be_read(folder:
         assert await asyncio.wait_for(holder.stdout.readline(), PATIENCE) == b"held\n"
         with pytest.raises(ProjectLocked, match=f"process {holder.pid}"):
             await Project.open(folder)
-        async with opened(folder, read_only=True) as desk:
-            assert str(holder.pid) in desk.project.info.holder
-            assert len(await desk.project.book.chapters()) == 1
+        async with opened(folder, read_only=True) as case:
+            assert str(holder.pid) in case.project.info.holder
+            assert len(await case.project.book.chapters()) == 1
             with pytest.raises(ProjectReadOnly):
-                await desk.project.carry_out(AddChapter("Another"))
+                await case.project.carry_out(AddChapter("Another"))
     finally:
         holder.kill()
         await holder.communicate()
-    async with opened(folder) as desk:
-        await desk.project.carry_out(AddChapter("Another"))
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("Another"))
 
 
 async def test_who_only_reads_sees_a_run_as_running_while_its_writer_lives_and_then_as_interrupted(
@@ -142,14 +142,14 @@ async def test_who_only_reads_sees_a_run_as_running_while_its_writer_lives_and_t
     try:
         assert writer.stdout is not None
         assert await asyncio.wait_for(writer.stdout.readline(), PATIENCE) == b"running\n"
-        async with opened(folder, read_only=True) as desk:
-            assert [run.state for run in await desk.project.runs.summaries()] == ["running"]
+        async with opened(folder, read_only=True) as case:
+            assert [run.state for run in await case.project.runs.summaries()] == ["running"]
             writer.kill()
             await writer.communicate()
-            assert [run.state for run in await desk.project.runs.summaries()] == ["interrupted"]
+            assert [run.state for run in await case.project.runs.summaries()] == ["interrupted"]
             lock = ProjectLock(folder / ".flowcabal" / "lock", datetime.now(UTC) + timedelta(seconds=1))
             try:  # another writer, which did not take the run up
-                assert [run.state for run in await desk.project.runs.summaries()] == ["interrupted"]
+                assert [run.state for run in await case.project.runs.summaries()] == ["interrupted"]
             finally:
                 lock.release()
     finally:
@@ -214,16 +214,16 @@ def node(name: str, *sources: str, text: str = "Write.") -> dict[str, object]:
 )
 async def test_a_workflow_that_cannot_run_is_not_saved(folder: Path, document: Workflow, said: str) -> None:
     await make(folder)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         with pytest.raises(WorkflowError, match=said):
-            await desk.project.carry_out(SaveWorkflow(document))
-        assert "mine" not in [known.id for known in await desk.project.workflows.newest()]
+            await case.project.carry_out(SaveWorkflow(document))
+        assert "mine" not in [known.id for known in await case.project.workflows.newest()]
 
 
 async def test_names_that_are_not_there_are_errors_and_begin_no_run(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        chapter = await desk.chapter(1)
+    async with opened(folder) as case:
+        chapter = await case.chapter(1)
         for request in (
             RunRequest("nothing", chapter),
             RunRequest("chapter@99", chapter),
@@ -231,18 +231,18 @@ async def test_names_that_are_not_there_are_errors_and_begin_no_run(folder: Path
             RunRequest("chapter", chapter, targets=("nobody",)),  # type: ignore[arg-type]
         ):
             with pytest.raises(RunError):
-                await desk.project.carry_out(RunWorkflow(request))
-        assert await desk.project.runs.summaries() == ()
+                await case.project.carry_out(RunWorkflow(request))
+        assert await case.project.runs.summaries() == ()
         with pytest.raises(RunError):
-            await desk.project.carry_out(WriteChapter("nowhere", "text"))  # type: ignore[arg-type]
+            await case.project.carry_out(WriteChapter("nowhere", "text"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("room", [20_000, 70_000], ids=["at the opening", "in the middle of a run"])
 async def test_a_full_disk_loses_nothing_and_ends(folder: Path, room: int) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "What was kept."))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "What was kept."))
+        await case.settled()
     words = ("run", str(folder), "quick-draft", "--chapter", "1", "--plain")
     ran = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", LITTLE_DISK, str(room), *words),
@@ -258,21 +258,21 @@ async def test_a_full_disk_loses_nothing_and_ends(folder: Path, room: int) -> No
     assert ran.returncode == 1, out + err
     assert b"Free space" in out + err
     assert b"Traceback" not in out + err
-    async with opened(folder) as desk:
-        await desk.project.check()
-        assert await desk.project.book.chapter_text(await desk.chapter(1)) == "What was kept."
-        await desk.run("quick-draft", 1)
+    async with opened(folder) as case:
+        await case.project.check()
+        assert await case.project.book.chapter_text(await case.chapter(1)) == "What was kept."
+        await case.run("quick-draft", 1)
 
 
 async def test_a_mirror_that_cannot_be_written_harms_no_chapter(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
     (folder / "manuscript").rmdir()
     (folder / "manuscript").write_text("in the way")
-    async with opened(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Safe."))
+    async with opened(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "Safe."))
         with pytest.raises(DiskFull):
-            await desk.settled()
-        assert await desk.project.book.chapter_text(await desk.chapter(1)) == "Safe."
-        (task,) = [task for task in await desk.project.memory.background() if task.kind == "mirror"]
+            await case.settled()
+        assert await case.project.book.chapter_text(await case.chapter(1)) == "Safe."
+        (task,) = [task for task in await case.project.memory.background() if task.kind == "mirror"]
         assert task.state == "failed"
         assert task.error

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.protocol.book import AddChapter, SwitchProofRule, WriteChapter
 from flowcabal_tui.settings.project_file import load_project
-from tests.project.desk import make, opened
+from tests.project.case import make, opened
 
 ONE = "He saw the the door. She definately knew. The river kept its slow and muddy promise to the town of Saltreach."
 TWO = "All well. The river kept its slow and muddy promise to the town of Saltreach."
@@ -18,8 +18,8 @@ TWO = "All well. The river kept its slow and muddy promise to the town of Saltre
 
 async def test_rules_mark_places_and_can_be_silenced_for_the_book(folder: Path) -> None:
     await make(folder)
-    async with opened(folder) as desk:
-        project = desk.project
+    async with opened(folder) as case:
+        project = case.project
         for text in (ONE, TWO):
             await project.carry_out(WriteChapter(ChapterId(await project.carry_out(AddChapter("C"))), text))
         one, two = await project.book.proof()
@@ -36,7 +36,7 @@ async def test_rules_mark_places_and_can_be_silenced_for_the_book(folder: Path) 
             await project.carry_out(SwitchProofRule("spelling"))
     kept = load_project(folder).proofing
     assert (kept.off, kept.on) == (("wrong-words",), ("repeats",))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(SwitchProofRule("wrong-words", on=True))
-        await desk.project.carry_out(SwitchProofRule("repeats"))
+    async with opened(folder) as case:
+        await case.project.carry_out(SwitchProofRule("wrong-words", on=True))
+        await case.project.carry_out(SwitchProofRule("repeats"))
     assert load_project(folder).proofing.off == load_project(folder).proofing.on == ()

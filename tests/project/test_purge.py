@@ -30,7 +30,7 @@ from flowcabal_tui.store.file.blobs import pack_large, unpack
 from flowcabal_tui.store.upkeep.purge import PURGED
 from flowcabal_tui.store.upkeep.upkeep import Upkeep
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, leave, make_one, opened
+from tests.project.case import Case, both, endpoint, leave, make_one, opened
 from tests.trusting import confirmed
 from tests.waiting import PATIENCE
 
@@ -42,12 +42,12 @@ WORDS = ("yxwold", "quixotically", "oxbowed", "vexillary", "burled")
 
 
 @pytest_asyncio.fixture
-async def desk(folder: Path) -> AsyncIterator[Desk]:
+async def case(folder: Path) -> AsyncIterator[Case]:
     """A chapter of a hand, and one that is to be purged, with all that follows a keep."""
-    async with opened(await make_one(folder, both(OFFLINE))) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Ines Marlow waited at Saltreach all night."))
-        await desk.project.carry_out(AddChapter("The Flag"))
-        yield desk
+    async with opened(await make_one(folder, both(OFFLINE))) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "Ines Marlow waited at Saltreach all night."))
+        await case.project.carry_out(AddChapter("The Flag"))
+        yield case
 
 
 def left(folder: Path) -> list[str]:
@@ -75,45 +75,45 @@ def _said(cell: object) -> str:
         return cell.decode("utf-8", "replace")
 
 
-async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
+async def test_a_purged_chapter_is_nowhere_and_the_rest_is_as_it_was(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
     assert left(folder) and "Zyxwold" in everything(folder), "or this test could not fail"
-    assert "Zyxwold" in [entity.name for entity in await desk.project.story.entities()]
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
-    (told,) = desk.told(TextPurged)
+    assert "Zyxwold" in [entity.name for entity in await case.project.story.entities()]
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
+    (told,) = case.told(TextPurged)
     assert (told.chapter, told.versions) == (chapter, 1)
     assert left(folder) == []
     found = everything(folder)
     assert [word for word in WORDS if word in found] == []
-    assert "Zyxwold" not in [entity.name for entity in await desk.project.story.entities()]
-    assert [chapter.title for chapter in await desk.project.book.chapters()] == ["The Glove"]
+    assert "Zyxwold" not in [entity.name for entity in await case.project.story.entities()]
+    assert [chapter.title for chapter in await case.project.book.chapters()] == ["The Glove"]
     assert len(list((folder / "manuscript").glob("*.md"))) == 1
-    assert [task for task in await desk.project.memory.background() if task.kind != "knowledge"] == []
-    assert await desk.project.book.chapter_text(await desk.chapter(1)) == "Ines Marlow waited at Saltreach all night."
+    assert [task for task in await case.project.memory.background() if task.kind != "knowledge"] == []
+    assert await case.project.book.chapter_text(await case.chapter(1)) == "Ines Marlow waited at Saltreach all night."
 
 
-async def test_what_was_found_by_meaning_of_a_purged_chapters_records_is_forgotten(desk: Desk) -> None:
-    chapters, values = await desk.project.book.chapters(), desk.project._parts.store.values
-    await desk.project.carry_out(WriteChapter(chapters[1].id, SECRET))
+async def test_what_was_found_by_meaning_of_a_purged_chapters_records_is_forgotten(case: Case) -> None:
+    chapters, values = await case.project.book.chapters(), case.project._parts.store.values
+    await case.project.carry_out(WriteChapter(chapters[1].id, SECRET))
     for number, chapter in enumerate(chapters, 1):
-        await desk.project.carry_out(PutRecord(Moment(RecordId(f"moment{number}"), "Somebody rows.", chapter.id)))
+        await case.project.carry_out(PutRecord(Moment(RecordId(f"moment{number}"), "Somebody rows.", chapter.id)))
         found = {"found": [{"uri": f"moments/moment{number}", "text": "Somebody rows."}]}
-        await desk.project._engine.call(values.put(f"find/1/{number}", found))
-    await desk.settled()
-    await desk.project.carry_out(Purge(chapter=chapters[1].id))
-    assert await desk.project._engine.call(values.get("find/1/1")) is not None
-    assert await desk.project._engine.call(values.get("find/1/2")) is None
+        await case.project._engine.call(values.put(f"find/1/{number}", found))
+    await case.settled()
+    await case.project.carry_out(Purge(chapter=chapters[1].id))
+    assert await case.project._engine.call(values.get("find/1/1")) is not None
+    assert await case.project._engine.call(values.get("find/1/2")) is None
 
 
-async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
-    await desk.project._engine.call(desk.project._parts.store.upkeep.purge_chapter(chapter, following(("mirror",))))
-    await desk.project.close()
+async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
+    await case.project._engine.call(case.project._parts.store.upkeep.purge_chapter(chapter, following(("mirror",))))
+    await case.project.close()
     assert left(folder), "killed before the file was made anew"
     async with opened(folder) as again:
         await again.settled()
@@ -123,40 +123,40 @@ async def test_a_purge_that_was_cut_off_is_finished_at_the_next_start(desk: Desk
 
 
 async def test_a_reader_delays_a_purge_which_says_so_and_finishes_by_itself(
-    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purging, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(purging, "_TRIES", 2)
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM version").fetchall()
-        await desk.project.carry_out(Purge(chapter=chapter))
-        await desk.settled()
-        (told,) = desk.told(TextPurged)
+        await case.project.carry_out(Purge(chapter=chapter))
+        await case.settled()
+        (told,) = case.told(TextPurged)
         assert [reason for reason in told.pending if "another program reads" in reason]
-        assert left(folder) and not desk.told(PurgeFinished)
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Written meanwhile."))
+        assert left(folder) and not case.told(PurgeFinished)
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "Written meanwhile."))
         reader.execute("ROLLBACK")
-    await desk.until(PurgeFinished)
-    await desk.settled()
+    await case.until(PurgeFinished)
+    await case.settled()
     assert left(folder) == []
 
 
 async def test_a_purge_that_a_reader_delayed_is_finished_at_the_next_opening(
-    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purging, "_TRIES", 2)
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM version").fetchall()
-        await desk.project.carry_out(Purge(chapter=chapter))
-        await desk.project.close()
+        await case.project.carry_out(Purge(chapter=chapter))
+        await case.project.close()
         assert left(folder)
     async with opened(folder) as again:
         await again.until(Status, lambda status: status.status == "connected")
@@ -166,77 +166,77 @@ async def test_a_purge_that_a_reader_delayed_is_finished_at_the_next_opening(
                 await asyncio.sleep(0.05)
 
 
-async def test_a_chapter_that_was_deleted_and_then_purged_is_nowhere(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.project.carry_out(EditChapter(chapter, deleted=True))
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
+async def test_a_chapter_that_was_deleted_and_then_purged_is_nowhere(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.project.carry_out(EditChapter(chapter, deleted=True))
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
     assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
-    assert await desk.project.book.deleted_chapters() == ()
+    assert await case.project.book.deleted_chapters() == ()
 
 
-async def test_what_a_kill_left_in_the_manuscript_folder_goes_with_a_purge(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
+async def test_what_a_kill_left_in_the_manuscript_folder_goes_with_a_purge(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
     (file,) = (folder / "manuscript").glob("0002*")
     for name in (".abcdefgh.tmp", "0007-an-older-place.md"):
         (file.parent / name).write_bytes(file.read_bytes())
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
     assert left(folder) == []
 
 
-async def test_the_log_forgets_a_purged_text(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
+async def test_the_log_forgets_a_purged_text(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
     log = logging.getLogger("flowcabal_tui.test")
     log.warning("it says: %s", SECRET.partition("\n")[0])
     log.warning("something else")
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
     log.warning("a line after it")
     assert left(folder) == []
     said = (folder / ".flowcabal" / "flowcabal.log").read_text("utf-8")
     assert "something else" in said and "a line after it" in said
 
 
-async def test_files_of_others_and_backups_that_hold_a_purged_text_are_named_and_stay(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
-    await desk.project.book.back_up(folder.parent / "before.zip")
+async def test_files_of_others_and_backups_that_hold_a_purged_text_are_named_and_stay(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
+    await case.project.book.back_up(folder.parent / "before.zip")
     (file,) = (folder / "manuscript").glob("0002*")
     file.write_text(file.read_text("utf-8") + "And a line of an editor's.\n", "utf-8")
     (folder / "notes.txt").write_text("Nothing of it.", "utf-8")
-    await desk.project.carry_out(Purge(chapter=chapter))
-    (told,) = desk.told(TextPurged)
+    await case.project.carry_out(Purge(chapter=chapter))
+    (told,) = case.told(TextPurged)
     assert [*told.left] == [str(file), str(folder.parent / "before.zip")]
     assert file.exists() and (folder.parent / "before.zip").exists()
 
 
 async def test_an_edit_made_outside_stays_offered_when_an_output_of_its_chapter_is_purged(
-    desk: Desk, folder: Path
+    case: Case, folder: Path
 ) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, HAND))
-    secret = await keep(desk, chapter, SECRET)
-    await desk.settled()
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, HAND))
+    secret = await keep(case, chapter, SECRET)
+    await case.settled()
     (file,) = (folder / "manuscript").glob("0002*")
     file.write_text("# The Flag\n\nAn editor wrote something else.\n", "utf-8")
-    await desk.project.carry_out(Purge(output=secret))
-    await desk.settled()
-    await desk.until(OutsideEdit)
-    assert await desk.project.book.outside_text(chapter) == "An editor wrote something else."
+    await case.project.carry_out(Purge(output=secret))
+    await case.settled()
+    await case.until(OutsideEdit)
+    assert await case.project.book.outside_text(chapter) == "An editor wrote something else."
     assert [path.name for path in (folder / "manuscript").glob("0002*")] == [file.name]
 
 
-async def test_accepted_rewrites_go_with_the_text_that_they_are_of(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, HAND))
-    secret = await keep(desk, chapter, SECRET)
+async def test_accepted_rewrites_go_with_the_text_that_they_are_of(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, HAND))
+    secret = await keep(case, chapter, SECRET)
 
     def rewritten(connection: sqlite3.Connection) -> None:
         for body, after in ((f"{HAND}\n\n{SECRET}", FERRY), (HAND, SECRET[:40]), (HAND, BELL)):
@@ -246,19 +246,19 @@ async def test_accepted_rewrites_go_with_the_text_that_they_are_of(desk: Desk, f
                 (chapter, pack_large(body), pack_large(after)),
             )
 
-    await desk.project._engine.call(desk.project._parts.store._database.do(rewritten))
-    await desk.project.carry_out(Purge(output=secret))
-    await desk.settled()
+    await case.project._engine.call(case.project._parts.store._database.do(rewritten))
+    await case.project.carry_out(Purge(output=secret))
+    await case.settled()
     found = everything(folder)
     assert [word for word in WORDS if word in found] == [] == left(folder)
     assert BELL in found
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
     assert BELL not in everything(folder)
 
 
 async def test_a_purge_for_which_there_is_no_room_is_finished_when_there_is(
-    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purging, "RETRY_SECONDS", 0.01)
     compact, full = Upkeep.compact, [True]
@@ -269,199 +269,199 @@ async def test_a_purge_for_which_there_is_no_room_is_finished_when_there_is(
         return await compact(self)
 
     monkeypatch.setattr(Upkeep, "compact", compacted)
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
-    await desk.project.carry_out(Purge(chapter=chapter))
-    assert desk.told(TextPurged)[0].pending == ("The project could not be written.",)
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
+    await case.project.carry_out(Purge(chapter=chapter))
+    assert case.told(TextPurged)[0].pending == ("The project could not be written.",)
     full.clear()
-    await desk.until(PurgeFinished)
-    await desk.settled()
+    await case.until(PurgeFinished)
+    await case.settled()
     assert left(folder) == []
 
 
-async def test_the_knowledge_server_is_told_of_derived_texts_that_went(desk: Desk) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
-    await desk.settled()
-    (profile,) = [row.uri for row in await desk.project.memory.profiles() if row.name == "Zyxwold"]
-    await desk.project.carry_out(Purge(chapter=chapter))
-    assert profile in [task.subject for task in await desk.project.memory.background() if task.source == PURGED]
+async def test_the_knowledge_server_is_told_of_derived_texts_that_went(case: Case) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
+    await case.settled()
+    (profile,) = [row.uri for row in await case.project.memory.profiles() if row.name == "Zyxwold"]
+    await case.project.carry_out(Purge(chapter=chapter))
+    assert profile in [task.subject for task in await case.project.memory.background() if task.source == PURGED]
 
 
-async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_on_it(desk: Desk, folder: Path) -> None:
-    run = await desk.run("quick-draft", 2)
-    text = (await desk.view(run, "draft")).attempts[0].text
-    both_kept = [await desk.keep(run, "draft"), await desk.keep(run, "draft", kind="note")]
-    await desk.settled()
-    await desk.project.carry_out(Purge(output=both_kept[0]))
-    assert await desk.project.book.chapter_text(await desk.chapter(2)) == ""
-    assert [each.id for each in await desk.project.book.kept()] == [both_kept[1]]
-    assert await desk.project.runs.summaries(), "a note that is kept came from that run"
-    await desk.project.carry_out(Purge(output=both_kept[1]))
-    await desk.settled()
-    assert await desk.project.runs.summaries() == ()
-    found, other = everything(folder), await desk.project.book.chapter_text(await desk.chapter(1))
+async def test_a_purged_output_takes_its_run_along_unless_something_else_rests_on_it(case: Case, folder: Path) -> None:
+    run = await case.run("quick-draft", 2)
+    text = (await case.view(run, "draft")).attempts[0].text
+    both_kept = [await case.keep(run, "draft"), await case.keep(run, "draft", kind="note")]
+    await case.settled()
+    await case.project.carry_out(Purge(output=both_kept[0]))
+    assert await case.project.book.chapter_text(await case.chapter(2)) == ""
+    assert [each.id for each in await case.project.book.kept()] == [both_kept[1]]
+    assert await case.project.runs.summaries(), "a note that is kept came from that run"
+    await case.project.carry_out(Purge(output=both_kept[1]))
+    await case.settled()
+    assert await case.project.runs.summaries() == ()
+    found, other = everything(folder), await case.project.book.chapter_text(await case.chapter(1))
     assert [line for line in text.split("\n") if len(line) > 40 and line in found and line not in other] == []
     with pytest.raises(RunError, match="nothing named"):
-        await desk.project.carry_out(DeleteOutput(both_kept[0], restore=True))
+        await case.project.carry_out(DeleteOutput(both_kept[0], restore=True))
 
 
 async def test_a_chinese_chapter_goes_with_the_run_that_made_it(folder: Path, demos: dict[str, Path]) -> None:
-    async with opened(confirmed(shutil.copytree(demos["zh"], folder))) as desk:
-        chapter = await desk.chapter(7)
-        run = await desk.run("chapter", 7)
-        await desk.keep(run, "polish")
-        await desk.settled()
-        kept = {line for line in (await desk.project.book.chapter_text(chapter)).split("\n") if len(line) > 20}
+    async with opened(confirmed(shutil.copytree(demos["zh"], folder))) as case:
+        chapter = await case.chapter(7)
+        run = await case.run("chapter", 7)
+        await case.keep(run, "polish")
+        await case.settled()
+        kept = {line for line in (await case.project.book.chapter_text(chapter)).split("\n") if len(line) > 20}
         others = "".join(
-            [await desk.project.book.chapter_text(each.id) for each in (await desk.project.book.chapters())[:6]]
+            [await case.project.book.chapter_text(each.id) for each in (await case.project.book.chapters())[:6]]
         )
         own = {line for line in kept if line not in others}
         assert own and all(line in everything(folder) for line in own)
-        await desk.project.carry_out(Purge(chapter=chapter))
-        await desk.settled()
+        await case.project.carry_out(Purge(chapter=chapter))
+        await case.settled()
         found = everything(folder)
         assert [line for line in own if line in found] == []
-        assert (await desk.project.runs.summaries(), len(await desk.project.book.chapters())) == ((), 6)
-        await desk.project.check()
+        assert (await case.project.runs.summaries(), len(await case.project.book.chapters())) == ((), 6)
+        await case.project.check()
 
 
 async def test_a_purge_waits_for_no_run_and_changes_nothing_while_one_goes_on(
     folder: Path, server: FaultServer
 ) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        run = await desk.start("chapter", 1)
-        assert await desk.follow(run, leave) == "waiting"
+    async with opened(folder) as case:
+        run = await case.start("chapter", 1)
+        assert await case.follow(run, leave) == "waiting"
         with pytest.raises(RunError, match="A run is in progress"):
-            await desk.project.carry_out(Purge(chapter=await desk.chapter(1)))
-        assert len(await desk.project.book.chapters()) == 1
+            await case.project.carry_out(Purge(chapter=await case.chapter(1)))
+        assert len(await case.project.book.chapters()) == 1
 
 
-async def test_what_is_purged_must_be_named_once(desk: Desk) -> None:
-    for command in (Purge(), Purge(chapter=await desk.chapter(1), output="x")):  # type: ignore[arg-type]  # an id
+async def test_what_is_purged_must_be_named_once(case: Case) -> None:
+    for command in (Purge(), Purge(chapter=await case.chapter(1), output="x")):  # type: ignore[arg-type]  # an id
         with pytest.raises(RunError):
-            await desk.project.carry_out(command)
+            await case.project.carry_out(command)
     with pytest.raises(RunError, match="nothing named"):
-        await desk.project.carry_out(Purge(output="x"))  # type: ignore[arg-type]  # an id
-    assert len(await desk.project.book.chapters()) == 2
+        await case.project.carry_out(Purge(output="x"))  # type: ignore[arg-type]  # an id
+    assert len(await case.project.book.chapters()) == 2
 
 
 HAND, FERRY, BELL = "Ines Marlow slept.", "Tobias Crane sold the ferry at noon.", "The bell at Saltreach rang twice."
 
 
-async def keep(desk: Desk, chapter: ChapterId, text: str, mode: KeepMode = "append") -> OutputId:
+async def keep(case: Case, chapter: ChapterId, text: str, mode: KeepMode = "append") -> OutputId:
     """Keeps a text as a model's output."""
     keeping = Keeping(text, "chapter", mode, chapter)
     return (
-        await desk.project._engine.call(desk.project._parts.store.book.keep(keeping, following(("mirror",))))
+        await case.project._engine.call(case.project._parts.store.book.keep(keeping, following(("mirror",))))
     ).output.id
 
 
-async def test_what_was_kept_after_a_purged_output_stays_whatever_is_taken_out_later(desk: Desk, folder: Path) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, HAND))
-    secret, ferry, bell = [await keep(desk, chapter, text) for text in (SECRET, FERRY, BELL)]
-    await desk.settled()
-    await desk.project.carry_out(Purge(output=secret))
-    await desk.settled()
+async def test_what_was_kept_after_a_purged_output_stays_whatever_is_taken_out_later(case: Case, folder: Path) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, HAND))
+    secret, ferry, bell = [await keep(case, chapter, text) for text in (SECRET, FERRY, BELL)]
+    await case.settled()
+    await case.project.carry_out(Purge(output=secret))
+    await case.settled()
     assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
-    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
-    await desk.project.carry_out(DeleteOutput(bell))
-    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
-    await desk.project.carry_out(DeleteOutput(ferry))
-    assert await desk.project.book.chapter_text(chapter) == HAND
+    assert await case.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
+    await case.project.carry_out(DeleteOutput(bell))
+    assert await case.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
+    await case.project.carry_out(DeleteOutput(ferry))
+    assert await case.project.book.chapter_text(chapter) == HAND
     for output in (bell, ferry):
-        await desk.project.carry_out(DeleteOutput(output, restore=True))
-    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
-    await desk.settled()
-    await desk.project.check()
+        await case.project.carry_out(DeleteOutput(output, restore=True))
+    assert await case.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}\n\n{BELL}"
+    await case.settled()
+    await case.project.check()
 
 
 async def test_an_output_that_a_hand_wrote_around_is_purged_only_when_it_was_edited_out(
-    desk: Desk, folder: Path
+    case: Case, folder: Path
 ) -> None:
-    chapter = await desk.chapter(2)
-    secret = await keep(desk, chapter, SECRET)
+    chapter = await case.chapter(2)
+    secret = await keep(case, chapter, SECRET)
     around = f"{HAND}\n\n{SECRET}\n\n{FERRY}"
-    await desk.project.carry_out(WriteChapter(chapter, around))
-    polished = await keep(desk, chapter, BELL, "replace")
-    await desk.settled()
+    await case.project.carry_out(WriteChapter(chapter, around))
+    polished = await keep(case, chapter, BELL, "replace")
+    await case.settled()
     before = everything(folder)
     with pytest.raises(RunError, match="by hand"):
-        await desk.project.carry_out(Purge(output=secret))
+        await case.project.carry_out(Purge(output=secret))
     assert everything(folder) == before
-    await desk.project.carry_out(DeleteOutput(polished))
-    assert await desk.project.book.chapter_text(chapter) == around, "which needs what the hand wrote"
+    await case.project.carry_out(DeleteOutput(polished))
+    assert await case.project.book.chapter_text(chapter) == around, "which needs what the hand wrote"
     with pytest.raises(RunError, match="by hand"):
-        await desk.project.carry_out(Purge(output=secret))
-    await desk.project.carry_out(WriteChapter(chapter, f"{HAND}\n\n{FERRY}"))
-    await desk.settled()
-    await desk.project.carry_out(Purge(output=secret))
-    await desk.settled()
-    assert await desk.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
+        await case.project.carry_out(Purge(output=secret))
+    await case.project.carry_out(WriteChapter(chapter, f"{HAND}\n\n{FERRY}"))
+    await case.settled()
+    await case.project.carry_out(Purge(output=secret))
+    await case.settled()
+    assert await case.project.book.chapter_text(chapter) == f"{HAND}\n\n{FERRY}"
     assert [word for word in WORDS if word in everything(folder)] == []
 
 
-async def test_an_output_is_not_purged_while_another_one_holds_its_words(desk: Desk) -> None:
-    chapter = await desk.chapter(2)
-    secret = await keep(desk, chapter, SECRET)
-    longer = await keep(desk, chapter, f"{SECRET}\n\n{FERRY}", "replace")
+async def test_an_output_is_not_purged_while_another_one_holds_its_words(case: Case) -> None:
+    chapter = await case.chapter(2)
+    secret = await keep(case, chapter, SECRET)
+    longer = await keep(case, chapter, f"{SECRET}\n\n{FERRY}", "replace")
     with pytest.raises(RunError, match="Another kept output"):
-        await desk.project.carry_out(Purge(output=secret))
-    await desk.project.carry_out(Purge(output=longer))
-    assert await desk.project.book.chapter_text(chapter) == SECRET
+        await case.project.carry_out(Purge(output=secret))
+    await case.project.carry_out(Purge(output=longer))
+    assert await case.project.book.chapter_text(chapter) == SECRET
 
 
-async def test_a_profile_written_by_hand_stays_when_its_chapter_is_purged(desk: Desk) -> None:
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET + " Ines Marlow heard it all."))
-    await desk.settled()
+async def test_a_profile_written_by_hand_stays_when_its_chapter_is_purged(case: Case) -> None:
+    chapter = await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET + " Ines Marlow heard it all."))
+    await case.settled()
     ines = EntityId("ines")
-    await desk.project.carry_out(PutEntity(Entity(ines, "character", "Ines Marlow")))
-    await desk.settled()
+    await case.project.carry_out(PutEntity(Entity(ines, "character", "Ines Marlow")))
+    await case.settled()
     uri = f"profiles/characters/{ines}"
-    await desk.project.carry_out(WriteProfile(uri, "L1", "Ines waits for those who do not come."))
-    await desk.settled()
-    assert (await desk.levels(uri))["L1"].position == 2, "or this test could not fail"
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
-    written = (await desk.levels(uri))["L1"]
+    await case.project.carry_out(WriteProfile(uri, "L1", "Ines waits for those who do not come."))
+    await case.settled()
+    assert (await case.levels(uri))["L1"].position == 2, "or this test could not fail"
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
+    written = (await case.levels(uri))["L1"]
     assert (written.text, written.position) == ("Ines waits for those who do not come.", 1)
 
 
-async def test_what_a_hand_noted_stays_without_the_sentences_of_a_purged_chapter(desk: Desk, folder: Path) -> None:
-    first, chapter = await desk.chapter(1), await desk.chapter(2)
-    await desk.project.carry_out(WriteChapter(chapter, SECRET))
+async def test_what_a_hand_noted_stays_without_the_sentences_of_a_purged_chapter(case: Case, folder: Path) -> None:
+    first, chapter = await case.chapter(1), await case.chapter(2)
+    await case.project.carry_out(WriteChapter(chapter, SECRET))
     waited = Evidence("Ines Marlow waited at Saltreach all night.", first, 0, 42)
     flag = Evidence("Zyxwold said nothing.", chapter, 84, 105)
     ines = EntityId("ines")
-    await desk.project.carry_out(PutEntity(Entity(ines, "character", "Ines Marlow")))
-    await desk.settled()
+    await case.project.carry_out(PutEntity(Entity(ines, "character", "Ines Marlow")))
+    await case.settled()
     knower = Knower(ines, evidence=(flag, waited))
     fact = Fact(RecordId(""), "The flag is hidden.", known_by=(knower,), evidence=(waited, flag))
     promise = Promise(RecordId(""), "Someone will come.", first, evidence=(waited,), payment=(flag,))
     for record in (fact, promise):
-        await desk.project.carry_out(PutRecord(record))
-    await desk.settled()
-    await desk.project.carry_out(Purge(chapter=chapter))
-    await desk.settled()
+        await case.project.carry_out(PutRecord(record))
+    await case.settled()
+    await case.project.carry_out(Purge(chapter=chapter))
+    await case.settled()
     assert [word for word in WORDS if word in everything(folder)] == [] == left(folder)
-    story = await desk.project.story.all()
+    story = await case.project.story.all()
     (noted,) = [one for one in story.facts if one.by == "hand"]
     assert (noted.text, noted.evidence, noted.known_by[0].evidence) == (fact.text, (waited,), (waited,))
     (hoped,) = [one for one in story.promises if one.by == "hand"]
     assert (hoped.text, hoped.evidence, hoped.payment) == (promise.text, (waited,), ())
 
 
-async def test_the_files_of_later_chapters_are_numbered_anew(desk: Desk, folder: Path) -> None:
-    await desk.project.carry_out(AddChapter("The Bell"))
+async def test_the_files_of_later_chapters_are_numbered_anew(case: Case, folder: Path) -> None:
+    await case.project.carry_out(AddChapter("The Bell"))
     for number, text in ((2, SECRET), (3, BELL)):
-        await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
-    await desk.settled()
+        await case.project.carry_out(WriteChapter(await case.chapter(number), text))
+    await case.settled()
     before = sorted(file.name for file in (folder / "manuscript").glob("*.md"))
-    await desk.project.carry_out(Purge(chapter=await desk.chapter(2)))
-    await desk.settled()
+    await case.project.carry_out(Purge(chapter=await case.chapter(2)))
+    await case.settled()
     after = sorted(file.name for file in (folder / "manuscript").glob("*.md"))
     assert after == [before[0], before[2].replace("3", "2", 1)]

@@ -24,7 +24,7 @@ from flowcabal_tui.models.collect import BEFORE_REPEATING, collect
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.protocol.workflows import SaveWorkflow
-from tests.project.desk import Desk, both, change, endpoint, opened
+from tests.project.case import Case, both, change, endpoint, opened
 
 LONG = 900
 """Tokens that an answer may have."""
@@ -117,22 +117,22 @@ def answer(question: Question) -> Decision:
 
 async def quoted_and_run(
     folder: Path, demo: Path, language: str, name: str, *, worst: bool
-) -> tuple[Quote, Totals, Desk]:
+) -> tuple[Quote, Totals, Case]:
     shutil.copytree(demo, folder)
     model = endpoint_of(folder)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         fake = Priced(model, language, worst=worst)
-        desk.project._parts.base.models._models[model] = fake  # type: ignore[assignment]  # as far as it is used
+        case.project._parts.base.models._models[model] = fake  # type: ignore[assignment]  # as far as it is used
         if name in NAMES:
             workflow = example(name, language)
-            await desk.project.carry_out(SaveWorkflow(workflow))
+            await case.project.carry_out(SaveWorkflow(workflow))
             name = workflow.id
-        request = RunRequest(name, await desk.chapter(7), (("instruction", "Let it rain."),))
-        quote = await desk.project.runs.quote(request)
-        run = await desk.start(name, 7, inputs=request.inputs)
-        state = await desk.follow(run, answer)  # which has the one bound of all waits
-        assert state == "done", [event for event in desk.events if "error" in event.type]
-        return quote, await desk.project._engine.call(desk.project._parts.store.usage.totals(RunId(run))), desk
+        request = RunRequest(name, await case.chapter(7), (("instruction", "Let it rain."),))
+        quote = await case.project.runs.quote(request)
+        run = await case.start(name, 7, inputs=request.inputs)
+        state = await case.follow(run, answer)  # which has the one bound of all waits
+        assert state == "done", [event for event in case.events if "error" in event.type]
+        return quote, await case.project._engine.call(case.project._parts.store.usage.totals(RunId(run))), case
 
 
 def endpoint_of(folder: Path) -> Endpoint:
@@ -156,7 +156,7 @@ def endpoint_of(folder: Path) -> Endpoint:
 async def test_the_dearest_run_costs_no_more_than_the_most_of_its_quote(
     tmp_path: Path, demos: dict[str, Path], language: str, name: str
 ) -> None:
-    quote, spent, _desk = await quoted_and_run(tmp_path / language, demos[language], language, name, worst=True)
+    quote, spent, _case = await quoted_and_run(tmp_path / language, demos[language], language, name, worst=True)
     assert quote.most is not None and quote.most.cost is not None, quote.open_ends
     assert spent.cost is not None
     assert spent.calls <= quote.most.calls
@@ -168,7 +168,7 @@ async def test_the_dearest_run_costs_no_more_than_the_most_of_its_quote(
 async def test_a_usual_run_costs_about_what_is_likely(
     tmp_path: Path, demos: dict[str, Path], language: str, name: str
 ) -> None:
-    quote, spent, _desk = await quoted_and_run(tmp_path / language, demos[language], language, name, worst=False)
+    quote, spent, _case = await quoted_and_run(tmp_path / language, demos[language], language, name, worst=False)
     assert spent.cost is not None and quote.likely.cost is not None
     if spent.calls:
         assert spent.cost / LIKELY_WITHIN <= quote.likely.cost <= spent.cost * LIKELY_WITHIN

@@ -20,7 +20,7 @@ from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Rebuild, RebuildProgress
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
 from tests.faultserver import FaultServer
-from tests.project.desk import CHAPTERS, Desk, calls, endpoint, make_one, opened
+from tests.project.case import CHAPTERS, Case, calls, endpoint, make_one, opened
 from tests.trusting import confirmed
 
 DAMAGES = {
@@ -40,15 +40,15 @@ DAMAGES = {
 
 
 @pytest_asyncio.fixture
-async def desk(folder: Path, demos: dict[str, Path]) -> AsyncIterator[Desk]:
-    async with opened(confirmed(shutil.copytree(demos["zh"], folder))) as desk:
-        await desk.settled()
-        yield desk
+async def case(folder: Path, demos: dict[str, Path]) -> AsyncIterator[Case]:
+    async with opened(confirmed(shutil.copytree(demos["zh"], folder))) as case:
+        await case.settled()
+        yield case
 
 
-async def dump(desk: Desk, *targets: int) -> dict[str, Any]:
+async def dump(case: Case, *targets: int) -> dict[str, Any]:
     """All that is derived, and what contexts make of it."""
-    project = desk.project
+    project = case.project
     store = project._parts.store
     view = await store.memory.view(None)
     chapters = [chapter for chapter in await project.book.chapters() if chapter.digest]
@@ -65,7 +65,7 @@ async def dump(desk: Desk, *targets: int) -> dict[str, Any]:
         "story": to_plain(await project.story.all()),
     }
     for number in targets or (3, 5, len(await project.book.chapters())):
-        request = RunRequest("chapter", await desk.chapter(number), (("instruction", "宝玉见黛玉"),))
+        request = RunRequest("chapter", await case.chapter(number), (("instruction", "宝玉见黛玉"),))
         receipt = await project.runs.preview_context(request, NodeId("draft"))
         found[f"context {number}"] = (receipt.digest, len(receipt.sources))
     return found
@@ -78,10 +78,10 @@ def by_hand(folder: Path, statement: str) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-async def test_the_result_is_what_was_there(desk: Desk, folder: Path, damage: str) -> None:
-    before = await dump(desk)
-    calls = (await desk.project.runs.totals()).calls
-    await desk.project.close()
+async def test_the_result_is_what_was_there(case: Case, folder: Path, damage: str) -> None:
+    before = await dump(case)
+    calls = (await case.project.runs.totals()).calls
+    await case.project.close()
     by_hand(folder, DAMAGES[damage])
     async with opened(folder) as again:
         await again.project.carry_out(Rebuild())
@@ -94,8 +94,8 @@ async def test_the_result_is_what_was_there(desk: Desk, folder: Path, damage: st
         assert (await again.project.runs.totals()).calls == calls, "nothing is paid twice"
 
 
-async def test_a_rebuild_says_before_what_it_would_do_and_changes_nothing(desk: Desk, folder: Path) -> None:
-    await desk.project.close()
+async def test_a_rebuild_says_before_what_it_would_do_and_changes_nothing(case: Case, folder: Path) -> None:
+    await case.project.close()
     by_hand(folder, DAMAGES["letters"])
     async with opened(folder, read_only=True) as reader:
         plan = await reader.project.memory.rebuild_plan("all")
@@ -104,60 +104,60 @@ async def test_a_rebuild_says_before_what_it_would_do_and_changes_nothing(desk: 
         assert (await reader.project.memory.rebuild_plan("index")).steps == ()
 
 
-async def test_what_a_hand_wrote_stays(desk: Desk) -> None:
+async def test_what_a_hand_wrote_stays(case: Case) -> None:
     from flowcabal_tui.protocol.memory import WriteProfile
 
-    uri = (await desk.project.memory.profiles())[0].uri
-    await desk.project.carry_out(WriteProfile(uri, "L1", "我自己写的。"))
-    await desk.project.carry_out(Rebuild())
-    await desk.settled()
-    assert (await desk.levels(uri))["L1"].text == "我自己写的。"
+    uri = (await case.project.memory.profiles())[0].uri
+    await case.project.carry_out(WriteProfile(uri, "L1", "我自己写的。"))
+    await case.project.carry_out(Rebuild())
+    await case.settled()
+    assert (await case.levels(uri))["L1"].text == "我自己写的。"
 
 
-async def test_only_what_rests_on_changed_text_is_stale_and_can_be_made_again(desk: Desk) -> None:
-    chapter = await desk.chapter(2)
-    text = await desk.project.book.chapter_text(chapter)
-    assert await desk.project.memory.stale() == ()
-    await desk.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
-    await desk.settled()
-    stale = await desk.project.memory.stale()
+async def test_only_what_rests_on_changed_text_is_stale_and_can_be_made_again(case: Case) -> None:
+    chapter = await case.chapter(2)
+    text = await case.project.book.chapter_text(chapter)
+    assert await case.project.memory.stale() == ()
+    await case.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
+    await case.settled()
+    stale = await case.project.memory.stale()
     assert stale and all(chapter in each.chapters for each in stale)
-    steps = dict((await desk.project.memory.rebuild_plan("stale")).steps)
+    steps = dict((await case.project.memory.rebuild_plan("stale")).steps)
     assert sum(steps.values()) >= len(stale)
-    await desk.project.carry_out(Rebuild("stale"))
-    await desk.settled()
-    assert await desk.project.memory.stale() == ()
+    await case.project.carry_out(Rebuild("stale"))
+    await case.settled()
+    assert await case.project.memory.stale() == ()
 
 
-async def test_of_what_is_stale_one_text_alone_can_be_made_again(desk: Desk) -> None:
-    chapter = await desk.chapter(2)
-    text = await desk.project.book.chapter_text(chapter)
-    await desk.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
-    await desk.settled()
-    chosen, *others = dict.fromkeys(each.uri for each in await desk.project.memory.stale())
+async def test_of_what_is_stale_one_text_alone_can_be_made_again(case: Case) -> None:
+    chapter = await case.chapter(2)
+    text = await case.project.book.chapter_text(chapter)
+    await case.project.carry_out(WriteChapter(chapter, text + "\n\n贾宝玉又笑了一回。"))
+    await case.settled()
+    chosen, *others = dict.fromkeys(each.uri for each in await case.project.memory.stale())
     assert others
-    await desk.project.carry_out(Rebuild("stale", (chosen,)))
-    await desk.settled()
-    left = {each.uri for each in await desk.project.memory.stale()}
+    await case.project.carry_out(Rebuild("stale", (chosen,)))
+    await case.settled()
+    left = {each.uri for each in await case.project.memory.stale()}
     assert chosen not in left and left
 
 
-async def test_a_rebuilt_index_tells_how_far_it_is_and_what_was_wrong(desk: Desk, folder: Path) -> None:
-    chapters = len([chapter for chapter in await desk.project.book.chapters() if chapter.digest])
-    await desk.project.carry_out(Rebuild("index"))
-    told = desk.told(RebuildProgress)
+async def test_a_rebuilt_index_tells_how_far_it_is_and_what_was_wrong(case: Case, folder: Path) -> None:
+    chapters = len([chapter for chapter in await case.project.book.chapters() if chapter.digest])
+    await case.project.carry_out(Rebuild("index"))
+    told = case.told(RebuildProgress)
     assert [event.done for event in told] == [*range(1, chapters + 1), chapters]
     assert told[-1].wrong == 0
     by_hand(folder, "DELETE FROM mention WHERE chapter=(SELECT min(chapter) FROM mention)")
-    await desk.project.carry_out(Rebuild("index"))
-    assert desk.told(RebuildProgress)[-1].wrong == 1
+    await case.project.carry_out(Rebuild("index"))
+    assert case.told(RebuildProgress)[-1].wrong == 1
 
 
-async def test_a_deleted_chapter_and_all_that_was_made_of_it_is_out_of_every_context_and_comes_back(desk: Desk) -> None:
-    before = await dump(desk)
-    chapter = await desk.chapter(2)
-    await desk.project.carry_out(EditChapter(chapter, deleted=True))
-    view = await desk.project._parts.store.memory.view(None)
+async def test_a_deleted_chapter_and_all_that_was_made_of_it_is_out_of_every_context_and_comes_back(case: Case) -> None:
+    before = await dump(case)
+    chapter = await case.chapter(2)
+    await case.project.carry_out(EditChapter(chapter, deleted=True))
+    view = await case.project._parts.store.memory.view(None)
     for prefix in ("manuscript/", "profiles/", "summaries/", "arcs/"):
         for level in ("L0", "L1"):
             for state in await view.derived_under(prefix, level):
@@ -166,9 +166,9 @@ async def test_a_deleted_chapter_and_all_that_was_made_of_it_is_out_of_every_con
     for entity in await view.entities():
         assert chapter not in {each.chapter for each in await view.mentions(entity.id)}
     assert chapter not in str(to_plain(await view.story()))
-    await desk.project.carry_out(EditChapter(chapter, deleted=False))
-    await desk.settled()
-    after = await dump(desk)
+    await case.project.carry_out(EditChapter(chapter, deleted=False))
+    await case.settled()
+    after = await dump(case)
     assert {key: digest_of(value) for key, value in after.items()} == {
         key: digest_of(value) for key, value in before.items()
     }
@@ -176,12 +176,12 @@ async def test_a_deleted_chapter_and_all_that_was_made_of_it_is_out_of_every_con
 
 async def test_answers_of_a_model_that_takes_money_are_not_paid_again(folder: Path, server: FaultServer) -> None:
     await make_one(folder, ModelsSettings(user=OFFLINE, agent=endpoint(server, "anthropic", model="agent")))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         for number, (title, text) in enumerate(CHAPTERS.items(), 2):
-            await desk.project.carry_out(AddChapter(title))
-            await desk.project.carry_out(WriteChapter(await desk.chapter(number), text))
-            await desk.settled()
-        before, paid = await dump(desk, 2, 3, 4), calls(server)
+            await case.project.carry_out(AddChapter(title))
+            await case.project.carry_out(WriteChapter(await case.chapter(number), text))
+            await case.settled()
+        before, paid = await dump(case, 2, 3, 4), calls(server)
         assert paid and before["profiles"]
     by_hand(folder, "DELETE FROM derived")
     by_hand(folder, "DELETE FROM passage")

@@ -29,7 +29,7 @@ from flowcabal_tui.protocol.findings import DecideFindings
 from flowcabal_tui.protocol.revision import AddComment, LockChapters
 from flowcabal_tui.protocol.story import PutEntity
 from flowcabal_tui.settings.project_file import OFFLINE
-from tests.project.desk import both, make, opened
+from tests.project.case import both, make, opened
 
 COUNT = 30
 Damage = Callable[[Path], None]
@@ -48,16 +48,16 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def write() -> None:
         await make(folder, both(OFFLINE))
-        async with opened(folder) as desk:
+        async with opened(folder) as case:
             for number in range(1, COUNT + 1):
-                chapter = await desk.project.carry_out(AddChapter(f"Title {number}"))
+                chapter = await case.project.carry_out(AddChapter(f"Title {number}"))
                 for version in (1, 2):
-                    await desk.project.carry_out(WriteChapter(chapter, words(number, version)))  # type: ignore[arg-type]  # an id
-            await desk.project.carry_out(EditChapter(await desk.chapter(COUNT), deleted=True))
-            await desk.project.carry_out(WriteMeta("outline", "Everybody leaves Saltreach."))
+                    await case.project.carry_out(WriteChapter(chapter, words(number, version)))  # type: ignore[arg-type]  # an id
+            await case.project.carry_out(EditChapter(await case.chapter(COUNT), deleted=True))
+            await case.project.carry_out(WriteMeta("outline", "Everybody leaves Saltreach."))
             ines = Entity(EntityId("ines"), "character", "Ines Marlow", ("Ines",))
-            await desk.project.carry_out(PutEntity(replace(ines, own_kind="Ferrier", fields=(("looks", "tall"),))))
-            await desk.settled()
+            await case.project.carry_out(PutEntity(replace(ines, own_kind="Ferrier", fields=(("looks", "tall"),))))
+            await case.settled()
 
     asyncio.run(write())
     return folder
@@ -89,20 +89,20 @@ async def taken_out(folder: Path) -> Path:
 
 async def texts(project: Path) -> dict[str, list[str]]:
     """The chapters of a project by title, each with its versions, oldest first."""
-    async with opened(project) as desk:
-        await desk.project.check()
+    async with opened(project) as case:
+        await case.project.check()
         return {
             chapter.title: [
-                await desk.project.book.chapter_text(chapter.id, version.version)
-                for version in reversed(await desk.project.book.chapter_versions(chapter.id))
+                await case.project.book.chapter_text(chapter.id, version.version)
+                for version in reversed(await case.project.book.chapter_versions(chapter.id))
             ]
-            for chapter in await desk.project.book.chapters()
+            for chapter in await case.project.book.chapters()
         }
 
 
 async def read_all(project: Path) -> None:
-    async with opened(project) as desk:
-        await desk.project.book.chapter_text(await desk.chapter(1))
+    async with opened(project) as case:
+        await case.project.book.chapter_text(await case.chapter(1))
 
 
 WHOLE = {f"Title {number}": [words(number, 1), words(number, 2)] for number in range(1, COUNT)}
@@ -136,13 +136,13 @@ async def test_what_stands_beside_the_damage_is_whole(novel: Path, damage: Damag
     assert await texts(out / PROJECT) == WHOLE
     assert len(list((out / "chapters").iterdir())) == COUNT - 1
     assert len(list((out / "deleted").iterdir())) == 1
-    async with opened(out / PROJECT) as desk:
-        assert await desk.project.book.meta("outline") == "Everybody leaves Saltreach."
-        known = {each.name: each for each in await desk.project.story.entities()}
+    async with opened(out / PROJECT) as case:
+        assert await case.project.book.meta("outline") == "Everybody leaves Saltreach."
+        known = {each.name: each for each in await case.project.story.entities()}
         ines = known["Ines Marlow"]
         assert (ines.by, ines.own_kind, ines.fields) == ("hand", "Ferrier", (("looks", "tall"),))
-        assert len(await desk.project.book.deleted_chapters()) == 1
-        assert desk.project.info.trust == "trusted", "the program has made it itself"
+        assert len(await case.project.book.deleted_chapters()) == 1
+        assert case.project.info.trust == "trusted", "the program has made it itself"
 
 
 @pytest.mark.parametrize("tenth", range(10))
@@ -183,8 +183,8 @@ async def test_a_damaged_text_is_told_and_an_older_version_stands_in(novel: Path
 
 async def test_what_only_the_log_holds_is_read_from_it(novel: Path) -> None:
     shutil.rmtree(novel / "manuscript")
-    async with opened(novel) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "Only in the log."))
+    async with opened(novel) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "Only in the log."))
         log = database(novel).with_name("project.db-wal").read_bytes()
         copy = shutil.copytree(novel, novel.parent / "copy")
     assert b"Only in the log." in log and b"Only in the log." not in database(copy).read_bytes()
@@ -250,42 +250,42 @@ async def test_links_and_names_of_a_stranger_lead_nowhere(novel: Path, tmp_path:
 
 
 async def test_comments_findings_and_locks_come_too(novel: Path) -> None:
-    async with opened(novel) as desk:
-        third, fourth = await desk.chapter(3), await desk.chapter(4)
+    async with opened(novel) as case:
+        third, fourth = await case.chapter(3), await case.chapter(4)
         for note in ("Who is she?", "A second note. " * 1_000):
-            await desk.project.carry_out(AddComment(third, note, "question", "Ines Marlow", 0))
+            await case.project.carry_out(AddComment(third, note, "question", "Ines Marlow", 0))
         about = Finding("", "Two numbers.", Quotation(words(3, 2)[:30], f"manuscript/{third}", 0, 30), 0.9)
         place, quoted = ProposalPlace(fourth, 0, 30), words(4, 2)[:30]
         kept = [
             Proposal("finding", place, quoted, Difference(each), origin=Origin("rule", f"rule {n}"))
             for n, each in enumerate((about, replace(about, explanation="Three numbers.")))
         ]
-        await desk.project._engine.call(desk.project._parts.store.findings.raise_all(kept[:1]))
-        (row,) = (await desk.project.findings.findings(FindingWish())).rows
-        await desk.project.carry_out(DecideFindings((row.proposal.id,), "intended", "She lies."))
-        await desk.project._engine.call(desk.project._parts.store.findings.raise_all(kept[1:]))
-        await desk.project.carry_out(LockChapters((fourth,)))
-        await desk.settled()
+        await case.project._engine.call(case.project._parts.store.findings.raise_all(kept[:1]))
+        (row,) = (await case.project.findings.findings(FindingWish())).rows
+        await case.project.carry_out(DecideFindings((row.proposal.id,), "intended", "She lies."))
+        await case.project._engine.call(case.project._parts.store.findings.raise_all(kept[1:]))
+        await case.project.carry_out(LockChapters((fourth,)))
+        await case.settled()
     header(novel)
     out = await taken_out(novel)
     report = (out / REPORT).read_text("utf-8")
     assert all(line in report for line in ("comments: 2", "your decisions: 1", "locked chapters: 1"))
-    async with opened(out / PROJECT) as desk:
-        third, fourth = await desk.chapter(3), await desk.chapter(4)
-        notes = await desk.project.revision.comments(CommentWish())
+    async with opened(out / PROJECT) as case:
+        third, fourth = await case.chapter(3), await case.chapter(4)
+        notes = await case.project.revision.comments(CommentWish())
         assert {(note.chapter, note.kind, note.quotation) for note in notes} == {(third, "question", "Ines Marlow")}
         assert max(len(note.words) for note in notes) > 10_000, "on pages of its own"
-        page = await desk.project.findings.findings(FindingWish(states=("waiting", "intended"), folded=True))
+        page = await case.project.findings.findings(FindingWish(states=("waiting", "intended"), folded=True))
         (finding,) = page.rows
         assert (finding.proposal.place, finding.proposal.state) == (ProposalPlace(fourth, 0, 30), "intended")
         assert finding.word == "She lies." and finding.proposal.difference.after.against == third
         with pytest.raises(ChapterLocked):
-            await desk.project.carry_out(WriteChapter(fourth, "Another text."))
+            await case.project.carry_out(WriteChapter(fourth, "Another text."))
 
 
 async def test_rows_of_a_stranger_that_look_like_notes_are_left_out(novel: Path) -> None:
-    async with opened(novel) as desk:
-        await desk.project.carry_out(AddComment(await desk.chapter(3), "Mine."))
+    async with opened(novel) as case:
+        await case.project.carry_out(AddComment(await case.chapter(3), "Mine."))
     with closing(sqlite3.connect(database(novel))) as connection:
         connection.execute(
             "INSERT INTO comment SELECT NULL, chapter, 'spell', words, '', 0, 0, 0, 0, '', at FROM comment"
@@ -304,29 +304,29 @@ async def test_rows_of_a_stranger_that_look_like_notes_are_left_out(novel: Path)
         connection.commit()
     header(novel)
     out = await taken_out(novel)
-    async with opened(out / PROJECT) as desk:
-        assert [note.words for note in await desk.project.revision.comments(CommentWish())] == ["Mine."]
-        assert not (await desk.project.findings.findings(FindingWish())).rows
+    async with opened(out / PROJECT) as case:
+        assert [note.words for note in await case.project.revision.comments(CommentWish())] == ["Mine."]
+        assert not (await case.project.findings.findings(FindingWish())).rows
 
 
 async def test_parts_of_the_outline_stay_with_their_chapters(novel: Path) -> None:
     outline = "## Ends\n- Everybody leaves.\n\n## Ghosts\n- Nobody stays.\n"
-    async with opened(novel) as desk:
-        await desk.project.carry_out(WriteMeta("outline", outline))
-        await desk.project.carry_out(AssignOutline("Ends", 1, await desk.chapter(7)))
-        (deleted,) = await desk.project.book.deleted_chapters()
-        await desk.project.carry_out(EditChapter(deleted.id, deleted=False))
-        await desk.project.carry_out(AssignOutline("Ghosts", 1, deleted.id))
-        await desk.project.carry_out(EditChapter(deleted.id, deleted=True))
-        await desk.settled()
+    async with opened(novel) as case:
+        await case.project.carry_out(WriteMeta("outline", outline))
+        await case.project.carry_out(AssignOutline("Ends", 1, await case.chapter(7)))
+        (deleted,) = await case.project.book.deleted_chapters()
+        await case.project.carry_out(EditChapter(deleted.id, deleted=False))
+        await case.project.carry_out(AssignOutline("Ghosts", 1, deleted.id))
+        await case.project.carry_out(EditChapter(deleted.id, deleted=True))
+        await case.settled()
     header(novel)
     out = await taken_out(novel)
     assert "assigned to chapters: 2" in (out / REPORT).read_text("utf-8")
-    async with opened(out / PROJECT) as desk:
-        found, _version = await desk.project.book.outline()
-        assert (found.text, found.beats(await desk.chapter(7))) == (outline, "- Everybody leaves.")
+    async with opened(out / PROJECT) as case:
+        found, _version = await case.project.book.outline()
+        assert (found.text, found.beats(await case.chapter(7))) == (outline, "- Everybody leaves.")
         assert [each.part.title for each in found.unassigned] == ["Ghosts"]
-        (deleted,) = await desk.project.book.deleted_chapters()
-        await desk.project.carry_out(EditChapter(deleted.id, deleted=False))
-        found, _version = await desk.project.book.outline()
+        (deleted,) = await case.project.book.deleted_chapters()
+        await case.project.carry_out(EditChapter(deleted.id, deleted=False))
+        found, _version = await case.project.book.outline()
         assert found.beats(deleted.id) == "- Nobody stays."

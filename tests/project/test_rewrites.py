@@ -10,71 +10,71 @@ import pytest
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.protocol.book import AcceptRewrite, RewriteProposed, RewriteSelection, WriteChapter
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, make_one, opened
+from tests.project.case import Case, both, endpoint, make_one, opened
 
 TEXT = "The old lamp burned in the hall.\nNobody came."
 CHINESE = "灯在长廊里亮着，无人走过。\n雨停了。"
 
 
 @pytest.fixture
-async def desk(folder: Path, server: FaultServer) -> AsyncIterator[Desk]:
+async def case(folder: Path, server: FaultServer) -> AsyncIterator[Case]:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        yield desk
+    async with opened(folder) as case:
+        yield case
 
 
-async def rewritten(desk: Desk, server: FaultServer, text: str, old: str, new: str, *, saves: bool = True) -> str:
+async def rewritten(case: Case, server: FaultServer, text: str, old: str, new: str, *, saves: bool = True) -> str:
     """The text with a passage rewritten by the model and accepted, and saved by hand."""
-    chapter, start = await desk.chapter(1), text.index(old)
+    chapter, start = await case.chapter(1), text.index(old)
     server.push({"content": new})
-    await desk.project.carry_out(RewriteSelection(chapter, start, start + len(old), old, "colder"))
-    proposal = desk.told(RewriteProposed)[-1]
-    await desk.project.carry_out(
+    await case.project.carry_out(RewriteSelection(chapter, start, start + len(old), old, "colder"))
+    proposal = case.told(RewriteProposed)[-1]
+    await case.project.carry_out(
         AcceptRewrite(chapter, text, start, start + len(old), proposal.after, proposal.model, "colder")
     )
     changed = text[:start] + proposal.after + text[start + len(old) :]
     if saves:
-        await desk.project.carry_out(WriteChapter(chapter, changed))
+        await case.project.carry_out(WriteChapter(chapter, changed))
     return changed
 
 
-async def by_author(desk: Desk, number: int) -> list[tuple[str, str]]:
+async def by_author(case: Case, number: int) -> list[tuple[str, str]]:
     """The pieces of a line, each with who wrote it."""
-    chapter = await desk.chapter(1)
-    line = next(each for each in await desk.project.book.blame(chapter) if each.number == number)
+    chapter = await case.chapter(1)
+    line = next(each for each in await case.project.book.blame(chapter) if each.number == number)
     assert "".join(line.text[span.start : span.end] for span in line.spans) == line.text
     return [(line.text[span.start : span.end], span.origin.author) for span in line.spans]
 
 
-async def test_three_rewritten_words_are_the_models_and_the_rest_is_older(desk: Desk, server: FaultServer) -> None:
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
-    await rewritten(desk, server, TEXT, "burned in the hall", "guttered in the gallery")
-    assert await by_author(desk, 1) == [
+async def test_three_rewritten_words_are_the_models_and_the_rest_is_older(case: Case, server: FaultServer) -> None:
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
+    await rewritten(case, server, TEXT, "burned in the hall", "guttered in the gallery")
+    assert await by_author(case, 1) == [
         ("The old lamp ", "human"),
         ("guttered", "model"),
         (" in the ", "human"),
         ("gallery", "model"),
         (".", "human"),
     ]
-    line = (await desk.project.book.blame(chapter))[0]
+    line = (await case.project.book.blame(chapter))[0]
     by_model = line.spans[1].origin
     assert (by_model.model, by_model.instruction, by_model.version) == ("mock", "colder", 2)
     assert line.spans[0].origin.version == 1
 
 
-async def test_chinese_is_by_character(desk: Desk, server: FaultServer) -> None:
-    await desk.project.carry_out(WriteChapter(await desk.chapter(1), CHINESE))
-    await rewritten(desk, server, CHINESE, "亮着", "暗着")
-    assert await by_author(desk, 1) == [("灯在长廊里", "human"), ("暗", "model"), ("着，无人走过。", "human")]
+async def test_chinese_is_by_character(case: Case, server: FaultServer) -> None:
+    await case.project.carry_out(WriteChapter(await case.chapter(1), CHINESE))
+    await rewritten(case, server, CHINESE, "亮着", "暗着")
+    assert await by_author(case, 1) == [("灯在长廊里", "human"), ("暗", "model"), ("着，无人走过。", "human")]
 
 
-async def test_a_hand_owns_only_the_words_that_it_changed_after_a_rewrite(desk: Desk, server: FaultServer) -> None:
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
-    text = await rewritten(desk, server, TEXT, "burned in the hall", "guttered in the long gallery", saves=False)
-    await desk.project.carry_out(WriteChapter(chapter, text.replace("long", "empty")))
-    assert await by_author(desk, 1) == [
+async def test_a_hand_owns_only_the_words_that_it_changed_after_a_rewrite(case: Case, server: FaultServer) -> None:
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
+    text = await rewritten(case, server, TEXT, "burned in the hall", "guttered in the long gallery", saves=False)
+    await case.project.carry_out(WriteChapter(chapter, text.replace("long", "empty")))
+    assert await by_author(case, 1) == [
         ("The old lamp ", "human"),
         ("guttered", "model"),
         (" in the ", "human"),
@@ -84,41 +84,41 @@ async def test_a_hand_owns_only_the_words_that_it_changed_after_a_rewrite(desk: 
     ]
 
 
-async def test_later_edits_by_hand_leave_the_models_words_to_the_model(desk: Desk, server: FaultServer) -> None:
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
-    text = await rewritten(desk, server, TEXT, "burned in the hall", "guttered in the gallery")
-    await desk.project.carry_out(WriteChapter(chapter, text.replace("old", "new")))
-    assert [piece for piece, author in await by_author(desk, 1) if author == "model"] == ["guttered", "gallery"]
+async def test_later_edits_by_hand_leave_the_models_words_to_the_model(case: Case, server: FaultServer) -> None:
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
+    text = await rewritten(case, server, TEXT, "burned in the hall", "guttered in the gallery")
+    await case.project.carry_out(WriteChapter(chapter, text.replace("old", "new")))
+    assert [piece for piece, author in await by_author(case, 1) if author == "model"] == ["guttered", "gallery"]
 
 
-async def test_a_line_written_anew_owes_no_word_to_the_one_before_it(desk: Desk) -> None:
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
-    await desk.project.carry_out(
+async def test_a_line_written_anew_owes_no_word_to_the_one_before_it(case: Case) -> None:
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
+    await case.project.carry_out(
         WriteChapter(chapter, "Ines Marlow rowed across the river before the bell.\nNobody came.")
     )
-    line = (await desk.project.book.blame(chapter))[0]
+    line = (await case.project.book.blame(chapter))[0]
     assert [span.origin.version for span in line.spans] == [2]
 
 
 async def test_common_words_that_a_model_used_again_in_another_sentence_are_the_models(
-    desk: Desk, server: FaultServer
+    case: Case, server: FaultServer
 ) -> None:
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
     new = "By the time she came, the stove in the corner had gone out."
-    await rewritten(desk, server, TEXT, "The old lamp burned in the hall.", new)
-    assert await by_author(desk, 1) == [(new, "model")]
-    assert (await desk.project.book.blame(chapter))[0].origin.author == "model"
+    await rewritten(case, server, TEXT, "The old lamp burned in the hall.", new)
+    assert await by_author(case, 1) == [(new, "model")]
+    assert (await case.project.book.blame(chapter))[0].origin.author == "model"
 
 
-async def versions(desk: Desk, *texts: str) -> list[tuple[str, int]]:
+async def versions(case: Case, *texts: str) -> list[tuple[str, int]]:
     """The pieces of the first line after these versions, each with the version that brought it."""
-    chapter = await desk.chapter(1)
+    chapter = await case.chapter(1)
     for text in texts:
-        await desk.project.carry_out(WriteChapter(chapter, text))
-    line = (await desk.project.book.blame(chapter))[0]
+        await case.project.carry_out(WriteChapter(chapter, text))
+    line = (await case.project.book.blame(chapter))[0]
     return [(line.text[span.start : span.end], span.origin.version) for span in line.spans]
 
 
@@ -133,9 +133,9 @@ async def versions(desk: Desk, *texts: str) -> list[tuple[str, int]]:
     ],
 )
 async def test_common_words_in_a_line_that_has_nothing_to_do_with_the_old_one_are_new(
-    desk: Desk, before: str, after: str
+    case: Case, before: str, after: str
 ) -> None:
-    assert await versions(desk, before, after) == [(after, 2)]
+    assert await versions(case, before, after) == [(after, 2)]
 
 
 @pytest.mark.parametrize(
@@ -173,35 +173,35 @@ async def test_common_words_in_a_line_that_has_nothing_to_do_with_the_old_one_ar
     ],
 )
 async def test_words_that_stayed_in_a_line_that_was_changed_are_older(
-    desk: Desk, before: str, after: str, pieces: list[tuple[str, int]]
+    case: Case, before: str, after: str, pieces: list[tuple[str, int]]
 ) -> None:
-    assert await versions(desk, before, after) == pieces
+    assert await versions(case, before, after) == pieces
 
 
-async def test_a_rejected_rewrite_leaves_no_trace(desk: Desk, server: FaultServer) -> None:
-    chapter = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
+async def test_a_rejected_rewrite_leaves_no_trace(case: Case, server: FaultServer) -> None:
+    chapter = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
     server.push({"content": "guttered"})
-    await desk.project.carry_out(RewriteSelection(chapter, 13, 19, "burned", "colder"))
-    await desk.project.carry_out(WriteChapter(chapter, TEXT.replace("burned", "guttered")))
-    assert {author for _piece, author in await by_author(desk, 1)} == {"human"}
+    await case.project.carry_out(RewriteSelection(chapter, 13, 19, "burned", "colder"))
+    await case.project.carry_out(WriteChapter(chapter, TEXT.replace("burned", "guttered")))
+    assert {author for _piece, author in await by_author(case, 1)} == {"human"}
 
 
 async def test_the_end_of_the_selection_keeps_its_line_break_and_its_beginning_its_indent(
-    desk: Desk, server: FaultServer
+    case: Case, server: FaultServer
 ) -> None:
-    chapter, text = await desk.chapter(1), "　　The lamp burned.\nNobody came."
-    await desk.project.carry_out(WriteChapter(chapter, text))
+    chapter, text = await case.chapter(1), "　　The lamp burned.\nNobody came."
+    await case.project.carry_out(WriteChapter(chapter, text))
     server.push({"content": "The lamp went out.\n"})
-    await desk.project.carry_out(RewriteSelection(chapter, 0, 19, text[:19], "colder"))
-    assert desk.told(RewriteProposed)[-1].after == "　　The lamp went out.\n"
+    await case.project.carry_out(RewriteSelection(chapter, 0, 19, text[:19], "colder"))
+    assert case.told(RewriteProposed)[-1].after == "　　The lamp went out.\n"
 
 
-async def test_a_purged_chapter_takes_its_rewrites_along(desk: Desk, server: FaultServer) -> None:
+async def test_a_purged_chapter_takes_its_rewrites_along(case: Case, server: FaultServer) -> None:
     from flowcabal_tui.protocol.memory import Purge
 
-    chapter: ChapterId = await desk.chapter(1)
-    await desk.project.carry_out(WriteChapter(chapter, TEXT))
-    await rewritten(desk, server, TEXT, "burned", "guttered")
-    await desk.project.carry_out(Purge(chapter=chapter))
-    assert await desk.project._engine.call(desk.project._parts.store.rewrites.of(chapter)) == ()
+    chapter: ChapterId = await case.chapter(1)
+    await case.project.carry_out(WriteChapter(chapter, TEXT))
+    await rewritten(case, server, TEXT, "burned", "guttered")
+    await case.project.carry_out(Purge(chapter=chapter))
+    assert await case.project._engine.call(case.project._parts.store.rewrites.of(chapter)) == ()

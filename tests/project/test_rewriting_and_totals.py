@@ -16,21 +16,21 @@ from flowcabal_tui.project.services.surroundings import AROUND, around_passage
 from flowcabal_tui.protocol.book import RewriteProposed, RewriteSelection
 from flowcabal_tui.store import Store
 from tests.faultserver import FaultServer
-from tests.project.desk import both, change, endpoint, make_one, opened
+from tests.project.case import both, change, endpoint, make_one, opened
 from tests.runner.fakes import NOON
 
 
 async def test_a_rewriting_that_was_cut_off_is_not_proposed(folder: Path, server: FaultServer) -> None:
     await make_one(folder, both(endpoint(server)))
-    async with opened(folder) as desk:
-        asked = RewriteSelection(await desk.chapter(1), 0, 9, "It rained.", "Shorter.")
+    async with opened(folder) as case:
+        asked = RewriteSelection(await case.chapter(1), 0, 9, "It rained.", "Shorter.")
         server.push({"content": "It", "finish": "length"})
         with pytest.raises(ModelError, match="length limit"):
-            await desk.project.carry_out(asked)
-        assert desk.told(RewriteProposed) == []
+            await case.project.carry_out(asked)
+        assert case.told(RewriteProposed) == []
         server.push({"content": "Rain."})
-        await desk.project.carry_out(asked)
-        assert [proposed.after for proposed in desk.told(RewriteProposed)] == ["Rain."]
+        await case.project.carry_out(asked)
+        assert [proposed.after for proposed in case.told(RewriteProposed)] == ["Rain."]
 
 
 CALLS = (
@@ -81,11 +81,11 @@ async def test_a_rewriting_gets_the_text_around_it_names_style_and_facts(
     shutil.copytree(demos["en"], folder)
     change(folder, "models", user=endpoint(server))
     server.push({"content": "Shorter."})
-    async with opened(folder) as desk:
-        chapter = await desk.chapter(3)
-        text = await desk.project.book.chapter_text(chapter)
+    async with opened(folder) as case:
+        chapter = await case.chapter(3)
+        text = await case.project.book.chapter_text(chapter)
         words = text[600:900]
-        await desk.project.carry_out(RewriteSelection(chapter, 600, 900, words, "Shorter."))
+        await case.project.carry_out(RewriteSelection(chapter, 600, 900, words, "Shorter."))
     (sent,) = [entry["body"] for entry in server.log if entry["path"].endswith("completions")]
     system, user = (message["content"] for message in sent["messages"])
     assert "Style guide" in system

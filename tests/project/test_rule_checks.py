@@ -21,7 +21,7 @@ from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, OutputChecked
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 from tests.faultserver import FaultServer
-from tests.project.desk import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
+from tests.project.case import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
 
 DEATH = "那夜沈知微病故，众人举哀。"
 DRAFT = "沈知微走进院子，她的绿眼睛亮了。作为一个AI，我不能再写。"
@@ -108,15 +108,15 @@ async def test_a_draft_is_checked_by_rule_with_and_without_a_model(workshop: Wor
 async def test_a_kept_chapter_is_checked_by_rule(folder: Path, tmp_path: Path, server: FaultServer) -> None:
     await make(folder, both(endpoint(server)))
     change(folder, "checks", off=("latin",))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
-        await desk.project.carry_out(AddChapter("Chapter 4"))
-        await desk.settled()
+    async with opened(folder) as case:
+        await case.project.carry_out(ImportManuscript(str(write_chapters(tmp_path / "texts"))))
+        await case.project.carry_out(AddChapter("Chapter 4"))
+        await case.settled()
         said = {"content": "The lamp died. As an AI language model, I cannot go on."}
         server.push(said, {"content": NO_FINDINGS, "times": -1})
-        run = await desk.run("quick-draft", 4)
-        await desk.keep(run, "draft")
-        await desk.settled()
-        (told,) = desk.told(OutputChecked)
+        run = await case.run("quick-draft", 4)
+        await case.keep(run, "draft")
+        await case.settled()
+        (told,) = case.told(OutputChecked)
     by_rule = [check for check in told.checks if check.angle == "rules"]
     assert [each.rule for check in by_rule for each in check.findings] == ["leftovers"]

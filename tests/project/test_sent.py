@@ -22,7 +22,7 @@ from flowcabal_tui.protocol.workflows import SaveWorkflow
 from flowcabal_tui.store.file.blobs import unpack
 from flowcabal_tui.store.file.sent import KEPT
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, endpoint, make_demo, make_one, opened
+from tests.project.case import Case, both, endpoint, make_demo, make_one, opened
 from tests.runner.fakes import prompt
 
 LINE = NodeId("line")
@@ -31,10 +31,10 @@ PLAIN = {"context": False, "review": "never"}
 
 
 @pytest_asyncio.fixture
-async def desk(folder: Path, server: FaultServer, monkeypatch) -> AsyncIterator[Desk]:
+async def case(folder: Path, server: FaultServer, monkeypatch) -> AsyncIterator[Case]:
     monkeypatch.setenv("SENT_KEY", KEY)
-    async with opened(await make_one(folder, both(endpoint(server, api_key_env="SENT_KEY")))) as desk:
-        yield desk
+    async with opened(await make_one(folder, both(endpoint(server, api_key_env="SENT_KEY")))) as case:
+        yield case
 
 
 def rows(folder: Path) -> list[tuple[str, str, int, dict]]:
@@ -43,11 +43,11 @@ def rows(folder: Path) -> list[tuple[str, str, int, dict]]:
     return [(purpose, run, attempt, json.loads(unpack(body))) for purpose, run, attempt, body in found]
 
 
-async def test_the_last_requests_are_kept_whole_compressed_private_and_without_the_key(desk: Desk, folder, server):
+async def test_the_last_requests_are_kept_whole_compressed_private_and_without_the_key(case: Case, folder, server):
     workflow = Workflow(id="many", nodes=tuple(prompt(f"n{n}", f"Say {n}.", **PLAIN) for n in range(KEPT + 3)))
-    await desk.project.carry_out(SaveWorkflow(workflow))
-    run = await desk.run("many")
-    await desk.project.close()
+    await case.project.carry_out(SaveWorkflow(workflow))
+    run = await case.run("many")
+    await case.project.close()
     kept = rows(folder)
     assert len(kept) == KEPT
     sent = [call["body"] for call in server.log]  # nodes side by side arrive in an order of their own
@@ -62,24 +62,24 @@ async def test_the_last_requests_are_kept_whole_compressed_private_and_without_t
     assert KEY.encode() not in file.read_bytes()
 
 
-async def test_a_purge_takes_all_kept_requests(desk: Desk, folder):
-    await desk.project.carry_out(AddChapter("The Flag"))
-    chapter = (await desk.project.book.chapters())[-1].id
-    await desk.project.carry_out(WriteChapter(chapter, "Zyxwold hid the flag."))
-    await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Zyxwold?", **PLAIN),))))
-    await desk.run("one")
-    await desk.project.carry_out(Purge(chapter))
-    await desk.project.close()
+async def test_a_purge_takes_all_kept_requests(case: Case, folder):
+    await case.project.carry_out(AddChapter("The Flag"))
+    chapter = (await case.project.book.chapters())[-1].id
+    await case.project.carry_out(WriteChapter(chapter, "Zyxwold hid the flag."))
+    await case.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Zyxwold?", **PLAIN),))))
+    await case.run("one")
+    await case.project.carry_out(Purge(chapter))
+    await case.project.close()
     assert rows(folder) == []
 
 
-async def test_a_request_has_the_layers_of_its_template_and_the_turns_of_a_retry(desk: Desk):
+async def test_a_request_has_the_layers_of_its_template_and_the_turns_of_a_retry(case: Case):
     rules = [{"kind": "text", "text": "Be brief."}]
     node = prompt("line", "Write a line.", system=rules, context=False, review="always")
-    await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(node,))))
-    run = await desk.start("one")
-    await desk.follow(run, lambda question: MORE if question.attempts == (1,) else Decision("approve"))
-    trace = await desk.project.runs.version_trace(run, LINE, 2)
+    await case.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(node,))))
+    run = await case.start("one")
+    await case.follow(run, lambda question: MORE if question.attempts == (1,) else Decision("approve"))
+    trace = await case.project.runs.version_trace(run, LINE, 2)
     assert trace.exact and not trace.kept
     system = trace.layers[0]
     assert (system.role, system.kind, system.template, system.sent) == ("system", "blocks", "Be brief.", "Be brief.")
@@ -89,22 +89,22 @@ async def test_a_request_has_the_layers_of_its_template_and_the_turns_of_a_retry
     by_turn = ["".join(layer.sent for layer in trace.layers if layer.turn == turn) for turn in range(1, 5)]
     assert by_turn == [message.content for message in trace.messages]
     assert [message.role for message in trace.messages] == ["system", "user", "assistant", "user"]
-    first = await desk.project.runs.version_trace(run, LINE, 1)
+    first = await case.project.runs.version_trace(run, LINE, 1)
     assert all(layer.kind != "retry" for layer in first.layers)
 
 
-async def test_what_cannot_be_made_again_as_it_was_is_shown_as_it_went_out_while_it_is_kept(desk: Desk, folder):
-    await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Write a line.", **PLAIN),))))
-    run = await desk.run("one")
+async def test_what_cannot_be_made_again_as_it_was_is_shown_as_it_went_out_while_it_is_kept(case: Case, folder):
+    await case.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Write a line.", **PLAIN),))))
+    run = await case.run("one")
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as connection, connection:
         connection.execute("UPDATE event SET payload=replace(payload, '\"key\":\"', '\"key\":\"x') WHERE node='line'")
-    trace = await desk.project.runs.version_trace(run, LINE, 1)
+    trace = await case.project.runs.version_trace(run, LINE, 1)
     assert (trace.exact, trace.kept) == (False, True)
     assert trace.messages == (Message("user", "Write a line."),)
     assert [(layer.template, layer.sent) for layer in trace.layers] == [("Write a line.", "Write a line.")]
     with closing(sqlite3.connect(folder / ".flowcabal" / "project.db")) as connection, connection:
         connection.execute("DELETE FROM sent")
-    trace = await desk.project.runs.version_trace(run, LINE, 1)
+    trace = await case.project.runs.version_trace(run, LINE, 1)
     assert (trace.exact, trace.kept) == (False, False)
 
 
@@ -120,16 +120,16 @@ MORE = Decision("retry", note="More rain")
 
 async def test_a_text_that_was_served_shows_the_receipt_that_it_was_made_with(folder):
     await make_demo(folder)
-    async with opened(folder) as desk:
-        first, again = [await desk.run("quick-draft", 7) for _time in range(2)]
-        made, served = (await desk.view(first, "draft")).attempts[0], (await desk.view(again, "draft")).attempts[0]
+    async with opened(folder) as case:
+        first, again = [await case.run("quick-draft", 7) for _time in range(2)]
+        made, served = (await case.view(first, "draft")).attempts[0], (await case.view(again, "draft")).attempts[0]
         assert served.cached and made.receipt is not None
         assert served.receipt == made.receipt
 
 
-async def test_tokens_that_a_provider_does_not_count_are_counted_here(desk: Desk, server: FaultServer):
-    await desk.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Write a line.", **PLAIN),))))
+async def test_tokens_that_a_provider_does_not_count_are_counted_here(case: Case, server: FaultServer):
+    await case.project.carry_out(SaveWorkflow(Workflow(id="one", nodes=(prompt("line", "Write a line.", **PLAIN),))))
     server.push({"usage": False, "content": "The lamp went out over the water and nobody rowed."})
-    await desk.run("one")
-    totals = await desk.project.runs.totals()
+    await case.run("one")
+    totals = await case.project.runs.totals()
     assert totals.output_tokens > 5 and totals.input_tokens > 0

@@ -10,7 +10,7 @@ import pytest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.project.memory.purging import Purging
 from flowcabal_tui.project.project import Project
-from tests.project.desk import make
+from tests.project.case import make
 from tests.waiting import until
 
 

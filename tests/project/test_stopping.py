@@ -17,7 +17,7 @@ from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.protocol.runs import CancelRun, Decide, NodeStreaming, RunStateChanged
 from flowcabal_tui.protocol.workflows import MarksChanged, SaveWorkflow
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
-from tests.project.desk import both, leave, make_one, opened
+from tests.project.case import both, leave, make_one, opened
 from tests.runner.fakes import flow, prompt
 from tests.waiting import soon
 
@@ -27,43 +27,43 @@ WAITS = flow(prompt("a", "Say one word.", review="always", context=False), promp
 async def left_waiting(folder: Path) -> RunId:
     """A run of an earlier process whose question is open."""
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(SaveWorkflow(WAITS))
-        run = await desk.start("flow", 1)
-        assert await desk.follow(run, leave) == "waiting"
+    async with opened(folder) as case:
+        await case.project.carry_out(SaveWorkflow(WAITS))
+        run = await case.start("flow", 1)
+        assert await case.follow(run, leave) == "waiting"
     return run
 
 
 async def test_a_run_that_an_earlier_process_left_can_be_stopped_with_its_question(folder: Path) -> None:
     run = await left_waiting(folder)
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         with pytest.raises(RunError, match="not running"):
-            await desk.project.carry_out(CancelRun(run, NodeId("a")))
-        await desk.project.carry_out(CancelRun(run))
-        assert [event.state for event in desk.told(RunStateChanged)] == ["cancelled"]
-        assert await desk.project.runs.questions() == ()
-        assert [known.state for known in await desk.project.runs.summaries()] == ["cancelled"]
-        assert (await desk.view(run, "a")).state == "cancelled"
+            await case.project.carry_out(CancelRun(run, NodeId("a")))
+        await case.project.carry_out(CancelRun(run))
+        assert [event.state for event in case.told(RunStateChanged)] == ["cancelled"]
+        assert await case.project.runs.questions() == ()
+        assert [known.state for known in await case.project.runs.summaries()] == ["cancelled"]
+        assert (await case.view(run, "a")).state == "cancelled"
         with pytest.raises(RunError, match="not running"):
-            await desk.project.carry_out(CancelRun(run))
+            await case.project.carry_out(CancelRun(run))
 
 
 async def test_an_attempt_that_was_never_made_cannot_be_approved(folder: Path) -> None:
     run = await left_waiting(folder)
-    async with opened(folder) as desk:
-        (question,) = await desk.project.runs.questions()
+    async with opened(folder) as case:
+        (question,) = await case.project.runs.questions()
         with pytest.raises(StaleQuestion, match="no attempt 7"):
-            await desk.project.carry_out(Decide(question.id, Decision("approve", attempt=7)))
-        await desk.project.carry_out(Decide(question.id, Decision("edit", text="plain\x1b]0;evil\x07 words")))
-        assert await desk.follow(run, leave) == "done"
-        assert (await desk.view(run, "a")).attempts[-1].text == "plain words"
+            await case.project.carry_out(Decide(question.id, Decision("approve", attempt=7)))
+        await case.project.carry_out(Decide(question.id, Decision("edit", text="plain\x1b]0;evil\x07 words")))
+        assert await case.follow(run, leave) == "done"
+        assert (await case.view(run, "a")).attempts[-1].text == "plain words"
 
 
 async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> None:
     run = await left_waiting(folder)
-    async with opened(folder) as desk:
-        (question,) = await desk.project.runs.questions()
-        blocked, parts = asyncio.Event(), desk.project._parts
+    async with opened(folder) as case:
+        (question,) = await case.project.runs.questions()
+        blocked, parts = asyncio.Event(), case.project._parts
         loop = asyncio.get_running_loop()
 
         async def never(*_given: object) -> str:
@@ -72,11 +72,11 @@ async def test_a_stop_does_not_wait_for_the_command_before_it(folder: Path) -> N
             return ""
 
         parts.runs.manager.start = never  # type: ignore[method-assign]  # a command that hangs
-        stuck = asyncio.create_task(desk.start("flow", 1))
+        stuck = asyncio.create_task(case.start("flow", 1))
         await blocked.wait()
-        await soon(desk.project.carry_out(CancelRun(run)))
+        await soon(case.project.carry_out(CancelRun(run)))
         assert not stuck.done()
-        assert question.id not in [q.id for q in await desk.project.runs.questions()]
+        assert question.id not in [q.id for q in await case.project.runs.questions()]
         stuck.cancel()
 
 
@@ -103,9 +103,9 @@ def test_a_guest_that_sleeps_too_long_keeps_the_answers_to_its_commands() -> Non
 
 async def test_the_status_tells_when_the_project_is_there_and_when_it_goes(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.until(Status)
-    assert [event.status for event in desk.told(Status)] == ["connected", "closing"]
+    async with opened(folder) as case:
+        await case.until(Status)
+    assert [event.status for event in case.told(Status)] == ["connected", "closing"]
 
 
 async def test_keys_that_others_can_read_stop_the_knowledge_server_and_nothing_else(
@@ -116,7 +116,7 @@ async def test_keys_that_others_can_read_stop_the_knowledge_server_and_nothing_e
     (tmp_path / "secrets.toml").chmod(0o644)
     embedding = Endpoint(model="vectors", base_url="http://127.0.0.1:9", secret="mine")
     await make_one(folder, ModelsSettings(user=OFFLINE, embedding=embedding))
-    async with opened(folder, knowledge=True) as desk:
-        told = await desk.until(KnowledgeStatus)
+    async with opened(folder, knowledge=True) as case:
+        told = await case.until(KnowledgeStatus)
         assert told.state == "failed" and "read by others" in told.message
-        assert await desk.project.book.chapters()
+        assert await case.project.book.chapters()

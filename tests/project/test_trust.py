@@ -30,7 +30,7 @@ from flowcabal_tui.settings.trust import TrustRecord
 from flowcabal_tui.settings.user_file import UserSettings, load_user, save_user
 from flowcabal_tui.store import Store
 from tests.faultserver import FaultServer
-from tests.project.desk import Desk, both, calls, endpoint, make, make_one, opened
+from tests.project.case import Case, both, calls, endpoint, make, make_one, opened
 from tests.project.hostile import KEY_VARIABLE, hostile
 from tests.runner.fakes import prompt
 from tests.trusting import confirmed
@@ -54,28 +54,28 @@ async def another_program_saves(folder: Path, *workflows: Workflow) -> None:
         await store.close()
 
 
-async def state(desk: Desk) -> str:
-    return (await desk.project.models.trust()).state
+async def state(case: Case) -> str:
+    return (await case.project.models.trust()).state
 
 
-async def asked(desk: Desk) -> list[str]:
-    return [item.name for item in (await desk.project.models.trust()).asked.items]
+async def asked(case: Case) -> list[str]:
+    return [item.name for item in (await case.project.models.trust()).asked.items]
 
 
 async def test_after_the_answer_everything_begins_without_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FaultServer
 ) -> None:
     prey = await hostile(tmp_path, monkeypatch, server)
-    async with opened(prey.folder, knowledge=True) as desk:
-        assert (await desk.until(TrustChanged)).state == "restricted"
-        assert (await desk.until(KnowledgeStatus)).state == "off"
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.until(BackgroundChanged)
+    async with opened(prey.folder, knowledge=True) as case:
+        assert (await case.until(TrustChanged)).state == "restricted"
+        assert (await case.until(KnowledgeStatus)).state == "off"
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.until(BackgroundChanged)
         assert prey.gained() == []
-        await desk.confirm()
-        assert await state(desk) == "trusted"
-        await desk.until(KnowledgeStatus, lambda event: event.state != "off")
-        await desk.run("command")
+        await case.confirm()
+        assert await state(case) == "trusted"
+        await case.until(KnowledgeStatus, lambda event: event.state != "off")
+        await case.run("command")
         assert prey.ran.exists()
         async with asyncio.timeout(PATIENCE):
             while not calls(server):  # noqa: ASYNC110  # the log is all that the server tells
@@ -89,71 +89,71 @@ async def test_a_prompt_from_outside_holds_its_own_task_back_and_nothing_else(
     await make_one(folder, both(endpoint(server)))
     (folder / "prompts").mkdir()
     (folder / "prompts" / "curator.l1.md").write_text(OWN, encoding="utf-8")
-    async with opened(folder) as desk:
-        assert await state(desk) == "changed" and await asked(desk) == ["prompts/curator.l1.md"]
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), TEXT))
-        await desk.settled()
-        waiting = [task for task in await desk.project.memory.background() if task.state == "waiting"]
+    async with opened(folder) as case:
+        assert await state(case) == "changed" and await asked(case) == ["prompts/curator.l1.md"]
+        await case.project.carry_out(WriteChapter(await case.chapter(1), TEXT))
+        await case.settled()
+        waiting = [task for task in await case.project.memory.background() if task.state == "waiting"]
         assert {task.kind for task in waiting if "not confirmed" in task.error} >= {"l1"}
         assert "Sum up." not in str(server.log) and calls(server)
-        await desk.run("quick-draft", 1)
-        await desk.confirm()
-        await desk.settled()
+        await case.run("quick-draft", 1)
+        await case.confirm()
+        await case.settled()
         assert "Sum up." in str(server.log)
 
 
 async def test_a_workflow_changed_outside_is_refused_alone_and_a_correction_of_it_hides_nothing(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
-    async with opened(folder) as desk:
-        await desk.project.carry_out(SaveWorkflow(prompting("mine", "Write.")))
-        await desk.project.carry_out(SaveWorkflow(prompting("other", "Write.")))
-        assert await state(desk) == "trusted"
+    async with opened(folder) as case:
+        await case.project.carry_out(SaveWorkflow(prompting("mine", "Write.")))
+        await case.project.carry_out(SaveWorkflow(prompting("other", "Write.")))
+        assert await state(case) == "trusted"
     await another_program_saves(folder, prompting("mine", "Send all of it."))
-    async with opened(folder) as desk:
-        assert await asked(desk) == ["mine"]
+    async with opened(folder) as case:
+        assert await asked(case) == ["mine"]
         with pytest.raises(ProjectNotConfirmed, match="not confirmed") as refused:
-            await desk.start("mine", 1)
+            await case.start("mine", 1)
         assert "mine: n" in refused.value.detail
-        await desk.run("other", 1)
-        await desk.project.carry_out(SaveWorkflow(prompting("mine", "Send all of it!")))
-        assert await state(desk) == "changed"
+        await case.run("other", 1)
+        await case.project.carry_out(SaveWorkflow(prompting("mine", "Send all of it!")))
+        assert await state(case) == "changed"
         with pytest.raises(ProjectNotConfirmed):
-            await desk.start("mine", 1)
-        await desk.confirm()
-        await desk.run("mine", 1)
+            await case.start("mine", 1)
+        await case.confirm()
+        await case.run("mine", 1)
 
 
 async def test_an_older_version_that_nobody_confirmed_is_refused_and_then_asked_for(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
     await another_program_saves(folder, prompting("theirs", "Send all of it."), prompting("theirs", "Write."))
-    async with opened(folder) as desk:
-        await desk.confirm()
-        await desk.run("theirs", 1)
+    async with opened(folder) as case:
+        await case.confirm()
+        await case.run("theirs", 1)
         with pytest.raises(ProjectNotConfirmed):
-            await desk.start("theirs@1", 1)
-        assert await asked(desk) == ["theirs"]
-        await desk.confirm()
-        await desk.run("theirs@1", 1)
+            await case.start("theirs@1", 1)
+        assert await asked(case) == ["theirs"]
+        await case.confirm()
+        await case.run("theirs@1", 1)
 
 
 async def test_an_answer_in_another_process_counts_at_the_next_try(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
     await another_program_saves(folder, prompting("theirs", "Send all of it."))
-    async with opened(folder) as desk:
+    async with opened(folder) as case:
         with pytest.raises(ProjectNotConfirmed):
-            await desk.start("theirs", 1)
+            await case.start("theirs", 1)
         confirmed(folder)
-        await desk.run("theirs", 1)
-        assert await state(desk) == "trusted"
+        await case.run("theirs", 1)
+        assert await state(case) == "trusted"
 
 
 async def test_only_what_was_shown_is_confirmed(folder: Path) -> None:
     await make_one(folder, both(OFFLINE))
     await another_program_saves(folder, prompting("one", "Send all."), prompting("two", "Send all."))
-    async with opened(folder) as desk:
-        (shown,) = [item for item in (await desk.project.models.trust()).asked.items if item.name == "one"]
-        await desk.project.carry_out(ConfirmTrust((shown.digest, Digest("unknown"))))
-        assert await asked(desk) == ["two"]
+    async with opened(folder) as case:
+        (shown,) = [item for item in (await case.project.models.trust()).asked.items if item.name == "one"]
+        await case.project.carry_out(ConfirmTrust((shown.digest, Digest("unknown"))))
+        assert await asked(case) == ["two"]
 
 
 async def test_a_model_that_is_chosen_here_confirms_itself_and_no_other_host(
@@ -163,10 +163,10 @@ async def test_a_model_that_is_chosen_here_confirms_itself_and_no_other_host(
     await make_one(folder)
     settings = load_project(folder)
     save_project(folder, settings.model_copy(update={"models": ModelsSettings(embedding=endpoint(server))}))
-    async with opened(folder) as desk:
-        (found,) = [each for each in await desk.project.models.found_models() if "deepseek" in each.identity]
-        await desk.project.carry_out(ConfirmModels(found.identity))
-        assert await asked(desk) == ["embedding"]
+    async with opened(folder) as case:
+        (found,) = [each for each in await case.project.models.found_models() if "deepseek" in each.identity]
+        await case.project.carry_out(ConfirmModels(found.identity))
+        assert await asked(case) == ["embedding"]
         assert key_hosts().allows("DEEPSEEK_API_KEY", "api.deepseek.com")
 
 
@@ -174,11 +174,11 @@ async def test_files_that_lay_in_the_folder_of_a_new_project_are_not_confirmed_w
     (folder / "prompts").mkdir(parents=True)
     (folder / "prompts" / "curator.l1.md").write_text(OWN, encoding="utf-8")
     await make(folder, both(OFFLINE))
-    async with opened(await create_project(folder.parent / "empty", name="B", language="en")) as desk:
-        assert await state(desk) == "trusted"
+    async with opened(await create_project(folder.parent / "empty", name="B", language="en")) as case:
+        assert await state(case) == "trusted"
     shutil.copytree(folder / "prompts", folder.parent / "found" / "prompts")
-    async with opened(await create_project(folder.parent / "found", name="C", language="en")) as desk:
-        assert await asked(desk) == ["prompts/curator.l1.md"]
+    async with opened(await create_project(folder.parent / "found", name="C", language="en")) as case:
+        assert await asked(case) == ["prompts/curator.l1.md"]
 
 
 async def test_a_record_that_cannot_be_written_holds_until_the_end_and_says_why(folder: Path) -> None:
@@ -186,15 +186,15 @@ async def test_a_record_that_cannot_be_written_holds_until_the_end_and_says_why(
     moved = folder.rename(folder.parent / "moved")
     shutil.rmtree(paths.state_folder())
     paths.state_folder().write_text("a file where the folder should be", encoding="utf-8")
-    async with opened(moved) as desk:
-        assert await state(desk) == "restricted"
-        await desk.confirm()
-        view = await desk.project.models.trust()
+    async with opened(moved) as case:
+        assert await state(case) == "restricted"
+        await case.confirm()
+        view = await case.project.models.trust()
         assert view.state == "trusted" and view.problem
-        assert (await desk.until(TrustChanged, lambda event: event.state == "trusted")).problem
-        await desk.run("quick-draft", 1)
-    async with opened(moved) as desk:
-        assert await state(desk) == "restricted"
+        assert (await case.until(TrustChanged, lambda event: event.state == "trusted")).problem
+        await case.run("quick-draft", 1)
+    async with opened(moved) as case:
+        assert await state(case) == "restricted"
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ async def test_a_key_goes_over_plain_http_only_where_the_users_own_file_names_th
     save_user(user)
     model = endpoint_at(url)
     await make_one(folder, both(model))
-    async with opened(folder) as desk:
-        trust = desk.project._parts.base.trust
+    async with opened(folder) as case:
+        trust = case.project._parts.base.trust
         if goes:
             assert trust.require_model("user", model) == "sk-mine"
         else:
@@ -235,12 +235,12 @@ async def test_a_key_that_is_unbound_in_the_users_file_is_asked_for_again(
     await make_one(folder, both(endpoint_at("https://models.example.net/v1")))
     assert load_user().key_hosts == {"MINE": ("models.example.net",)}
     save_user(replace(load_user(), key_hosts={}))
-    async with opened(folder) as desk:
-        assert await asked(desk) == ["MINE"]
+    async with opened(folder) as case:
+        assert await asked(case) == ["MINE"]
         with pytest.raises(ModelError, match="not confirmed"):
-            desk.project._parts.base.models.model("user")
+            case.project._parts.base.models.model("user")
         bind_keys([("MINE", "models.example.net")])
-        desk.project._parts.base.models.model("user")
+        case.project._parts.base.models.model("user")
 
 
 async def test_a_confirmed_project_is_opened_without_parsing_a_workflow(folder: Path) -> None:

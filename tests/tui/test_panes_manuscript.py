@@ -21,7 +21,7 @@ TEXT, OTHER = books.EN.texts[:2]
 VERSION = ChapterVersion(ONE.id, 1, digest(TEXT), "human", books.NOW, books.Generation(1))
 
 
-class Desk(Host):
+class VersionHost(Host):
     """A host that answers version requests."""
 
     @on(ManuscriptPane.VersionRequested)
@@ -36,9 +36,9 @@ def draft(text: str) -> Draft:
     return Draft(ONE.id, text, 1, 1, VERSION.at)
 
 
-def host() -> tuple[Desk, ManuscriptPane]:
+def host() -> tuple[VersionHost, ManuscriptPane]:
     pane = ManuscriptPane()
-    return Desk(pane), pane
+    return VersionHost(pane), pane
 
 
 def reading(pane: ManuscriptPane) -> str:

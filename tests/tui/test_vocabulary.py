@@ -14,9 +14,9 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.faultserver import FaultServer
 from tests.models.test_vocabularies import BODY, tiny
+from tests.project.case import both, endpoint, make_one
+from tests.project.case import opened as case_of
 from tests.project.conftest import folder, server
-from tests.project.desk import both, endpoint, make_one
-from tests.project.desk import opened as desk_of
 from tests.tui.hosts import shown
 from tests.tui.test_ghost_drafts import opened
 from tests.tui.waiting import until
@@ -35,8 +35,8 @@ async def test_a_missing_vocabulary_is_offered_with_its_host_and_fetched_only_af
     monkeypatch.setattr(doctor, "fetch", fetch)
     tiny.file.unlink()
     await make_one(folder, both(endpoint(server)))
-    async with desk_of(folder) as desk:
-        await desk.project.carry_out(WriteChapter(await desk.chapter(1), "The lamp was lit."))
+    async with case_of(folder) as case:
+        await case.project.carry_out(WriteChapter(await case.chapter(1), "The lamp was lit."))
     async with opened(folder, tmp_path) as (project, pilot):
         for answer in ("n", "y"):
             await pilot.press("shift+f7")

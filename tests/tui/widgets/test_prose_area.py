@@ -34,7 +34,7 @@ def stock_rows() -> Iterator[None]:
         yield
 
 
-class Desk(PaintedApp):
+class EditorApp(PaintedApp):
     """An editor and another field to go to, and what the editor reported."""
 
     def __init__(self, area: TextArea) -> None:
@@ -67,7 +67,7 @@ def prose(text: str, *, edit_delay: float = 3600, line_shown: bool = False) -> P
 async def painted(area: TextArea, keys: list[str]) -> list[dict[tuple[int, int], Cell]]:
     """What stands on the terminal after each key."""
     area.history.checkpoint_timer = float("inf")  # a step of undo ends by what is typed, not by the clock
-    app = Desk(area)
+    app = EditorApp(area)
     frames = []
     async with app.run_test(size=(46, 16)) as pilot:
         area.focus()
@@ -117,7 +117,7 @@ async def test_the_screen_is_the_same_after_random_keys(seed: int) -> None:
 
 @pytest.mark.parametrize("paragraph", ["她推开门，雨正落在院子里。" * 20, "The rain fell on the yard. " * 30])
 async def test_a_key_sends_at_most_five_hundred_bytes(paragraph: str) -> None:
-    app = Desk(prose("\n".join([paragraph] * 30)))
+    app = EditorApp(prose("\n".join([paragraph] * 30)))
     async with app.run_test(size=(160, 48)) as pilot:
         app.area.focus()
         app.area.move_cursor((2, 150))
@@ -187,7 +187,7 @@ def test_wrapping_an_edited_range_is_wrapping_anew(lines: list[str], edits: list
 
 
 async def test_edited_is_posted_once_typing_stops() -> None:
-    app = Desk(prose("雨", edit_delay=0.01))
+    app = EditorApp(prose("雨", edit_delay=0.01))
     async with app.run_test() as pilot:
         app.area.focus()
         await pilot.press("end", "落", "下")
@@ -197,7 +197,7 @@ async def test_edited_is_posted_once_typing_stops() -> None:
 
 
 async def test_edited_is_posted_at_once_when_the_focus_goes_and_not_twice() -> None:
-    app = Desk(prose("雨"))
+    app = EditorApp(prose("雨"))
     async with app.run_test() as pilot:
         app.area.focus()
         await pilot.press("end", "落")
@@ -211,7 +211,7 @@ async def test_edited_is_posted_at_once_when_the_focus_goes_and_not_twice() -> N
 
 
 async def test_loading_a_text_reports_nothing() -> None:
-    app = Desk(prose("雨"))
+    app = EditorApp(prose("雨"))
     async with app.run_test() as pilot:
         app.area.focus()
         await pilot.press("a")
@@ -224,7 +224,7 @@ async def test_loading_a_text_reports_nothing() -> None:
 async def test_spans_are_offsets_and_a_replacement_is_one_step_of_undo() -> None:
     text = "第一行\n第二行\n\n第四行"
     area = prose(text)
-    app = Desk(area)
+    app = EditorApp(area)
     async with app.run_test() as pilot:
         for offset in range(len(text) + 1):
             assert area.document_offset(area.offset_location(offset)) == offset
@@ -243,7 +243,7 @@ async def test_spans_are_offsets_and_a_replacement_is_one_step_of_undo() -> None
 
 
 async def test_what_is_pasted_is_cleaned_and_put_in_once() -> None:
-    app = Desk(prose(""))
+    app = EditorApp(prose(""))
     async with app.run_test() as pilot:
         app.area.focus()
         await pilot.pause()
@@ -254,7 +254,7 @@ async def test_what_is_pasted_is_cleaned_and_put_in_once() -> None:
 
 async def test_search_goes_round_in_both_directions() -> None:
     area = prose("Rain 雨 rain\n雨 RAIN")
-    app = Desk(area)
+    app = EditorApp(area)
     async with app.run_test():
         assert area.find("rain") == 3
         spans: list[Any] = [area.selected_span]
@@ -277,7 +277,7 @@ def test_the_cursor_does_not_blink_over_ssh(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_a_paragraph_of_a_hundred_thousand_characters_loses_nothing() -> None:
     text = "雨落在院子里，" * 15_000
     area = prose(text)
-    app = Desk(area)
+    app = EditorApp(area)
     async with app.run_test(size=(100, 30)) as pilot:
         area.focus()
         for key in ("ctrl+end", "。", "up", "home", "x"):
@@ -290,7 +290,7 @@ async def test_a_paragraph_of_a_hundred_thousand_characters_loses_nothing() -> N
 async def test_a_new_theme_and_a_new_size_show_as_in_the_stock_editor() -> None:
     frames = []
     for area in (prose(TEXT), stock(TEXT)):
-        app = Desk(area)
+        app = EditorApp(area)
         async with app.run_test(size=(46, 16)) as pilot:
             area.focus()
             for key in ("down", "shift+down", "x", "雨"):
@@ -310,7 +310,7 @@ async def test_a_new_theme_and_a_new_size_show_as_in_the_stock_editor() -> None:
 
 async def test_the_editor_can_be_read_only_and_still_be_walked_and_copied_from() -> None:
     area = ProseArea("雨落\n下来", read_only=True)
-    app = Desk(area)
+    app = EditorApp(area)
     async with app.run_test() as pilot:
         area.focus()
         for key in ("x", "down", "shift+end", "ctrl+c", "ctrl+v", "delete"):
@@ -321,7 +321,7 @@ async def test_the_editor_can_be_read_only_and_still_be_walked_and_copied_from()
 @pytest.mark.parametrize("text", ["一\u2028二\u2029三", "尾\n", "", "\n\n", "a\u0085b"])
 async def test_a_text_that_is_opened_and_left_alone_comes_back_as_it_was(text: str) -> None:
     area = prose(text)
-    app = Desk(area)
+    app = EditorApp(area)
     async with app.run_test() as pilot:
         area.focus()
         kept = clean(text)
@@ -333,7 +333,7 @@ async def test_a_text_that_is_opened_and_left_alone_comes_back_as_it_was(text: s
 
 async def test_deleting_the_last_line_leaves_the_others_in_place() -> None:
     area = prose("一\n二\n三")
-    app = Desk(area)
+    app = EditorApp(area)
     async with app.run_test() as pilot:
         area.focus()
         for key in ("ctrl+end", "ctrl+shift+k", "ctrl+shift+k", "ctrl+z"):

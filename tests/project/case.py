@@ -51,7 +51,7 @@ def leave(_question: Question) -> None:
 
 
 @dataclass
-class Desk:
+class Case:
     """An open project, and every event that it told."""
 
     project: Project
@@ -119,11 +119,11 @@ class Desk:
 
 
 @asynccontextmanager
-async def opened(folder: Path, **how: Any) -> AsyncIterator[Desk]:
+async def opened(folder: Path, **how: Any) -> AsyncIterator[Case]:
     """The project of a folder, closed in the end; no knowledge server, and the offline model takes no time."""
     project = await Project.open(folder, **{"pace": 0.0, "knowledge": False, "everything": True} | how)
     try:
-        yield Desk(project)
+        yield Case(project)
     finally:
         await project.close()
 
@@ -165,8 +165,8 @@ async def make(folder: Path, models: ModelsSettings | None = None, *, language: 
 async def make_one(folder: Path, models: ModelsSettings | None = None) -> Path:
     """A project with one chapter, which is empty."""
     await make(folder, models)
-    async with opened(folder) as desk:
-        await desk.project.carry_out(AddChapter("The Glove"))
+    async with opened(folder) as case:
+        await case.project.carry_out(AddChapter("The Glove"))
     return folder
 
 
@@ -181,8 +181,8 @@ def settled_demo(folder: Path, language: str) -> Path:
 
     async def settle() -> None:
         await make_demo(folder, language)
-        async with opened(folder) as desk:
-            await desk.settled()
+        async with opened(folder) as case:
+            await case.settled()
 
     asyncio.run(settle())
     return folder
