@@ -145,6 +145,7 @@ async def split_at_the_cursor(it: Hands) -> None:
 async def rename_everywhere(it: Hands) -> None:
     old, new = it.words("Crane", "魏长河"), it.words("Heron", "卫长江")
     assert any(old in text for text in (await it.texts()).values())
+    await it.book.memory.settled()  # what the book names is read: no place comes in while the list is looked at
     await it.palette("rename", "改名", "story.rename")
     await it.type(old)
     await it.press("enter")
