@@ -100,6 +100,19 @@ async def test_a_capital_inside_a_sentence_is_looked_up_like_a_name() -> None:
     assert (await ranked(book, "A scene about Ruthven.", "en")).chapters == ("c1",)
 
 
+async def test_what_is_listed_among_names_is_looked_up_like_a_name() -> None:
+    book = novel(f"阎王翻开簿子，{FILLER}", FILLER, FILLER)
+    reading = read_intent("出场人物：林远、沈青、阎王。", "", CAST, "zh")
+    assert [name.name for name in reading.names] == ["林远", "沈青", "阎王"]
+    found = await ranked(book, "出场人物：林远、沈青、阎王。")
+    assert [each.found_by for each in found.passages] == [("阎王",)]
+
+
+def test_a_list_of_other_things_names_nobody() -> None:
+    for prompt in ("桌上有笔、墨盒、砚台。", "林远带着干粮、灯笼、雨伞。", "林远、干粮、灯笼、雨伞。", "林远、阎王。"):
+        assert [name.name for name in read_intent(prompt, "", CAST, "zh").names] in ([], ["林远"])
+
+
 async def test_a_prompt_without_names_borrows_none_for_the_search() -> None:
     reading = read_intent("写下一章。", "林远来了。", CAST, "zh")
     assert [entity.name for entity in reading.cast] == ["林远"]

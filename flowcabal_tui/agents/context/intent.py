@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +16,8 @@ from flowcabal_tui.domain.memory import Entity
 
 _HAN_RUN: Final = re.compile(r"[\u3007\u4e00-\u9fff]{2,}")
 EMPTY_HAN: Final = frozenset("".join(words_of("empty.zh")))
+_LISTED: Final = re.compile(r"(?<![\u3007\u4e00-\u9fff、])[\u3007\u4e00-\u9fff]+(?:、[\u3007\u4e00-\u9fff]+){2,}")
+_LONGEST_LISTED: Final = 6
 _WORD: Final = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]{3,}")
 _CAPITAL: Final = re.compile(r"(?<=[a-z,;’\n] )[A-Z\u00c0-\u00de][\w\u00df-\u00ff-]{2,}")
 _EMPTY_WORDS: Final = word_list("empty.en")
@@ -78,6 +80,7 @@ def read_intent(
     names = [Name(entity.name, entity.names, entity.kind == "location") for entity in looked_up]
     names += [Name(name, (name,)) for name in scene.others if who_by == "writer"]
     names += [Name(word, (word,)) for word in _unlisted(_without(texts.told, forms), language)]
+    names += [Name(item, (item,)) for item in _listed(texts.told, forms)]
     runs, words = _words(_without(texts.told, [form for name in names for form in name.forms]), language)
     intent = Intent(
         scene.names,
@@ -114,6 +117,17 @@ def _unlisted(text: str, language: str) -> tuple[str, ...]:
     words = (word for match in _CAPITAL.finditer(text) for word in match[0].split("-"))
     named = (word for word in words if len(word) > 2 and word.lower() not in _EMPTY_WORDS)
     return tuple(dict.fromkeys(word for word in named if word not in _NOT_NAMES))
+
+
+def _listed(text: str, known: Collection[str]) -> tuple[str, ...]:
+    """What a Chinese list of names has besides the `known` ones, which are at least half of it: "行者、八戒、阎王"."""
+    found: dict[str, None] = {}
+    for match in _LISTED.finditer(text):
+        items = match[0].split("、")
+        others = [item for item in items if item not in known]
+        if 2 * len(others) <= len(items):
+            found |= dict.fromkeys(item for item in others if 2 <= len(item) <= _LONGEST_LISTED)
+    return tuple(found)
 
 
 def _words(text: str, language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
