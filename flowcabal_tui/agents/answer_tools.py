@@ -15,26 +15,28 @@ from pydantic import BaseModel
 from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.shapes.curation import ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
+from flowcabal_tui.domain.answer_schema import tool_schema
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Tool
 
-_NAMES: Final[Mapping[type[BaseModel], str]] = {
-    Claims: "give_findings",
-    Readings: "give_readings",
-    StoryAnswer: "give_story",
-    ProfilesAnswer: "give_profiles",
-}
-_TOOLS: Final = tuple(Tool(name, "Gives the answer.", shape.model_json_schema()) for shape, name in _NAMES.items())
+_OF_A_CHECK: Final[Mapping[type[BaseModel], str]] = {Claims: "give_findings", Readings: "give_readings"}
+_OF_A_READING: Final[Mapping[type[BaseModel], str]] = {StoryAnswer: "give_story", ProfilesAnswer: "give_profiles"}
+_NAMES: Final = {**_OF_A_CHECK, **_OF_A_READING}
+_TOOLS: Final = {shape: Tool(name, "Gives the answer.", tool_schema(shape)) for shape, name in _NAMES.items()}
 _LEAST_WINDOW: Final = 32_000
 """Tokens of a window in which tools that a question does not need take no space from its sources."""
 
 
-def with_tools(request: ModelRequest, shape: type[BaseModel], endpoint: Endpoint) -> ModelRequest:
+def with_tools(
+    request: ModelRequest, shape: type[BaseModel], endpoint: Endpoint, *, is_checked: bool = True
+) -> ModelRequest:
     """Returns the request with the tools of all questions about a chapter and requires the one of `shape`.
 
-    Returns it unchanged for other shapes, for a small context window, and for the offline model. Tools are sent only
-    where answers are asked for by tools.
+    Where chapters are not checked by a model, those of a check are left out. Returns the request unchanged for other
+    shapes, for a small context window, and for the offline model. Tools are sent only where answers are asked for by
+    tools.
     """
     is_small = endpoint.context_window is not None and endpoint.context_window < _LEAST_WINDOW
     if shape not in _NAMES or endpoint.provider == "offline" or is_small:
         return request
-    return replace(request, tools=_TOOLS, tool_choice=_NAMES[shape])
+    tools = tuple(tool for each, tool in _TOOLS.items() if is_checked or each in _OF_A_READING)
+    return replace(request, tools=tools, tool_choice=_NAMES[shape])

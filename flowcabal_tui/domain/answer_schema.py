@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
@@ -44,3 +45,21 @@ def closed(schema: Any) -> Any:
         kept.setdefault("additionalProperties", False)
         kept["required"] = list(kept["properties"])
     return kept
+
+
+def tool_schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """The schema of `shape` as the parameters of a tool: each definition where it is used, and further properties not
+    ruled out, since a shape ignores them. Shorter than `answer_schema`, and in the prompt of each call."""
+    schema = answer_schema(shape)
+    found: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}))
+    return found
+
+
+def _inlined(schema: Any, named: Mapping[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(each, named) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(reference := schema.get("$ref"), str):
+        return _inlined(named[reference.rpartition("/")[2]], named)
+    return {name: _inlined(each, named) for name, each in schema.items() if name != "additionalProperties"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.domain.answer_schema import answer_schema, closed
+from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
@@ -145,9 +145,7 @@ class _Asking:
 def _in_mode(request: ModelRequest, schema: dict[str, Any], mode: StructuredMode) -> ModelRequest:
     match mode:
         case "tool" if request.tools:
-            return replace(
-                request, tools=tuple(replace(each, parameters=closed(each.parameters)) for each in request.tools)
-            )
+            return request
         case "tool":
             tool = Tool(TOOL_NAME, "Gives the answer.", schema)
             return replace(request, tools=(tool,), tool_choice=TOOL_NAME)

@@ -67,9 +67,9 @@ class AgentFactory:
         make = self.of("checker", Monitor)
         return make(base.store.memory, models.agent, models.counter, base.prompts, base.workshop.do, self.rules)
 
-    async def curator(self, by_rule: bool) -> Curator | None:
+    async def curator(self, by_rule: bool, *, checks: bool = True) -> Curator | None:
         """The curator, with the agents' model, whose window is learned first, or by rule; None when it is switched
-        off."""
+        off. Without `checks` it has no Monitor."""
         if not self._base.settings.agents.curator:
             return None
         from flowcabal_tui.agents.curation.curator import Curator
@@ -80,7 +80,9 @@ class AgentFactory:
             await models.learn_windows()
         make = self.of("curator", Curator)
         # It measures by a rule that never learns: what it makes again must be what it made before.
-        return make(models.agent if asks else None, TokenEstimator(), self._base.prompts, self.monitor())
+        return make(
+            models.agent if asks else None, TokenEstimator(), self._base.prompts, self.monitor() if checks else None
+        )
 
 
 def _checked(plugin: Callable[..., Any], shipped: type, group: str) -> Callable[..., Any]:

@@ -20,8 +20,8 @@ NODE = Node(id=NodeId("polish"), name="润色")
 KINDS = ("entities", "relations", "facts", "promises", "moments", "sequels", "findings")
 
 
-async def questions(endpoint: Endpoint) -> list[ModelRequest]:
-    """Those of a check of the second chapter, and of its reading when it is kept."""
+async def questions(endpoint: Endpoint, *, checks: bool = True) -> list[ModelRequest]:
+    """Those of a check of the second chapter, if there is one, and of its reading when it is kept."""
     people = (person("林远"), person("老周"))
     book = FakeBook(
         [("旧事", "林远离了家。老周在白鹭渡，三只船都破了，没有人补船。"), ("渡口", TEXT)],
@@ -31,9 +31,11 @@ async def questions(endpoint: Endpoint) -> list[ModelRequest]:
     model = FakeModel(as_checker(lambda request: dict[str, Any].fromkeys(KINDS, [])), endpoint)
     paid = PaidOnce(model, FakeAnswers())
     params = PromptParams(angles=ANGLES)
-    await Monitor(book, lambda: paid, FakeTokens()).evaluate(NODE, params, TEXT, ChapterId("c2"), Generation(1), 1)
+    monitor = Monitor(book, lambda: paid, FakeTokens()) if checks else None
+    if monitor is not None:
+        await monitor.evaluate(NODE, params, TEXT, ChapterId("c2"), Generation(1), 1)
     goal = StoryGoal(book.chapters()[1], TEXT, people, book.before(2))
-    await StoryReader(Curator(lambda: paid, FakeTokens())).read(goal)
+    await StoryReader(Curator(lambda: paid, FakeTokens(), monitor=monitor)).read(goal)
     return model.requests
 
 
@@ -60,3 +62,19 @@ async def test_a_check_and_the_reading_share_tools_system_text_and_chapter() -> 
 async def test_a_small_window_is_not_filled_with_tools_that_are_not_needed() -> None:
     for each in await questions(HOSTED.model_copy(update={"context_window": 8_192})):
         assert not each.tools and not each.tool_choice
+
+
+async def test_a_reading_without_a_check_sends_no_tools_of_a_check() -> None:
+    (reading,) = await questions(HOSTED, checks=False)
+    assert ({tool.name for tool in reading.tools}, reading.tool_choice) == (
+        {"give_story", "give_profiles"},
+        "give_story",
+    )
+
+
+async def test_a_tool_defines_each_part_where_it_stands_and_keeps_its_limits() -> None:
+    (reading,) = await questions(HOSTED, checks=False)
+    story = next(tool.parameters for tool in reading.tools if tool.name == "give_story")
+    assert "$ref" not in str(story) and "additionalProperties" not in str(story)
+    fact = story["properties"]["facts"]["items"]
+    assert fact["required"] == list(fact["properties"]) and fact["properties"]["quote"]["maxLength"] == 400

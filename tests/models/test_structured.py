@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from flowcabal_tui.domain.answer_schema import tool_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import Endpoint, Provider, StructuredMode, Tool
 from flowcabal_tui.models.http_model import HttpModel
@@ -69,7 +70,7 @@ async def test_the_schema_is_sent_in_the_way_of_the_mode(
 async def test_tools_that_questions_share_go_out_together_where_tools_are_used(
     server: FaultServer, make: MakeModel, provider: Provider
 ) -> None:
-    shared = (Tool("give_other", "", {"type": "object"}), Tool("give_finding", "", Finding.model_json_schema()))
+    shared = (Tool("give_other", "", {"type": "object"}), Tool("give_finding", "", tool_schema(Finding)))
     asked = replace(REQUEST, tools=shared, tool_choice="give_finding")
     for mode in MODES:
         server.push(said(mode, TEXT))

@@ -66,6 +66,7 @@ class Curator:
         prompts: PromptLibrary | None = None,
         monitor: Monitor | None = None,
     ) -> None:
+        """`monitor` is None where the chapters that it reads are not checked by a model."""
         self._model, self._monitor = model, monitor
         self.counter, self.prompts = CountedTokens(counter), prompts or PromptLibrary()
 
@@ -277,7 +278,8 @@ class Curator:
         prompt, space = self.prompts.get(task), space_of(endpoint)
 
         def question(values: Mapping[str, str | Fenced]) -> ModelRequest:
-            return with_tools(ModelRequest(prompt.fill(values), purpose=task), shape, endpoint)
+            request = ModelRequest(prompt.fill(values), purpose=task)
+            return with_tools(request, shape, endpoint, is_checked=self._monitor is not None)
 
         whole = question(values)
         if not parts or (space is None and shrink == 1):

@@ -61,7 +61,7 @@ class StepTools:
         A further answer, which only the writer asks for, is a model's; and so is a text that follows from a paid one.
         """
         paid = sample or (made is not None and made.method == "model")
-        return await self.agents.curator(not paid and self.by_rule(chapter))
+        return await self.agents.curator(not paid and self.by_rule(chapter), checks=not self.asks_model)
 
     def by_rule(self, chapter: Chapter) -> bool:
         """True when no model is asked about this chapter, since the writer did not agree to pay for it."""
