@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowcabal_tui.agents.impact.renaming import name_places, plan_of
+from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, PatchQuestion, Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Difference, Finding, Origin, Proposal, ProposalId, ProposalPlace, TextEdit
@@ -34,6 +35,12 @@ class FakeImpact:
         rows = [name_row(book[place.text], place) for place in name_places(plan, [each.text for each in book])]
         named = [entity_row(each, renamed_entity(each, plan, ())) for each in people if change.name in each.names]
         return Impact(change, (*named, *rows, self._doubt()))
+
+    def apply(self, command: ApplyImpact, people: list[Entity]) -> None:
+        """Raises VersionConflict for other places than those that were shown."""
+        if self.of(command.change, people).digest != command.digest:
+            raise VersionConflict("The book was changed in the meantime.", "Nothing was changed.")
+        self.applied = command
 
     def _doubt(self) -> ImpactRow:
         first, second = self._words.texts[:2]

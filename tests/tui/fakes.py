@@ -374,7 +374,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
                 self._events.append(CommentsChanged())
                 return self.revision.carry_out(command)
             case ApplyImpact():
-                self.impacts.applied = command
+                self.impacts.apply(command, self.people)
             case AskPatches():
                 self.impacts.patched = True
                 return "0"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import ChapterChanged, Rename
 from flowcabal_tui.protocol.story import ApplyImpact, AskPatches, UndoDecision
 from flowcabal_tui.tui.story.access import StoryAccess
@@ -34,6 +37,22 @@ async def test_every_place_is_shown_with_its_difference_and_applied_with_the_tic
         await press(pilot, "u")
         assert workbench.sent[-1] == UndoDecision()
         assert "[-Mara-]{+Vera+}" in screen(pilot)
+
+
+async def test_a_place_that_came_in_meanwhile_is_shown_before_anything_is_applied():
+    workbench = FakeWorkbench()
+    async with opened(page(workbench)) as pilot:
+        rows = pilot.app.screen.rows
+        first = rows.place.proposal.id
+        await press(pilot, "space")
+        mara = next(each for each in workbench.people if "Mara" in each.names)
+        workbench.people.append(replace(mara, id=EntityId("second")))
+        await press(pilot, "ctrl+s")
+        assert workbench.impacts.applied is None and not pilot.app.answers
+        assert rows.place.proposal.id == "entity:second" and "entity:second" in rows.ticked
+        assert first not in rows.ticked, "a tick that was taken away stays away"
+        await press(pilot, "ctrl+s")
+        assert workbench.impacts.applied is not None and workbench.impacts.applied.leave == (first,)
 
 
 async def test_a_chapter_and_all_are_ticked_at_once_and_nothing_ticked_is_not_sent():

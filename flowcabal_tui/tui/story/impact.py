@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList, Static
 
+from flowcabal_tui.domain.errors import VersionConflict
 from flowcabal_tui.domain.impact import BookChange, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.proposals import Finding
 from flowcabal_tui.locale import _, mark, ngettext
@@ -251,11 +252,35 @@ class ImpactScreen(StoryPage):
             return
         leave = tuple(row.proposal.id for row in impact.rows if row.chosen and row.proposal.id not in ticked)
         take = tuple(row.proposal.id for row in impact.rows if not row.chosen and row.proposal.id in ticked)
-        await self.access.workbench.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
+        try:
+            await self.access.workbench.carry_out(ApplyImpact(self._change, impact.digest, leave, take, holds, again))
+        except VersionConflict:
+            await self._show_changed(impact)
+            return
         n = len(ticked) + len(holds) + len(again)
         told = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.", n)
         self.notify(told.format(n=n), markup=False)
         await self.reload()
+
+    async def _show_changed(self, seen: Impact) -> None:
+        """The places as they are now, with the marks of those that were shown; the cursor is on the first new one."""
+        ticked = {row.key: row.proposal.id in self.rows.ticked for row in seen.rows}
+        held = {row.key for row in (*seen.rows, *seen.settled) if row.proposal.id in self.rows.holding}
+        await self.reload()
+        if self._impact is None:
+            return
+        new = [row.proposal.id for row in self._impact.rows if row.key not in ticked]
+        self.rows.ticked = {row.proposal.id for row in self._impact.rows if ticked.get(row.key, row.chosen)}
+        self.rows.holding = {row.proposal.id for row in (*self._impact.rows, *self._impact.settled) if row.key in held}
+        self._show_rows(self.cast)
+        if new:
+            self.rows.point_at(new[0])
+        told = ngettext(
+            "The book was changed in the meantime, so nothing is applied yet. {n} place is new.",
+            "The book was changed in the meantime, so nothing is applied yet. {n} places are new.",
+            len(new),
+        )
+        self.notify(told.format(n=len(new)), markup=False)
 
     def action_undo(self) -> None:
         """Undo the last decision."""
