@@ -186,7 +186,8 @@ async def set_a_model_and_a_key(it: Hands) -> None:
     if not it.at.shows(SettingsScreen):
         await it.press("y")
     await it.shows(SettingsScreen)
-    assert any("deepseek" in str(row.prompt) for row in it.at.pilot.app.screen.query_one(PickList).options)
+    models = it.at.pilot.app.screen.query_one(PickList)
+    await it.until(lambda: any("deepseek" in str(row.prompt) for row in models.options))
 
 
 async def make_a_workflow(it: Hands) -> None:
