@@ -81,7 +81,7 @@ PASSES: Final[tuple[RevisionPass, ...]] = (
     RevisionPass(
         PassId("continuity"),
         mark("Continuity"),
-        ("timeline", "world_rules", "amounts", "others", "colours", "sides", "dead-acts"),
+        ("timeline", "world_rules", "amounts", "others", "possession", "colours", "sides", "dead-acts"),
         ("question", "research"),
         (
             mark("Day, season and time of travel fit with the chapters around."),
@@ -92,7 +92,7 @@ PASSES: Final[tuple[RevisionPass, ...]] = (
     RevisionPass(
         PassId("people"),
         mark("People"),
-        ("character_state", "ages", "looks", "bodily-marks", "kinship", "name-drift"),
+        ("character_state", "ages", "looks", "bodily-marks", "kinship", "name-drift", "introductions"),
         ("question",),
         (
             mark("Everyone knows only what they can know."),

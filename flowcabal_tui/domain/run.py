@@ -61,6 +61,7 @@ CheckAngle = Angle | Literal["rules"]
 RuleName = Literal[
     "dead-acts",
     "name-drift",
+    "introductions",
     "repeated",
     "quote-marks",
     "ages",
@@ -68,6 +69,7 @@ RuleName = Literal[
     "bodily-marks",
     "colours",
     "others",
+    "possession",
     "amounts",
     "sides",
     "kinship",

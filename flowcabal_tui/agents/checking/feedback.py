@@ -26,6 +26,10 @@ _ALONE: Final[Mapping[RuleName, tuple[str, str]]] = {
         "这是写给作者的话或占位文字，不属于正文。",
         "This is a remark or a placeholder, not part of the story.",
     ),
+    "introductions": (
+        "这个名字在这里已经当作熟人使用，后文才介绍是谁。",
+        "The name is used here as if it were known, and introduced only later.",
+    ),
     "latin": ("中文正文里夹杂了拉丁字母。", "These are Latin letters in Chinese text."),
     "quote-marks": ("引号没有配对。", "A quotation mark is unpaired."),
 }

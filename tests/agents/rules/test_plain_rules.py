@@ -59,6 +59,13 @@ def test_latin_words_in_chinese() -> None:
         ("“It was long.\n\n“It was longer.”", 0),
         ("“It was verse,\n\nAnd went on.”", 0),
         ("“He said, ‘Go “there” now.’ ”", 0),
+        ("“When night falls on the harbour,\nThe lamps go out in rows.”\n\nHe stopped.", 0),
+        ("He sang—\n\n“Hold off, ye winds,\nYe winds of night.\n\n“For me alone was it sung.”", 0),
+        ("“It runs as follows—\n\nThe lamp is out.\n\nAnd that is all there is of it.” He wept.", 0),
+        ("“You are young.\n\nWhat is youth?\n\nA lamp!” he cried. “A lamp!”", 0),
+        ("“You are young.\n\nThe lamp died.\n\nShe said, “Go.”", 1),
+        ("“You are young.\n\nThe lamp died.\n\n“Go,” she said.", 1),
+        ("The lamp died.\n\nIt was dark.” She went.", 1),
     ],
 )
 def test_quotation_marks_of_english(draft: str, odd: int) -> None:
@@ -99,6 +106,16 @@ def test_names_that_are_other_names() -> None:
     en = book("en", "Then Margaret said no. The rose was red. " * 20, people=["Margaret", "Rosie"])
     assert words("name-drift", "In the hall Margarets sat. In the Rose sat Tom.", en) == []
     assert words("name-drift", "At noon Margalet came. Then Margalet and Margalet sat.", en) == [], "somebody new"
+
+
+def test_names_that_hardly_are_slips() -> None:
+    zh = book("zh", "孙大坚道：“好。”他们鸣锣。" * 10, people=["孙大坚"])
+    assert words("name-drift", "忽听鸣孙大吹，各自归队。", zh) == [], "in the middle of other words"
+    en = book("en", "Then Margarethe said no. The Rhone was wide. " * 20, people=["Margarethe", "Rhone"])
+    assert words("name-drift", "In the hall Marga-rethe said no.", en) == [], "a hyphen"
+    assert words("name-drift", "In the hall Bargarethe said no.", en) == [], "another first letter is another name"
+    assert words("name-drift", "He saw, beyond, Rhine and Rhone.", en) == [], "no person bears it"
+    assert words("name-drift", "He crossed the Margarete at noon.", en) == [], "an article"
 
 
 def test_the_dead_act() -> None:

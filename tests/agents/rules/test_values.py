@@ -176,6 +176,22 @@ def test_a_side_of_the_same_body() -> None:
     assert words("sides", draft.format("right"), en) == [("right hand", told)]
     assert words("sides", draft.format("left"), en) == []
     assert words("sides", "He gave her his right hand at the gate.", en) == []
+    both = draft.format("right").replace("that", "and the left hand that")
+    assert words("sides", both, en) == [], "a sentence with both tells nothing"
+
+
+def test_a_stranger_is_nobody_who_was_described() -> None:
+    told = "Judith Crane, lean as a heron, limped out of the boathouse on two crutches."
+    en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)
+    assert words("looks", "From the boathouse on her crutches came Judith Crane, as stout as a cask.", en)
+    assert words("looks", "Behind Judith Crane a stout man limped from the boathouse on crutches.", en) == []
+    assert words("looks", "Judith Crane was a stout woman, and limped on crutches from the boathouse.", en)
+
+
+def test_a_formula_is_one_word() -> None:
+    told = "那将口中念念有词，喝声道：“疾！”随手掣出一口宝剑。"
+    zh = book("zh", *[FILL] * 4, told, *[FILL] * 4, people=PEOPLE)
+    assert words("others", "道人口中念念有词，提起一条铁枪。", zh) == []
 
 
 @pytest.mark.parametrize(

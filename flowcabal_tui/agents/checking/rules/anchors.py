@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -21,10 +21,19 @@ _ENDINGS: Final = re.compile(r"(?:ing|ed|es|ly|s|e)$")
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The words that two places share, rarest first, with the sum of their weights."""
+    """The words that two places share, rarest first, with their weights."""
 
-    weight: float
-    words: tuple[str, ...]
+    weights: Mapping[str, float]
+
+    @property
+    def weight(self) -> float:
+        """Of all words together."""
+        return sum(self.weights.values())
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """In their order."""
+        return tuple(self.weights)
 
 
 @cache
@@ -46,7 +55,7 @@ def shared(one: frozenset[str], other: frozenset[str], book: EarlierBook, rarity
     """
     weights = sorted(((_weight(term, book), term) for term in one & other), reverse=True)
     kept = [(weight, term) for weight, term in weights if weight > rarity]
-    return Shared(sum(weight for weight, _term in kept), tuple(term for _weight, term in kept))
+    return Shared({term: weight for weight, term in kept})
 
 
 def _weight(term: str, book: EarlierBook) -> float:

@@ -145,5 +145,11 @@ def first_acts(told: Told, book: EarlierBook) -> Mapping[str, Span]:
     return found
 
 
+def act_after(told: Told, end: int, book: EarlierBook) -> int | None:
+    """Where an act ends whose words directly follow a name that ends at `end`."""
+    act = _words(book).acts.match(told.narration, end)
+    return act.end() if act else None
+
+
 def _words(book: EarlierBook) -> _Words:
     return _ZH if book.language.startswith("zh") else _EN

@@ -12,12 +12,20 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
 from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
-from flowcabal_tui.agents.checking.rules.values import Value, clashes
+from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_person
+from flowcabal_tui.agents.words import word_table
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "looks"
 _LEAST: Final = 3.7
+_STRANGER: Final = re.compile(
+    r"(?:^|(?P<before>[\w’]+)(?P<stop>[,;:.!?—]*)\s+)(?:an?|another|one|some|two|three|several|many|those|these|such)"
+    r"(?: [\w’-]+,?){0,4}(?P<with>(?: of [\w -]{1,30})?,? (?:with|in)(?: [\w’-]+,?){0,5})? \Z",
+    re.IGNORECASE,
+)
+"""A phrase up to a quality, or up to `with` a part of the body, that speaks of somebody not named in it."""
+_IS: Final = frozenset(word_table("rules", "looks")["is_en"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +73,20 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         return True if any(_exclude(one, other, looks) for one in now for other in before) else None
 
     seen = set()
-    for clash in clashes(draft, book, appearances, disagree, _LEAST):
-        if clash.value.part not in seen:
+    for clash in clashes(draft, book, appearances, disagree, _LEAST, same_person):
+        if clash.value.part not in seen and not _of_a_stranger(draft, clash.value):
             seen.add(clash.value.part)
             said = _("This contradicts how the book described it before.")
             mine = draft.quoted(clash.value.start, clash.value.end)
             yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
+
+
+def _of_a_stranger(told: Told, value: Value) -> bool:
+    """Does an English sentence bring in somebody new here: "a stout man", but not "he was a stout man"?"""
+    phrase = _STRANGER.search(told.narration, max(0, value.start - 90), value.start)
+    if phrase is None or (value.part != "build" and not phrase["with"]):
+        return False
+    return bool(phrase["stop"]) or (phrase["before"] or "").lower() not in _IS
 
 
 def _exclude(one: str, other: str, looks: _Looks) -> bool:

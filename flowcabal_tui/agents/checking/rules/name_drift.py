@@ -28,8 +28,13 @@ _FUNCTION: Final = frozenset("".join(word_list("function.zh"))) | _ACTS | frozen
 _ADDRESS: Final = word_list("address.zh")
 _WORD: Final = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’-][A-Za-zÀ-ɏ]+)*")
 _LEAST_LETTERS: Final = 5
-_FIRST_TELLS: Final = 7
-"""Letters from which on a name may differ by its first one."""
+_ARTICLE: Final = re.compile(r"\b(?:the|an?|this|that|these|those|every|no)\Z", re.IGNORECASE)
+"""Before a word that is the name of no person: a river, a title, a people."""
+_PERSON: Final = re.compile(
+    r"\b([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+) (?:" + "|".join(sorted(word_list("acts.en"))) + r")\b"
+    r"|\b(?:" + "|".join(sorted(word_list("titles.en"))) + r")\.? ([A-ZÀ-Þ][A-Za-zÀ-ɏ'’-]+)"
+)
+_MARKS: Final = str.maketrans("", "", "'’-")
 _ENDINGS: Final = ("s", "e", "a", "i", "o", "y", "n", "'s", "’s")
 """Plurals, feminines and foreign forms: no slips."""
 
@@ -75,13 +80,17 @@ def _chinese(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
             continue
         for gap in range(3):
             for name in parts.get((gap, three[:gap] + three[gap + 1 :]), ()):
-                if three[gap] in _FUNCTION or (not gap and han_count(draft.text[max(0, place - 1) : place])):
-                    continue
-                seen.setdefault(three, (place, name))
+                if three[gap] not in _FUNCTION and _begins(draft.text[max(0, place - 1) : place], gap, name, book):
+                    seen.setdefault(three, (place, name))
     for three, (place, name) in seen.items():
         gap = next(number for number in range(3) if three[number] != name[number])
         if draft.text.count(three) <= _SELDOM and not book.chapters_with(three, 0) and _own(name, gap, book):
             yield Span(place, place + 3), name
+
+
+def _begins(before: str, gap: int, name: str, book: EarlierBook) -> bool:
+    """Can a name begin behind this character? It is no word's, or the book has it before the known name."""
+    return not han_count(before) or (gap > 0 and book.chapters_with(before + name, 0) > 0)
 
 
 def _own(name: str, gap: int, book: EarlierBook) -> bool:
@@ -97,6 +106,11 @@ def _words(told: Told) -> Counter[str]:
     return Counter(match[0] for match in _WORD.finditer(told.text))
 
 
+def _borne(told: Told) -> frozenset[str]:
+    """The names of people: a word of speech or movement follows, or a title stands before."""
+    return frozenset(match[1] or match[2] for match in _PERSON.finditer(told.text))
+
+
 def _lettered(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
     counts: Counter[str] = Counter()
     for chapter in book.chapters:
@@ -104,7 +118,7 @@ def _lettered(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
     here = draft.made(_words)
     people = {
         word for each in book.entities if each.kind == "character" for name in each.names for word in name.split()
-    }
+    } & {word for chapter in book.chapters for word in chapter.made(_borne)}
     known = [
         word
         for word in sorted(people)
@@ -126,9 +140,10 @@ def _lettered(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
 
 
 def _inside(text: str, place: int) -> bool:
-    """Is a word in the middle of a sentence, where a capital tells a name?"""
+    """Is a word in the middle of a sentence, where a capital tells a name, and without an article?"""
     before = text[max(0, place - 2) : place]
-    return len(before) == 2 and before[1] == " " and (before[0].isalpha() or before[0] in ",;")
+    in_sentence = len(before) == 2 and before[1] == " " and (before[0].isalpha() or before[0] in ",;")
+    return in_sentence and not _ARTICLE.search(text, max(0, place - 8), place - 1)
 
 
 def _shortened(word: str) -> Iterator[str]:
@@ -152,10 +167,13 @@ def _one_apart(one: str, other: str) -> bool:
 
 
 def _form_of(one: str, other: str) -> bool:
-    """Is one a plural, a feminine or a possessive of the other, or a name that begins otherwise?"""
+    """Is one a plural, a feminine or a possessive of the other, or spelt the same but for a hyphen or an apostrophe?
+
+    A name that begins with another letter is another name: slips of the pen hardly ever change the first one.
+    """
+    if one[0] != other[0] or one.translate(_MARKS) == other.translate(_MARKS):
+        return True
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     if len(longer) > len(shorter):
         return longer.startswith(shorter) and longer[len(shorter) :] in _ENDINGS
-    if one[0] != other[0]:
-        return min(len(one), len(other)) < _FIRST_TELLS
     return one[:-1] == other[:-1] and one[-1] in "aeoiy" and other[-1] in "aeoiy"

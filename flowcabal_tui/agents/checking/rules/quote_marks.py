@@ -1,9 +1,14 @@
-"""Quotation marks without their partner, in English text; a speech may continue over paragraphs."""
+"""Quotation marks without their partner, in English text.
+
+A speech may go on over paragraphs: each of them begins with a mark again, and only the last one ends with one. Verse, a
+letter or a list inside a speech has no marks of its own, and the lines of one stanza are one paragraph.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
@@ -13,27 +18,30 @@ from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "quote-marks"
 _MOST: Final = 3
-_PARAGRAPH: Final = re.compile(r"[^\n]+")
-_BEGINS: Final = ("“", '"', "‘“")
+_LINE: Final = re.compile(r"[^\n]+")
+_BEGINS: Final = ("“", '"', "‘“", "‘ “")
+_LEADS_IN: Final = ("—", ":", ",", "-")
+"""The end of a line that leads in to verse or a quoted text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A line in which a speech begins that does not end there."""
+
+    line: re.Match[str]
+    number: int
+    leads_in: bool
 
 
 def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
-    """A finding for a paragraph whose marks do not pair, unless the next one continues or ends the speech."""
-    paragraphs = [match for match in _PARAGRAPH.finditer(draft.text) if match[0].strip()]
-    found, open_before = 0, False
-    for number, paragraph in enumerate(paragraphs):
-        rest = paragraphs[number + 1][0].lstrip() if number + 1 < len(paragraphs) else ""
-        more = _unpaired(paragraph[0])
-        ends, open_before = open_before and more == -1, False
-        if not more or ends or (more == 1 and rest.startswith(_BEGINS)):
-            continue
-        if more == 1 and _unpaired(rest) == -1:
-            open_before = True
-        elif found < _MOST:
+    """A finding for a line whose marks do not pair, unless a following one continues or ends the speech."""
+    found = 0
+    for line in _unpaired(draft.text):
+        if found < _MOST:
             found += 1
-            span = draft.around(paragraph.start() + max(map(paragraph[0].rfind, '“”"')))
+            span = draft.around(line.start() + max(map(line[0].rfind, '“”"')))
             said = _("A quotation mark here is unpaired in its paragraph.")
-            start, end = max(span.start, paragraph.start()), min(span.end, paragraph.end())
+            start, end = max(span.start, line.start()), min(span.end, line.end())
             yield RuleFinding(NAME, "style shift", said, draft.quoted(start, end))
 
 
@@ -47,8 +55,42 @@ def is_paired(paragraph: str) -> bool:
     return depth == 0
 
 
-def _unpaired(paragraph: str) -> int:
+def _unpaired(text: str) -> Iterator[re.Match[str]]:
+    """The lines where a speech begins that never ends, or ends that never began."""
+    lines = [match for match in _LINE.finditer(text) if match[0].strip()]
+    speech: _Open | None = None
+    for number, line in enumerate(lines):
+        if not any(mark in line[0] for mark in '“”"'):
+            continue
+        more = _more(line[0])
+        if speech is not None:
+            again = line[0].lstrip().startswith(_BEGINS)
+            ends = not again and not _opens_first(line[0], more)
+            if not ends and not (again and _continues(text, speech, line, number)):
+                yield speech.line
+            elif ends:
+                more = more + 1 if "”" in line[0] else 0
+        speech = _Open(line, number, line[0].rstrip().endswith(_LEADS_IN)) if more == 1 else None
+        if more not in (0, 1):
+            yield line
+    if speech is not None:
+        yield speech.line
+
+
+def _continues(text: str, speech: _Open, line: re.Match[str], number: int) -> bool:
+    """Does a line that begins with a mark continue the speech? It follows at once, or after verse."""
+    between = text[speech.line.end() : line.start()]
+    return number == speech.number + 1 or speech.leads_in or not re.search(r"\n\s*\n[^\n]*\S", between)
+
+
+def _opens_first(line: str, more: int) -> bool:
+    """Is the first mark in a line an opening one?"""
+    opens, closes = line.find("“"), line.find("”")
+    return more == 0 if opens < 0 and closes < 0 else opens >= 0 and not 0 <= closes < opens
+
+
+def _more(line: str) -> int:
     """By how many marks more open than close."""
-    if "“" in paragraph or "”" in paragraph:
-        return paragraph.count("“") - paragraph.count("”")
-    return paragraph.count('"') % 2
+    if "“" in line or "”" in line:
+        return line.count("“") - line.count("”")
+    return line.count('"') % 2

@@ -35,16 +35,20 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
 
 
 def sides(told: Told) -> Sequence[Value]:
-    """Points of the compass, and sides of the body, that the narration names."""
-    found = []
+    """Points of the compass, and sides of the body, that the narration names.
+
+    A sentence with two of one set is skipped: it goes through a battle or a town, or shows what both hands do.
+    """
+    found: dict[tuple[str, int], list[Value]] = {}
     for match in (_ZH if told.language.startswith("zh") else _EN).finditer(told.narration):
         if match["compass"]:
             words = match["compass"].lower()
             points = frozenset(_LETTERS[char] for char in words) if words[0] in _LETTERS else _points(words)
-            found.append(Value("compass", points, *match.span()))
+            value = Value("compass", points, *match.span())
         else:
-            found.append(Value(match["part"].lower(), frozenset([match["side"].lower()]), *match.span()))
-    return tuple(found)
+            value = Value(match["part"].lower(), frozenset([match["side"].lower()]), *match.span())
+        found.setdefault((value.part, told.sentence_number(match.start())), []).append(value)
+    return tuple(values[0] for values in found.values() if len({value.value for value in values}) == 1)
 
 
 def _points(words: str) -> frozenset[str]:

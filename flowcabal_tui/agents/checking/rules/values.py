@@ -23,6 +23,8 @@ _BESIDE, _SHARE = 2.5, 0.8
 _MOST, _COMPARED = 60, 4_000
 """Values of one kind that are read in a chapter, and earlier ones that one is compared with, at most."""
 _RARE: Final = 1.6
+_PHRASE: Final = 0.7
+"""The part of its weight that a word loses inside a phrase."""
 _CLOSE: Final = {"zh": 40, "en": 160}
 """Characters around a value whose words are its own."""
 _NEARBY: Final = 400
@@ -147,12 +149,35 @@ def same_subject(one: Place, other: Place, book: EarlierBook) -> float:
     return about + shared(one.near, other.near, book).weight
 
 
+def same_person(one: Place, other: Place, book: EarlierBook) -> float:
+    """A score for two places describing the same person. Names alone are company, unless both places are about the same
+    one; only those of a place's own subject count as words, too."""
+    words = one.near & other.near
+    described = shared(frozenset(word for word in words if not book.is_named(word)), words, book)
+    is_same = one.about is not None and one.about == other.about
+    if not described.words and not is_same:
+        return 0.0
+    own = {name for about in (one.about, other.about) if about for name in book.by_id[about].names}
+    named = shared(frozenset(word for word in words if any(word in name for name in own)), words, book)
+    return described.weight + named.weight + (_AS_ONE if is_same else _company(one, other, book))
+
+
 def same_event(one: Place, other: Place, book: EarlierBook) -> float:
     """A score for two places telling of the same event: rare words count that are no part of a name, and company a
-    little."""
+    little. A phrase that both have is one word, however long: formulas and proverbs come in many events."""
     words = one.own & other.own
     rare = shared(frozenset(word for word in words if not book.is_named(word)), words, book, _RARE)
-    return rare.weight + (_company(one, other, book) if rare.words else 0.0)
+    weight = rare.weight - sum(_PHRASE * rare.weights[word] for word in _inside_phrases(rare.words))
+    return weight + (_company(one, other, book) if rare.words else 0.0)
+
+
+def _inside_phrases(words: Sequence[str]) -> list[str]:
+    """The pairs of Chinese characters that overlap a rarer one of them, so that both are of one phrase."""
+    inside: list[str] = []
+    for number, word in enumerate(words):
+        if len(word) == 2 and any(word[1] == other[0] or word[0] == other[1] for other in words[:number]):
+            inside.append(word)
+    return inside
 
 
 def _company(one: Place, other: Place, book: EarlierBook) -> float:

@@ -1,0 +1,73 @@
+"""A name that the narration uses as known before it introduces it, where no earlier chapter has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.deaths import act_after
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.words import alternatives, word_table
+from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.run import RuleName
+from flowcabal_tui.locale import _
+
+NAME: Final[RuleName] = "introductions"
+_WORDS: Final = word_table("rules", "introductions")
+_ENDS: Final = re.compile(r"[。！？.!?]")
+"""A line without one is a heading or verse."""
+_ZH: Final = (
+    re.compile(rf"(?:{alternatives(_WORDS['called_zh'])})(?P<name>[㐀-鿿]{{2,4}}?)(?=[，。；：！、的者\n])"),
+    re.compile(r"姓(?P<family>[㐀-鿿]{1,2}?)，?[双单]?名(?:[唤叫]作?)?(?P<given>[㐀-鿿]{1,2}?)(?=[，。；字])"),
+)
+_TITLE: Final = rf"(?:(?:{alternatives(_WORDS['titles_en'])})\.? )?"
+_EN: Final = (
+    re.compile(
+        rf"\b(?:an?|one|another|two|some|whose) [^.!?;\n\0]{{0,60}}?\b(?:{_WORDS['called_en']}) "
+        rf"(?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"
+    ),
+    re.compile(rf"\b(?i:{_WORDS['name_en']}) (?P<name>{_TITLE}[A-Z][\w’-]+(?: [A-Z][\w’-]+){{0,2}})"),
+)
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a name, at its first act before the words that introduce it."""
+    seen = set()
+    for name, introduced in _introduced(draft):
+        if name in seen:
+            continue
+        seen.add(name)
+        act = _acts_before(name, draft, introduced.start, book)
+        if act is not None and not any(book.chapters_with(each, 0) for each in _forms(name, book)):
+            said = _("The text introduces “{name}” only later: “{words}”").format(
+                name=name, words=draft.text[introduced.start : introduced.end]
+            )
+            yield RuleFinding(NAME, "nomenclature confusion", said, draft.quoted(act.start, act.end))
+
+
+def _introduced(told: Told) -> Iterator[tuple[str, Span]]:
+    """The names that the narration introduces, with the words that do."""
+    for pattern in _ZH if told.language.startswith("zh") else _EN:
+        for match in pattern.finditer(told.narration):
+            groups = match.groupdict()
+            yield groups.get("name") or groups["family"] + groups["given"], Span(*match.span())
+
+
+def _forms(name: str, book: EarlierBook) -> set[str]:
+    """The name, its words, and the other names of its bearer."""
+    bearers = (entity.names for entity in book.entities if name in entity.names)
+    words = {word for word in name.split() if len(word) > 3 or word == name}
+    return {name, *words, *(other for names in bearers for other in names)}
+
+
+def _acts_before(name: str, told: Told, place: int, book: EarlierBook) -> Span | None:
+    """The first words before a place in which the narration lets the bearer of the name act."""
+    for match in re.finditer(re.escape(name), told.narration[:place]):
+        end = told.text.find("\n", match.end())
+        line = told.text[told.text.rfind("\n", 0, match.start()) + 1 : end if end >= 0 else len(told.text)]
+        act = act_after(told, match.end(), book) if _ENDS.search(line) else None
+        if act is not None and act <= place:
+            return Span(match.start(), act)
+    return None

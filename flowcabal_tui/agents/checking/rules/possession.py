@@ -1,0 +1,104 @@
+"""Somebody has a thing that is another's, or another weapon or mount than always before."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from flowcabal_tui.agents.checking.rules.belongings import Belonging, belongings, things_of
+from flowcabal_tui.agents.checking.rules.finding import RuleFinding
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.words import word_list
+from flowcabal_tui.domain.run import Quotation, RuleName
+from flowcabal_tui.locale import _
+
+NAME: Final[RuleName] = "possession"
+_USUAL: Final = frozenset({"weapon", "mount"})
+"""Kinds of which somebody has one for long."""
+_OFTEN, _CHAPTERS, _SHARE = 4, 2, 0.9
+"""Statements about one kind, and chapters with them, from which on it is a habit; the share of the usual thing."""
+_FEW, _RARE = 3, 0.1
+"""A thing is known by its noun alone when at most so many chapters, or this share of them, have the word."""
+
+_Earlier = Sequence[tuple[Told, Belonging]]
+
+
+def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+    """One finding a statement of the draft."""
+    mine = draft.made_of_names(belongings, book)
+    earlier = [(chapter, each) for chapter in book.chapters for each in chapter.made_of_names(belongings, book)]
+    got: set[tuple[str, str]] = set()
+    for now in mine:
+        if now.act == "gets":
+            got.add((now.owner, now.thing))
+        elif (now.owner, now.thing) not in got and not _changed(draft, now):
+            usual = _declared(now, book) or _unusual(now, earlier)
+            source = usual or _of_another(now, earlier, book)
+            if source is not None:
+                got.add((now.owner, now.thing))
+                own, others = _("This person had another one before."), _("This belonged to somebody else before.")
+                said = own if usual else others
+                yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(now.start, now.end), source)
+
+
+def _declared(now: Belonging, book: EarlierBook) -> Quotation | None:
+    """The note on the owner that names another weapon or mount, where no note names this one."""
+    sources = []
+    for note in book.declared if now.kind in _USUAL else ():
+        if note.about == now.owner:
+            things = {thing for kind, thing in things_of(note.told.text) if kind == now.kind}
+            if now.thing in things:
+                return None
+            sources += [note.source] if things else []
+    return sources[-1] if sources else None
+
+
+def _unusual(now: Belonging, earlier: _Earlier) -> Quotation | None:
+    """The last statement about the usual weapon or mount of the owner, who never had this one."""
+    if now.kind not in _USUAL:
+        return None
+    before = [(chapter, each) for chapter, each in earlier if each.owner == now.owner and each.kind == now.kind]
+    things = Counter(each.thing for _chapter, each in before)
+    if now.thing in things or len(before) < _OFTEN or len({id(chapter) for chapter, _each in before}) < _CHAPTERS:
+        return None
+    ((usual, times),) = things.most_common(1)
+    if times < _SHARE * len(before):
+        return None
+    return _sentence([each for each in before if each[1].thing == usual][-1])
+
+
+def _of_another(now: Belonging, earlier: _Earlier, book: EarlierBook) -> Quotation | None:
+    """The last statement about the same thing, where it is somebody else's and the owner never had it."""
+    if not now.is_own or not (now.mark or (now.kind == "thing" and _is_rare(now.thing, book))):
+        return None
+    same = [
+        (chapter, each)
+        for chapter, each in earlier
+        if (each.thing, each.mark) == (now.thing, now.mark) and (each.is_own or each.act == "gets")
+    ]
+    owners = {each.owner for _chapter, each in same}
+    if now.owner in owners or not same:
+        return None
+    last = same[-1][1]
+    return _sentence(same[-1]) if len(owners) == 1 or last.act == "gets" else None
+
+
+def _is_rare(thing: str, book: EarlierBook) -> bool:
+    word = re.compile(rf"\b{thing}\b" if thing.isascii() else thing, re.IGNORECASE)
+    chapters = sum(word.search(chapter.text) is not None for chapter in book.chapters)
+    return chapters <= max(_FEW, _RARE * len(book.chapters))
+
+
+def _sentence(told: tuple[Told, Belonging]) -> Quotation:
+    chapter, each = told
+    span = chapter.around(each.start)
+    return chapter.quoted(span.start, span.end)
+
+
+def _changed(draft: Told, now: Belonging) -> bool:
+    """Does the sentence say that the thing is another one, or came to its owner?"""
+    span = draft.around(now.start)
+    said = draft.text[span.start : span.end].lower()
+    return any(word in said for word in word_list(f"changed.{draft.language[:2]}"))
