@@ -19,12 +19,13 @@ from flowcabal_tui.locale import _
 
 NAME: Final[RuleName] = "looks"
 _LEAST: Final = 3.7
-_STRANGER: Final = re.compile(
-    r"(?:^|(?P<before>[\w’]+)(?P<stop>[,;:.!?—]*)\s+)(?:an?|another|one|some|two|three|several|many|those|these|such)"
-    r"(?: [\w’-]+,?){0,4}(?P<with>(?: of [\w -]{1,30})?,? (?:with|in)(?: [\w’-]+,?){0,5})? \Z",
-    re.IGNORECASE,
-)
-"""A phrase up to a quality, or up to `with` a part of the body, that speaks of somebody not named in it."""
+_TOKEN: Final = re.compile(r"[\w’-]+|[,;:.!?—]")
+_BEFORE: Final = 90
+_PHRASE: Final = {"build": 5}
+_LONGER_PHRASE: Final = 12
+"""Words from an article to a quality of the whole person, and of a part of the body, at most."""
+_ENDS: Final = frozenset([*";:.!?—", *word_table("rules", "looks")["definite_en"].split()])
+_SOMEBODY: Final = frozenset(word_table("rules", "looks")["somebody_en"].split())
 _IS: Final = frozenset(word_table("rules", "looks")["is_en"].split())
 
 
@@ -83,10 +84,16 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
 
 def _of_a_stranger(told: Told, value: Value) -> bool:
     """Does an English sentence bring in somebody new here: "a stout man", but not "he was a stout man"?"""
-    phrase = _STRANGER.search(told.narration, max(0, value.start - 90), value.start)
-    if phrase is None or (value.part != "build" and not phrase["with"]):
-        return False
-    return bool(phrase["stop"]) or (phrase["before"] or "").lower() not in _IS
+    tokens = _TOKEN.findall(told.narration[max(0, value.start - _BEFORE) : value.start].lower())
+    has_part = value.part == "build"
+    for number in range(1, min(len(tokens), _PHRASE.get(value.part, _LONGER_PHRASE)) + 1):
+        token = tokens[-number]
+        if token in _SOMEBODY:
+            return has_part and (number == len(tokens) or tokens[-number - 1] not in _IS)
+        if token in _ENDS:
+            return False
+        has_part = has_part or token in ("with", "in")
+    return False
 
 
 def _exclude(one: str, other: str, looks: _Looks) -> bool:
