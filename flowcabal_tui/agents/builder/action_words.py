@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.wish import Hit, Wish
+from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import Known
 from flowcabal_tui.nodes.validation.scope import ActionShape
 
@@ -37,7 +37,8 @@ def _placed(found: Wish, actions: Mapping[str, ActionShape]) -> list[tuple[int, 
     scored: list[tuple[int, int, str]] = []
     for name in actions:
         parts = {part for part in re.split(r"[^a-z]+", name.casefold()) if part}
-        hits = [hit for hit in found.hits["actions"] if _fits(hit, parts) and not found.is_denied(hit)]
+        fitting = [hit for hit in found.hits["actions"] if any(_fits(hit.key, part) for part in parts)]
+        hits = [hit for hit in fitting if not found.is_denied(hit)]
         scored += [(-len({hit.key for hit in hits}), hits[0].start, name)] if hits else []
     chosen: list[tuple[int, int, str]] = []
     for score, at, name in sorted(scored):
@@ -46,8 +47,8 @@ def _placed(found: Wish, actions: Mapping[str, ActionShape]) -> list[tuple[int, 
     return sorted((at, name) for _score, at, name in chosen)
 
 
-def _fits(hit: Hit, parts: set[str]) -> bool:
-    return any(part.startswith(hit.key) or (len(part) > 3 and hit.key.startswith(part)) for part in parts)
+def _fits(word: str, part: str) -> bool:
+    return part.startswith(word) or (len(part) > 3 and word.startswith(part))
 
 
 def _step(found: Wish, name: str, actions: Mapping[str, ActionShape]) -> Json:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from flowcabal_tui.agents.builder.document import Found, Json, all_found, names_in, own_params
 from flowcabal_tui.agents.builder.forms import Alteration
-from flowcabal_tui.agents.builder.wish import Wish, places
+from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
 _SETTINGS: Final = {"evolution": "candidates", "recursive": "depth", "loop": "side_by_side"}
@@ -26,7 +26,7 @@ class _Mention(NamedTuple):
 _Reading = Callable[[Wish, WorkingCopy, Sequence[_Mention]], Iterable[Json]]
 
 
-def alterations_of(found: Wish, copied: WorkingCopy, _language: str) -> tuple[Alteration, ...]:
+def alterations_of(found: Wish, copied: WorkingCopy) -> tuple[Alteration, ...]:
     """The requested alterations; () when the wish names none that can be made out."""
     mentions = sorted(_mentions(found, copied), key=lambda each: each.at)
 
@@ -44,12 +44,10 @@ def _mentions(found: Wish, copied: WorkingCopy) -> Iterator[_Mention]:
     """By id or name, else by the words of the step that a node is called after, or the longer words of its name."""
     for place in all_found(copied.document):
         called = [str(place.node.get(key) or "").casefold() for key in ("id", "name")]
-        spots = [at for name in called for at in places(found.folded, name)]
-        if not spots:
-            named = [word for word in called[1].split() if len(word) > 4 and word.isascii()]
-            own = [word for key, each in found.tables["steps"].items() if _is_after(called, key, each) for word in each]
-            spots = [at for word in (*named, *own) for at in places(found.folded, word)]
-        yield from (_Mention(at, place.path, place.node) for at in spots)
+        parts = [word for word in called[1].split() if len(word) > 4 and word.isascii()]
+        own = [word for key, each in found.tables["steps"].items() if _is_after(called, key, each) for word in each]
+        spots = found.named(called) or found.named((*parts, *own))
+        yield from (_Mention(spot.start, place.path, place.node) for spot in spots)
 
 
 def _is_after(called: Sequence[str], key: str, words: Sequence[str]) -> bool:
@@ -61,28 +59,24 @@ def _is_after(called: Sequence[str], key: str, words: Sequence[str]) -> bool:
 def _replaced(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Two quotations: words of a prompt, of the node that is named if it has them, and what they become."""
     named = [each.path for each in mentions]
-    for old, new in pairwise([each.key for each in found.quoted] if found.has("to") else ()):
-        having = [each.path for each in all_found(copied.document) if old in str(own_params(each.node))]
-        for path in sorted(having, key=lambda each: each not in named):
-            return [{"change": "replace", "node": path, "find": old, "to": new}]
-    return ()
+    pairs = pairwise([each.key for each in found.quoted] if found.has("to") else ())
+    nodes = sorted(all_found(copied.document), key=lambda each: each.path not in named)
+    having = [(each.path, old, new) for old, new in pairs for each in nodes if old in str(own_params(each.node))]
+    return [{"change": "replace", "node": path, "find": old, "to": new} for path, old, new in having[:1]]
 
 
 def _models(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """The first model that the wish names goes to the node that is named closest, where it has another one."""
-    for model in copied.known.models or ():
-        for at in places(found.folded, model.casefold()):
-            near = min(mentions, key=lambda each: abs(each.at - at), default=None)
-            if near is not None and near.node.get("params", {}).get("model") != model:
-                return [_set(near, "model", model)]
-    return ()
+    models = found.named(copied.known.models or ()) if mentions else []
+    near = [(min(mentions, key=lambda each: abs(each.at - model.start)), model.key) for model in models]
+    return [_set(each, "model", to) for each, to in near if each.node.get("params", {}).get("model") != to][:1]
 
 
 def _removed(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """A node goes, where the wish does not speak of a new step first."""
     first = found.marks("remove", "insert", denied=False)[:1] if mentions else []
-    at = [each.start for each in first if each.key == "remove"]
-    return [{"change": "remove", "node": _near(found, mentions, each).path} for each in at]
+    removed = [_near(found, mentions, each.start) for each in first if each.key == "remove"]
+    return [{"change": "remove", "node": each.path} for each in removed]
 
 
 def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
@@ -92,9 +86,10 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
     bounds = found.bounds(100)
     if not (verb and mentions and (bounds or found.has("insert"))):
         return ()
+    step = {"does": verb, "about": about if verb == "check" else ""}
     for hit, number in bounds[:1]:
-        only = {"change": "insert", "when": f"{hit.key}_than", "length": int(number.value), "step": {"does": verb}}
-        return [only | {"node": mentions[0].path}]
+        only = {"when": f"{hit.key}_than", "length": int(number.value)}
+        return [{"change": "insert", "node": mentions[0].path, "step": step, **only}]
     order = [each.path for each in all_found(copied.document)]
     ends = sorted(list(dict.fromkeys(each.path for each in mentions))[:2], key=order.index)
     reader = next((_near(found, mentions, each.start).path for each in found.marks("sees")), "")
@@ -102,14 +97,13 @@ def _inserted(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) ->
         ends = [others[0], reader]
     near = [each for each in found.marks("before") if abs(each.start - mentions[0].at) <= found.reach]
     ends = ["", *ends] if near and len(ends) == 1 else ends
-    step = {"does": verb, "about": about if verb == "check" else ""}
     return [{"change": "insert", "node": ends[0], "before": "".join(ends[1:]), "step": step}]
 
 
 def _temperature(found: Wish, _copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """The temperature of the node that it stands next to."""
-    said = found.marks("temperature")[:1] if found.temperature is not None and mentions else []
-    return [_set(_near(found, mentions, each.start), "temperature", found.temperature) for each in said]
+    marks = found.marks("temperature")[:1] if found.temperature is not None and mentions else []
+    return [_set(_near(found, mentions, each.start), "temperature", found.temperature) for each in marks]
 
 
 def _near(found: Wish, mentions: Sequence[_Mention], at: int) -> _Mention:
@@ -125,14 +119,14 @@ def _set(node: _Mention | Found, field: str, to: object) -> Json:
 def _settings(found: Wish, copied: WorkingCopy, mentions: Sequence[_Mention]) -> Iterable[Json]:
     """Numbers and switches of the node that is named, or of the only one that has such a setting."""
     ends = [each.end for each in found.marks("to")]
-    told = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
+    numbers = sorted(found.numbers, key=lambda each: not any(0 <= each.start - end <= 3 for end in ends))
     made: list[Json] = []
     for place in all_found(copied.document):
         field = _SETTINGS.get(place.node.get("kind", "prompt"))
         if field and (not mentions or any(each.path == place.path for each in mentions)):
             now = own_params(place.node).get(field)
-            if number := next((each for each in told if each.value >= 1 and each.value != now), None):
-                made.append(_set(place, field, int(number.value)))
+            new = [_set(place, field, int(each.value)) for each in numbers if each.value >= 1 and each.value != now]
+            made += new[:1]
             if field == "candidates" and found.has("blind"):
                 made.append(_set(place, "blind", True))
     return made

@@ -103,7 +103,7 @@ def _names(build: Build) -> list[str]:
             for name, shape in list(known.actions.items())[:_MOST_ACTIONS]
         ]
         parts.append("Actions:\n" + ("\n".join(lines) or "none"))
-    flows = known.library if known.library is not None else known.flows
+    flows = known.callable_flows
     if flows is not None:
         plain = {name for name in flows if "@" not in name}
         called = [name for name in flows if name.partition("@")[0] not in plain or name in plain]

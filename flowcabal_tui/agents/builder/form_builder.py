@@ -15,6 +15,7 @@ from flowcabal_tui.agents.builder.forms import PROMPTS, Form, Step
 from flowcabal_tui.agents.builder.refused import EditRefused
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+from flowcabal_tui.locale import _
 
 _MOST_NAMED = 6
 
@@ -40,6 +41,13 @@ def build_by_form(form: Form, copied: WorkingCopy, language: str) -> Built:
         return _made(form, copied, language)
     except EditRefused as refused:
         return Built(copied, question=said["refused"].format(reason=" ".join(str(refused).split("\n"))))
+
+
+def unread_note(form: Form) -> tuple[str, ...]:
+    """The parts of the wish that were not understood, in one line; () where there are none."""
+    if not form.unread:
+        return ()
+    return (_("left out, not understood: {names}").format(names=", ".join(form.unread)),)
 
 
 def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
@@ -119,7 +127,8 @@ def _question(form: Form, copied: WorkingCopy, said: dict[str, str]) -> str:
     if "none" in form.pause and ("each" in form.pause or "end" in form.pause or (paused and "none" in form.pause)):
         return said["contradiction"]
     if not form.steps and not form.alterations:
-        return said["what"] if copied.base is None else said["what_change"]
+        unread = said["unread"].format(names=joint.join(form.unread)) if form.unread else ""
+        return (said["what"] if copied.base is None else said["what_change"]) + unread
     if copied.base is None and form.alterations:
         return said["no_workflow"]
     for step in _all((*form.steps, *(each.step for each in form.alterations if each.step))):
@@ -128,7 +137,7 @@ def _question(form: Form, copied: WorkingCopy, said: dict[str, str]) -> str:
         ):
             there = joint.join(list(known.actions or ())[:_MOST_NAMED]) or said["none"]
             return said["action"].format(name=step.action or step.text, names=there)
-        flows = known.library if known.library is not None else known.flows
+        flows = known.callable_flows
         if step.does == "workflow" and flows is not None and not _is_flow(step.workflow, flows):
             return said["flow"].format(name=step.workflow or step.text, names=joint.join(flows) or said["none"])
     nodes = [each.path for each in all_found(copied.document)]

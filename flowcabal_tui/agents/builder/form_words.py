@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from flowcabal_tui.agents.builder.action_words import action_steps
 from flowcabal_tui.agents.builder.alteration_words import alterations_of
-from flowcabal_tui.agents.builder.document import Json
+from flowcabal_tui.agents.builder.document import Json, all_found
 from flowcabal_tui.agents.builder.forms import Form
-from flowcabal_tui.agents.builder.wish import Hit, Wish, places
+from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 
+_MOST_UNREAD: Final = 2 / 3
+"""Share of the characters of a wish."""
 _TITLE: Final = re.compile(r"《([^《》]{1,40})》")
 _FIRST: Final = {"plan": 0, "write": 1}
 _ALONE: Final = frozenset(("summarise", "translate"))
@@ -25,44 +28,53 @@ Steps = list[Json]
 
 
 def form_of(wish: str, copied: WorkingCopy, language: str) -> Form:
-    """The form as far as the vocabulary fills it; the rest becomes `missing`, or stays empty."""
-    found = Wish(wish, language)
+    """The form as far as the vocabulary fills it, with the parts of the wish that it does not understand in `unread`.
+
+    Where they are most of the wish, nothing else is filled.
+    """
+    found, known = Wish(wish, language), copied.known
+    form = Form.model_validate({"wish": wish, **_filled(found, copied, language)})
+    nodes = [str(each.node.get(key, "")) for each in all_found(copied.document) for key in ("id", "name")]
+    names = [form.name, *nodes, *(known.models or ()), *(known.callable_flows or ())]
+    filled = form.model_dump_json(exclude={"wish"}, exclude_unset=True)
+    unread = found.unread(names, f"{filled} {copied.base or ''}")
+    lost: Json = {"steps": (), "alterations": ()} if sum(map(len, unread)) > _MOST_UNREAD * len(found.text) else {}
+    return form.model_copy(update={"unread": tuple(unread), **lost})
+
+
+def _filled(found: Wish, copied: WorkingCopy, language: str) -> Json:
     if missing := _outside(found, copied):
-        return Form(wish=wish, missing=missing)
+        return {"missing": missing}
     each = found.has("each_pause") and found.has("pause", "approve")
     if found.has("never") and each:
-        return Form(wish=wish, pause=("none", "each"))
+        return {"pause": ("none", "each")}
     if copied.base is not None:
-        return Form(wish=wish, alterations=alterations_of(found, copied, language))
+        return {"alterations": alterations_of(found, copied)}
+    acts = action_steps(found, copied.known)
     kept = [hit.key for hit in found.hits["keep"] if not found.is_denied(hit)]
-    names = [*_TITLE.findall(wish), *(each.key for each in found.quoted if language == "en"), ""]
-    filled: Json = {"wish": wish, "name": names[0], "mode": "append" if "append" in kept else "replace"}
-    filled |= {"keep": [*(key for key in kept if key != "append"), "chapter"][0], "pause": ["each"] if each else []}
-    if acts := action_steps(found, copied.known):
-        return Form.model_validate({**filled, "keep": "note", "steps": acts})
-    steps = _writing(found, copied)
-    return Form.model_validate({**filled, "steps": steps}) if steps else Form(wish=wish)
+    keep = "note" if acts else next((key for key in kept if key != "append"), "chapter")
+    names = [*_TITLE.findall(found.text), *(each.key for each in found.quoted if language == "en"), ""]
+    filled = {"steps": acts or _writing(found, copied), "name": names[0], "pause": ["each"] if each else []}
+    return {**filled, "keep": keep, "mode": "append" if "append" in kept else "replace"}
 
 
 def _outside(found: Wish, copied: WorkingCopy) -> tuple[str, ...]:
     """What the wish names and nothing here can do: no step, no registered action, no workflow, no model."""
-    actions = [f"{name} {getattr(shape, 'description', '')}" for name, shape in (copied.known.actions or {}).items()]
-    known = " ".join((*actions, *(copied.known.library or copied.known.flows or ()), *(copied.known.models or ())))
-    known = known.casefold()
-    missing: dict[str, None] = {}
+    names, actions = copied.known, (copied.known.actions or {}).items()
+    described = [f"{name} {getattr(shape, 'description', '')}" for name, shape in actions]
+    known = " ".join((*described, *(names.callable_flows or ()), *(names.models or ()))).casefold()
+    missing: list[str] = []
     for hit in found.hits["outside"]:
-        said = found.folded[hit.start : hit.end]
+        word = found.folded[hit.start : hit.end]
         near = [each.key for each in found.hits["actions"] if each.start < hit.end and hit.start < each.end]
-        if not found.is_denied(hit) and not any(word in known for word in (said, *near)):
-            missing[said if hit.key.isascii() or said.isascii() else hit.key] = None
-    return tuple(missing)
+        if not found.is_denied(hit) and not any(each in known for each in (word, *near)):
+            missing.append(word if hit.key.isascii() or word.isascii() else hit.key)
+    return tuple(dict.fromkeys(missing))
 
 
 def _writing(found: Wish, copied: WorkingCopy) -> Steps:
     """The steps of a workflow that writes, in the order of their words."""
     called, ways, steps = _called(found, copied), _ways(found), _verbs(found)
-    if not steps and not called and not ways and not found.has("candidates", "improve", "choose"):
-        return []
     for shape in () if ways else (_candidates, _readers, _eyes, _rounds, _each, _measured):
         steps = shape(found, steps)
     if ways:
@@ -79,10 +91,9 @@ def _writing(found: Wish, copied: WorkingCopy) -> Steps:
     if not is_outline and not any(map(_writes, steps)) and any(step["does"] not in _ALONE for step in steps):
         steps.insert(len(plans), {"at": -1, "does": "write"})
     _pause(found, steps)
-    for model in copied.known.models or () if steps else ():
-        for at in places(found.folded, model.casefold()):
-            near = min(steps, key=lambda step: (step["at"] not in found.clause(at), abs(step["at"] - at)))
-            near["model"] = model
+    for model in found.named(copied.known.models or ()) if steps else ():
+        near = min(steps, key=lambda step: (step["at"] not in found.clause(model.start), abs(step["at"] - model.start)))
+        near["model"] = model.key
     if steps and found.temperature is not None:
         first = next((step for step in steps if step["does"] in ("write", "candidates")), steps[0])
         first["temperature"] = min(2.0, found.temperature)
@@ -111,8 +122,7 @@ def _writes(step: Json) -> bool:
 def _candidates(found: Wish, steps: Steps) -> Steps:
     """Several texts of which the writer takes one: whole ones, or openings that are written on from."""
     numbers = found.numbers_by("number", 2, 12)
-    parts = found.marks("opening", "ending")
-    counted = [hit for hit in parts if any(abs(hit.start - n.end) <= found.reach for n in numbers)]
+    counted = [hit for hit in found.marks("opening", "ending") if any(hit.gap(n) <= found.reach for n in numbers)]
     if not (marks := found.marks("candidates") or counted):
         return steps
     kind = next((key for key in ("opening", "ending") if found.has(key)), "write")
@@ -153,14 +163,13 @@ def _eyes(found: Wish, steps: Steps) -> Steps:
 
 def _rounds(found: Wish, steps: Steps) -> Steps:
     """A critic, or rounds of revision, make one step of both."""
-    told_rounds = [int(each.value) for each in found.numbers_by("rounds", 1, 10)]
-    if not found.has("improve") and not (told_rounds and told_rounds[0] > 1 and _of(steps, "revise", "polish")):
+    rounds = next((int(each.value) for each in found.numbers_by("rounds", 1, 10)), 0)
+    if not found.has("improve") and not (rounds > 1 and _of(steps, "revise", "polish")):
         return steps
-    told = next(iter(_of(steps, "improve")), {"does": "improve", "rounds": 3})
     rest = _without(steps, "revise", "check", "improve")
     at = next((n for n, step in enumerate(rest) if step["does"] in ("polish", "cut", "expand")), len(rest))
-    told |= {"at": rest[at - 1]["at"] + 1 if at else 0} | ({"rounds": told_rounds[0]} if told_rounds else {})
-    return [*rest[:at], told, *rest[at:]]
+    improve = {"does": "improve", **next(iter(_of(steps, "improve")), {}), "rounds": rounds or 3}
+    return [*rest[:at], {**improve, "at": rest[at - 1]["at"] + 1 if at else 0}, *rest[at:]]
 
 
 def _each(found: Wish, steps: Steps) -> Steps:
@@ -183,25 +192,23 @@ def _measured(found: Wish, steps: Steps) -> Steps:
     """A length in the wish parts the way: the verb behind it, and the one behind "otherwise"."""
     verbs = [hit for hit in found.verbs() if hit.key in _ON_TEXTS]
     for hit, number in found.bounds(200):
-        marks = found.marks("otherwise", "longer", "shorter")
-        said = max(number.end, hit.end)
-        other = next((each.start for each in marks if each.start > said), len(found.text))
-        then = [each.key for each in verbs if said < each.start < other][:1]
+        behind = max(number.end, hit.end)
+        others = [each.start for each in found.marks("otherwise", "longer", "shorter") if each.start > behind]
+        other = min(others, default=len(found.text))
+        then = [each.key for each in verbs if behind < each.start < other][:1]
         otherwise = [each.key for each in verbs if each.start > other and each.key not in then][:1]
         if then:
-            measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value)}
-            measure |= {"then": [{"does": key} for key in then], "otherwise": [{"does": key} for key in otherwise]}
+            sides = {"then": [{"does": key} for key in then], "otherwise": [{"does": key} for key in otherwise]}
+            measure = {"at": hit.start, "does": "measure", f"{hit.key}_than": int(number.value), **sides}
             return [*_without(steps, *then, *otherwise), measure]
     return steps
 
 
 def _ways(found: Wish) -> list[Json]:
     """The longest row of quotations, where the writer is to choose: ways, each with a text of its own."""
-    rows: list[list[Hit]] = []
-    for each in found.quoted if found.has("choose", "pause", "candidates") else ():
-        if not rows or rows[-1][-1].gap(each) > _BETWEEN:
-            rows.append([])
-        rows[-1].append(each)
+    quoted = found.quoted if found.has("choose", "pause", "candidates") else []
+    begins = [n for n, (one, other) in enumerate(pairwise(quoted), 1) if one.gap(other) > _BETWEEN]
+    rows = [quoted[begin:end] for begin, end in pairwise((0, *begins, None))]
     longest = list(dict.fromkeys(each.key for each in max(rows, key=len, default=[])))
     ways = [{"label": each, "steps": [{"does": "write", "name": each, "text": each}]} for each in longest[:8]]
     return ways if len(ways) > 1 else []
@@ -209,20 +216,17 @@ def _ways(found: Wish) -> list[Json]:
 
 def _called(found: Wish, copied: WorkingCopy) -> Steps:
     """Workflows that the wish names. One that is called "chapter" is meant only where the wish speaks of workflows."""
-    flows = copied.known.library if copied.known.library is not None else copied.known.flows or ()
-    places: dict[int, str] = {}
-    for flow in sorted(flows, key=len, reverse=True):
-        name = flow.partition("@")[0].casefold()
-        if (found.has("flow") or not name.isalpha()) and name in found.folded:
-            places.setdefault(found.folded.rfind(name), flow)
-    return [{"at": at, "does": "workflow", "workflow": flow} for at, flow in sorted(places.items())]
+    flows = {flow.partition("@")[0]: flow for flow in sorted(copied.known.callable_flows or ())}
+    named = found.named(name for name in flows if found.has("flow") or not name.isalpha())
+    steps = {hit.key: {"at": hit.start, "does": "workflow", "workflow": flows[hit.key]} for hit in named}
+    return list(steps.values())
 
 
 def _pause(found: Wish, steps: Steps) -> None:
     """A pause belongs to its object, else to the step whose word stands last before it; after "at the end" to the last
     step."""
     articles = found.tables["articles"]["words"]
-    for mark in [] if _of(steps, "choose") else found.marks("pause", "approve", denied=False):
+    for mark in [] if _of(steps, "choose") or not steps else found.marks("pause", "approve", denied=False):
         placed = sorted(steps, key=lambda step: step["at"])
         seen = [hit.key for hit in found.hits["steps"] if found.folded[mark.end : hit.start].strip() in articles]
         before = [step for step in placed if step["at"] <= mark.start]

@@ -120,6 +120,9 @@ class Form(_Part):
     missing: tuple[str, ...] = Field(
         (), description="Parts of the wish that no field can hold; the writer is asked about them."
     )
+    unread: tuple[str, ...] = Field(
+        (), description="Parts of the wish that were not understood; nothing is made of them."
+    )
 
 
 Choice.model_rebuild()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from math import prod
 from typing import Any, Final, NamedTuple
 
 from flowcabal_tui.agents.builder.words import words
 
 LONGEST: Final = 4000
 """Characters of a wish that are looked at."""
+_LINKS: Final = frozenset(("not", "to", "before", "after", "last"))
+"""Marks that only say how other words belong together."""
 _FAR: Final = 30
 """Characters between "temperature" and its number."""
-_DIGITS: Final = re.compile(r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}(?:\.\d{1,4})?")
-_CLAUSE: Final = re.compile(r"[,.;:!?，。；：！？、\n]|\b(?:and|or|then|but)\b")
+_DIGITS: Final = r"\d{1,3}(?:,\d{3}){1,2}|\d{1,7}(?:\.\d{1,4})?"
+_BREAK: Final = re.compile(r"\A|\Z|[,.;:!?](?![0-9A-Za-z])|[，。；：！？、\n]|\b(?:and|or|then|but)\b")
 _QUOTED: Final = re.compile(
     r"[“「『\"]([^“”「」『』\"]{1,80})[”」』\"]|(?<![A-Za-z])['‘]([^'’\n]{1,60})['’](?![A-Za-z])"
 )
@@ -43,13 +47,15 @@ class Wish:
         """Characters between two words that belong together."""
         listed = ("steps", "marks", "things", "keep", "about", "outside", "actions")
         self.hits = {name: _hits(self.folded, self.tables[name]) for name in listed}
-        self.numbers = _numbers(self.folded, self.tables["numbers"], self.tables["times"], self.tables["no_number"])
+        self.numbers = _numbers(self.folded, self.tables)
+        breaks = pairwise(_BREAK.finditer(self.text))
+        self.clauses = [range(one.end(), other.start()) for one, other in breaks]
         self.quoted = [Hit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
 
     def marks(self, *keys: str, denied: bool = True) -> list[Hit]:
         """The places of these marks or things; without `denied` only those with no "not" before them."""
-        named = [hit for table in ("marks", "things") for hit in self.hits[table] if hit.key in keys]
-        return [hit for hit in named if denied or not self.is_denied(hit)]
+        listed = [hit for hit in (*self.hits["marks"], *self.hits["things"]) if hit.key in keys]
+        return [hit for hit in listed if denied or not self.is_denied(hit)]
 
     def has(self, *keys: str) -> bool:
         """True when the wish contains one of these marks."""
@@ -64,17 +70,16 @@ class Wish:
         """The steps that the wish names."""
         return [hit for hit in self.hits["steps"] if not self.is_denied(hit)]
 
+    def named(self, names: Iterable[str]) -> list[Hit]:
+        """The places of these names in the wish, in their order there; the name is the key."""
+        return _hits(self.folded, {name: [name] for name in names})
+
     def numbers_by(self, unit: str, least: float, most: float) -> list[Hit]:
         """The numbers with one of the words of a unit behind them, and at most one other word between."""
-        return [each for each in self.numbers if least <= each.value <= most and self._counts(each, unit)]
-
-    def _counts(self, number: Hit, unit: str) -> bool:
-        behind = self.folded[number.end : number.end + self.reach]
         units: list[str] = self.tables["units"][unit]
-        found = [behind[:at] for at in map(behind.find, units) if at >= 0]
-        return self.folded[number.start : number.end] in units or any(
-            len(between.split()) <= 1 and len(between) <= self.reach // 2 and "," not in between for between in found
-        )
+        behind = re.compile(rf"\s*[^\s,]{{0,{self.reach // 2}}}?\s*(?:{'|'.join(units)})")
+        sized = [each for each in self.numbers if least <= each.value <= most]
+        return [n for n in sized if behind.match(self.folded, n.end) or self.folded[n.start : n.end] in units]
 
     def bounds(self, least: float = 0) -> list[tuple[Hit, Hit]]:
         """ "Longer" and "shorter" with the number of this size next to each: 超过两万字, 两万字以上."""
@@ -84,24 +89,35 @@ class Wish:
 
     def clause(self, at: int) -> range:
         """The characters of the clause around a place."""
-        begin = max((each.end() for each in _CLAUSE.finditer(self.text, 0, at)), default=0)
-        end = _CLAUSE.search(self.text, at)
-        return range(begin, end.start() if end else len(self.text))
+        return next((each for each in self.clauses if at <= each.stop), range(0))
 
     def abouts(self) -> list[str]:
-        """The subjects of checks: words of the vocabulary, and where a check has none, the words after it."""
-        told = {hit.start: hit.key for hit in self.hits["about"]}
-        for hit in [each for each in self.hits["steps"] if each.key == "check"]:
-            literal, clause = self.clause_after(hit.end), self.clause(hit.start)
-            if len(literal) > 1 and not any(each.start in clause for each in self.hits["about"]):
-                told[hit.end] = literal
-        return list(dict.fromkeys(told[at] for at in sorted(told)))
+        """The subjects of checks: words of the vocabulary, and where a check has none, the words after it.
 
-    def clause_after(self, place: int) -> str:
-        """The words from a place to the end of their clause; "" when the clause contains a mark or a number."""
-        stop = self.clause(place).stop
-        inside = any(place <= each.start < stop for each in (*self.hits["marks"], *self.numbers))
-        return "" if inside or stop - place > self.reach * 3 else self.text[place:stop].strip()
+        A word directly behind another one belongs to it: 时间对不上.
+        """
+        ends = [hit.end for hit in self.hits["about"]]
+        subjects = {hit.start: hit.key for hit in self.hits["about"] if hit.start not in ends}
+        stops = [hit.start for hit in (*self.hits["marks"], *self.numbers)]
+        for hit in [each for each in self.hits["steps"] if each.key == "check"]:
+            clause = self.clause(hit.start)
+            rest = range(hit.end, clause.stop)
+            is_plain = len(rest) <= self.reach * 3 and not any(at in rest for at in stops)
+            if is_plain and not any(each.start in clause for each in self.hits["about"]):
+                subjects[hit.end] = self.text[hit.end : clause.stop].strip()
+        return list(dict.fromkeys(subjects[at] for at in sorted(subjects) if len(subjects[at]) > 1))
+
+    def unread(self, names: Iterable[str], filled: str) -> list[str]:
+        """The clauses without a known word, a quotation or one of the names, and those with a number that is not in the
+        text of what was `filled`."""
+        known = [hit for hits in self.hits.values() for hit in hits if hit.key not in _LINKS]
+        values = {each.value for each in _numbers(filled, self.tables)}
+        used = [each for each in self.numbers if each.value in values]
+        read = (*known, *used, *self.quoted, *self.named(names))
+        places = {at for hit in read for at in range(hit.start, hit.end)}
+        lost = {each.start for each in self.numbers if each.value > 1 and each.start not in places}
+        unread = [each for each in self.clauses if places.isdisjoint(each) or not lost.isdisjoint(each)]
+        return [text for each in unread if len(text := self.text[each.start : each.stop].strip()) > 1]
 
     @property
     def temperature(self) -> float | None:
@@ -112,36 +128,29 @@ class Wish:
         return (ends or near)[0].value if near else None
 
 
-def _numbers(text: str, table: Mapping[str, int], times: Mapping[str, int], other: Mapping[str, Any]) -> list[Hit]:
+def _numbers(text: str, tables: Mapping[str, Any]) -> list[Hit]:
     """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand.
 
-    `other`: words that only begin like a number, such as 一点.
+    The words of `no_number` only begin like a number, such as 一点.
     """
-    found = [Hit("", at.start(), at.end(), float(at[0].replace(",", ""))) for at in _DIGITS.finditer(text)]
-    found += [each._replace(value=table[each.key]) for each in _hits(text, {key: [key] for key in table} | dict(other))]
+    values, times, other = tables["numbers"], tables["times"], _any_of(tables["no_number"]["none"])
+    number = re.compile(rf"{other}|({_DIGITS}|{_any_of(values)})((?: ?(?:{'|'.join(times)})(?![a-z]))*)")
     made: list[Hit] = []
-    for each in sorted(found, key=lambda number: number.start):
-        if made and each.start < made[-1].end:
-            continue
-        for word, value in times.items():
-            start = each.end + (text[each.end : each.end + 1] == " " and word.isascii())
-            if text.startswith(word, start) and not (word.isascii() and _in_word(text, start + len(word))):
-                each = each._replace(value=each.value * value, end=start + len(word))
-                break
-        if made and each.start == made[-1].end and each.value < made[-1].value:
-            each = Hit("", made[-1].start, each.end, made.pop().value + each.value)
-        made.append(each)
+    for at in [each for each in number.finditer(text) if each[1]]:
+        value = values[at[1]] if at[1] in values else float(at[1].replace(",", ""))
+        value *= prod(times[each] for each in re.findall("|".join(times), at[2]))
+        if made and at.start() == made[-1].end and value < made[-1].value:
+            made[-1] = made[-1]._replace(end=at.end(), value=made[-1].value + value)
+        else:
+            made.append(Hit("", *at.span(), value))
     return made
 
 
 def _hits(text: str, entries: Mapping[str, Any]) -> list[Hit]:
     """All words of a table; where two overlap, the longer one."""
-    found = [
-        Hit(key, at, at + len(word))
-        for key, listed in entries.items()
-        for word in map(str.casefold, listed)
-        for at in places(text, word)
-    ]
+    folded = [(key, word.casefold()) for key, listed in entries.items() for word in listed]
+    there = [(key, _any_of([word])) for key, word in folded if word and word in text]
+    found = [Hit(key, *at.span()) for key, pattern in there for at in re.finditer(pattern, text)]
     taken: list[Hit] = []
     for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
         if all(hit.end <= other.start or hit.start >= other.end for other in taken):
@@ -149,15 +158,7 @@ def _hits(text: str, entries: Mapping[str, Any]) -> list[Hit]:
     return sorted((hit for hit in taken if hit.key != "none"), key=lambda hit: hit.start)
 
 
-def places(text: str, word: str) -> Iterator[int]:
-    """The places at which a word begins; a Latin one must be a whole word."""
-    at = text.find(word)
-    while at >= 0 and word:
-        latin = word[0].isascii() and word[0].isalnum()
-        if not latin or not (_in_word(text, at - 1) or _in_word(text, at + len(word))):
-            yield at
-        at = text.find(word, at + 1)
-
-
-def _in_word(text: str, at: int) -> bool:
-    return 0 <= at < len(text) and text[at].isascii() and text[at].isalnum()
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern for one of these words, the longer ones first; a Latin word must be a whole one."""
+    ordered = map(re.escape, sorted(words, key=len, reverse=True))
+    return "|".join(rf"(?<![a-z0-9]){each}(?![a-z0-9])" if re.match("[a-z0-9]", each) else each for each in ordered)

@@ -53,10 +53,15 @@ class Known:
     actions: Actions | None = None
     library: Mapping[str, Workflow] | None = None
     flows: Collection[str] | None = None
-    """References of the workflows that may be called; those of the library where that is given."""
+    """References of workflows that may be called, where no library is given."""
     models: Collection[str] | None = None
     flow_inputs: Mapping[str, Collection[str]] = field(default_factory=dict)
     """The inputs of workflows that may be called, by reference."""
+
+    @property
+    def callable_flows(self) -> Collection[str] | None:
+        """The references of the workflows that may be called; None: not checked."""
+        return self.library if self.library is not None else self.flows
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ class WorkingCopy:
         action = str(params.get("action", ""))
         if place.node.get("kind") == "action" and known.actions is not None and action not in known.actions:
             raise unknown(_("There is no action {name}.").format(name=action[:60] or '""'), action, known.actions)
-        flows = known.library if known.library is not None else known.flows
+        flows = known.callable_flows
         ref = str(params.get("ref", ""))
         if place.node.get("kind") == "subflow" and flows is not None:
             plain = {name.partition("@")[0] for name in flows} | {str(self.document.get("id"))}

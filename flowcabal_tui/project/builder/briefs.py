@@ -15,7 +15,7 @@ from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import AnsweringModel, ModelBuilder, plain_round
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.form_builder import build_by_form
+from flowcabal_tui.agents.builder.form_builder import build_by_form, unread_note
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
@@ -59,12 +59,13 @@ def read_forms(path: Path) -> dict[str, Form]:
 async def answered(brief: Brief, form: Form | None) -> Json:
     """The answer by rule: by the form, else by one that is filled from the wish."""
     copied = brief.copied
-    built = build_by_form(form or form_of(brief.wish, copied, brief.language), copied, brief.language)
+    form = form or form_of(brief.wish, copied, brief.language)
+    built = build_by_form(form, copied, brief.language)
     if built.question:
         return {"id": brief.id, "workflow": None, "question": built.question, "explanation": ""}
     report = await check(built.copied, built.items, SimulatedRuns(brief.known))
-    told = [*(each.message for each in report.problems), *report.notes]
-    return {"id": brief.id, "workflow": built.copied.document, "question": None, "explanation": " ".join(told)}
+    lines = [*(each.message for each in report.problems), *unread_note(form), *report.notes]
+    return {"id": brief.id, "workflow": built.copied.document, "question": None, "explanation": " ".join(lines)}
 
 
 async def answered_by_model(brief: Brief, model: AnsweringModel) -> Json:

@@ -14,7 +14,7 @@ from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import USUAL, AnsweringModel, ModelBuilder
 from flowcabal_tui.agents.builder.checks import check
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.agents.builder.form_builder import Built, build_by_form
+from flowcabal_tui.agents.builder.form_builder import Built, build_by_form, unread_note
 from flowcabal_tui.agents.builder.form_words import form_of
 from flowcabal_tui.agents.builder.forms import Form
 from flowcabal_tui.agents.builder.suggestion import changes_of
@@ -256,7 +256,8 @@ class Builds:
         form = form_of(wish, copied, record.language) if record.form is None else _form(record.form)
         if record.base is None and form.steps:  # a form of steps makes its own beginning
             copied = WorkingCopy.of(None, known, language=record.language, name=str(record.document["id"]))
-        as_it_is = record.template and form == Form(wish=wish) and await self._covers(record.template, wish)
+        is_empty = form.model_copy(update={"unread": ()}) == Form(wish=wish)
+        as_it_is = record.template and is_empty and await self._covers(record.template, wish)
         built = Built(copied) if as_it_is else build_by_form(form, copied, record.language)
         copied = replace(built.copied, base=record.base)
         if built.question:
@@ -272,7 +273,7 @@ class Builds:
             questions=(),
             items=tuple((each.id, each.what) for each in built.items),
             problems=tuple(each.message for each in report.problems),
-            notes=(*report.notes, *await self._near_note(record)),
+            notes=(*unread_note(form), *report.notes, *await self._near_note(record)),
             marks={each.id: (each.because, each.ticked) for each in changes_of(copied, wish, by_form=True)},
         )
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from textual.app import App
 
 from flowcabal_tui.agents.builder.document import all_found
+from flowcabal_tui.agents.builder.form_builder import unread_note
 from flowcabal_tui.agents.builder.forms import Alteration, Form, Step
 from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.domain.refusals import refusal
@@ -204,10 +205,12 @@ class FormScreens:
 
 
 def _titled(title: str, form: Form) -> str:
-    """The title with what the wish names and the form has no field for."""
-    if not form.missing:
-        return title
-    return f"{title} · " + _("left out, the form has no field for it: {names}").format(names=", ".join(form.missing))
+    """The title with what the wish names and the form has no field for, and with what was not understood of it."""
+    parts = [title]
+    if form.missing:
+        names = ", ".join(form.missing)
+        parts.append(_("left out, the form has no field for it: {names}").format(names=names))
+    return " · ".join((*parts, *unread_note(form)))
 
 
 def _wrong(value: Any) -> list[str]:
