@@ -115,7 +115,7 @@ async def test_the_planted_contradiction_is_found_with_two_verbatim_quotations(l
     here, there = {"en": ("right hand", "left hand"), "zh": ("右手", "左手")}[language]
     assert here in found.draft_quote
     assert there in found.source_quote
-    assert found.subtype == "appearance"
+    assert found.subtype == "appearance mismatch"
     assert 0.5 < found.confidence < 0.9
 
 
@@ -165,6 +165,7 @@ async def test_a_contradiction_moved_elsewhere_is_found_there(
     sources = fenced_sources([*case.sources(), SourceText("x", "x", "", extra)]).text
     found = await check(case, await case.draft(), angle, sources)
     assert [word in f.draft_quote for f in found] == [True]
+    assert found[0].explanation.isprintable()
     assert await check(case, await case.draft(), "timeline" if angle == "character_state" else "character_state") == []
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
 from flowcabal_tui.models.offline.words import Words, words_of
 from tests.test_patterns import growth
 
 
 def patterns(words: Words) -> Iterator[re.Pattern[str]]:
     yield from words.patterns.values()
-    yield from (re.compile(kind.replace("{name}", "Nora Vale")) for _kind, kind in words.kinds)
+    yield from (re.compile(kind.replace("{NAME}", "Nora Vale")) for _kind, kind in words.kinds)
     yield from (worn for worn, _better in words.worn)
     for row in words.rows:
         yield from (*row.form, row.needs, row.unless, row.around, row.binds)
@@ -28,6 +29,12 @@ def test_both_languages_have_the_same_tables() -> None:
     )
     assert chinese_rows == english_rows
     assert [len(frames) > 2 for words in (chinese, english) for frames in words.frames.values()] == [True] * 16
+
+
+@pytest.mark.parametrize("chinese", [True, False])
+def test_a_contradiction_has_a_subtype_of_its_angle(chinese: bool) -> None:
+    states = [row for row in words_of(chinese).rows if row.attribute]
+    assert [row.attribute for row in states if row.subtype not in BY_ANGLE[row.angle]] == []
 
 
 @pytest.mark.parametrize("chinese", [True, False])

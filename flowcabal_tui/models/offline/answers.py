@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from flowcabal_tui.models.offline.asked import Asked
-from flowcabal_tui.models.offline.reading import PERSON, Line, Name, chiefs, lines, nearest, terms, weightiest
+from flowcabal_tui.models.offline.reading import PERSON, Line, Name, lines, named, nearest, terms, weightiest
 from flowcabal_tui.models.offline.statements import Values, clashes, facts, stated
 from flowcabal_tui.models.tokens import TokenEstimator
 
@@ -27,7 +27,7 @@ _PASSAGE: Final = re.compile(r"^(p\d+) \[(\d+)(?:, ([^\]\n]*))?\] (.*)$", re.MUL
 
 def overview(asked: Asked) -> Values:
     """`curator.l1`: the weightiest sentence of each sixth of the chapter."""
-    chosen = weightiest(asked.sentences(asked.chapter), _OVERVIEW, asked.chinese)
+    chosen = weightiest(asked.sentences(asked.chapter), _OVERVIEW)
     return {"sentences": [{"sentence": line.text, "quote": line.text} for line in chosen]}
 
 
@@ -35,7 +35,7 @@ def one_sentence(asked: Asked) -> Values:
     """`curator.l0`: the weightiest sentence that is short enough."""
     found = asked.sentences(asked.chapter)
     fitting = [line for line in found if COUNTER.count(line.text) <= asked.limit]
-    return {"sentence": _short(weightiest(fitting or found, 1, asked.chinese), asked)}
+    return {"sentence": _short(weightiest(fitting or found, 1), asked)}
 
 
 def _short(found: Iterable[Line], asked: Asked) -> str:
@@ -52,7 +52,7 @@ def story(asked: Asked) -> Values:
     """
     entities = _new_names(asked)
     names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))
-    told = [line for line in lines(asked.chapter, names, asked.chinese) if not line.spoken]
+    told = [line for line in lines(asked.chapter, names) if not line.spoken]
     added = {kind: [*stated(told, asked.words, kind)] for kind in ("relations", "facts", "promises", "moments")}
     added["facts"] += [
         {"text": fact.line.text, "about": [fact.subject], "attribute": fact.attribute, "quote": fact.line.text}
@@ -69,8 +69,8 @@ def story(asked: Asked) -> Values:
 def _new_names(asked: Asked) -> list[Values]:
     """The names of a chapter that return and that the list does not hold."""
     words, known = asked.words, [form for name in asked.names for form in name.names]
-    found = [line.text for line in lines(asked.chapter, (), asked.chinese)]
-    counted = Counter(one.group() for text in found for one in words.patterns["person"].finditer(text))
+    found = [line.text for line in lines(asked.chapter)]
+    counted = Counter(one[0] for text in found for one in words.patterns["person"].finditer(text))
     rows: list[Values] = []
     for name, count in counted.most_common():
         if count > 1 and not any(form in name or name in form for form in known) and not words.holds("nobody", name):
@@ -84,26 +84,23 @@ def _new_names(asked: Asked) -> list[Values]:
 
 def _sequels(told: Sequence[Line], asked: Asked) -> list[Values]:
     """Vows that a sentence says were kept, and secrets that somebody learns, repeated in their own words."""
-    found: list[Values] = []
-    for number, kind, text in _OPEN.findall(asked.part("open")):
-        wanted = terms(text, asked.chinese)
-        for row in stated(told, asked.words, kind):
-            if len(wanted & terms(row["quote"], asked.chinese)) >= _SUCH[kind] * len(wanted):
-                found.append({"open": number, **row})
-    return found
+    return [
+        {"open": number, **row}
+        for number, kind, text in _OPEN.findall(asked.part("open"))
+        for row in stated(told, asked.words, kind)
+        if len(terms(text) & terms(row["quote"])) >= _SUCH[kind] * len(terms(text))
+    ]
 
 
 def _sourced(asked: Asked) -> dict[Line, str]:
     """The sentences of the sources and of the passages under statements, in story order, with their ids."""
-    given = [
-        (each.attributes.get("id", ""), each.text, each.attributes.get("title", "")) for each in asked.all("source")
-    ]
+    given = [(each["id"], each.text, each["title"]) for each in asked.all("source")]
     passages = sorted(_PASSAGE.findall(asked.part("statements")), key=lambda each: int(each[1]))
     given += [(id_, f"[{about}] {text}" if about else text, "") for id_, _chapter, about, text in passages]
     return {line: id_ for id_, text, title in given for line in asked.sentences(text, title)}
 
 
-def _told_of(given: str, asked: Asked, sourced: dict[Line, str], *, words: str = "") -> Values:
+def _told_of(given: str, asked: Asked, sourced: dict[Line, str]) -> Values:
     """States of an entity, then the newest sentences that name it; the last one is the summary.
 
     Of the whole book any sentence counts. Those with the words of the kind come before others.
@@ -111,7 +108,7 @@ def _told_of(given: str, asked: Asked, sourced: dict[Line, str], *, words: str =
     chief = next((name.chief for name in asked.names if given in name.names), given)
     of_it = [line for line in sourced if (not chief or chief in line.named()) and not set(_MARKS) & set(line.text)]
     of_it = list({line.text: line for line in of_it if len(line.text) >= _LEAST}.values())
-    wanted = [word.strip() for word in words.split(",") if word.strip()]
+    wanted = list(filter(None, map(str.strip, asked.part("words").split(","))))
     of_it = [line for line in of_it if any(word in line.text for word in wanted)] or of_it
     lasting = [fact.line for fact in facts(of_it, asked.words) if fact.row.lasting and fact.subject == chief]
     chosen = {*lasting[-_STATED:], *of_it[-_PROFILE:]}
@@ -126,14 +123,13 @@ def _rows(chosen: Iterable[Line], sourced: dict[Line, str]) -> list[Values]:
 
 def profile(asked: Asked) -> Values:
     """`curator.profile`: the sentences of the sources about one entity, or about the whole book."""
-    return _told_of(asked.part("entity").strip(), asked, _sourced(asked), words=asked.part("words"))
+    return _told_of(asked.part("entity").strip(), asked, _sourced(asked))
 
 
 def profiles(asked: Asked) -> Values:
     """`curator.profiles`: the same of each, from the sources and the chapter."""
     sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
-    wanted = [each.attributes for each in asked.all("profile")]
-    found = {each["id"]: _told_of(each["name"], asked, sourced) for each in wanted}
+    found = {each["id"]: _told_of(each["name"], asked, sourced) for each in asked.all("profile")}
     return {
         "lines": [{"profile": id_, **line} for id_, row in found.items() for line in row["sentences"]],
         "summaries": [{"profile": id_, "summary": row["summary"]} for id_, row in found.items()],
@@ -143,7 +139,7 @@ def profiles(asked: Asked) -> Values:
 def arc(asked: Asked) -> Values:
     """`curator.arc`: the weightiest sentence of each tenth of the sources, and of all of them as the summary."""
     sourced = _sourced(asked)
-    best, chosen = (weightiest([*sourced], parts, asked.chinese) for parts in (1, _ARC))
+    best, chosen = (weightiest([*sourced], parts) for parts in (1, _ARC))
     return {"summary": _short(best, asked), "sentences": _rows(chosen, sourced)}
 
 
@@ -151,13 +147,13 @@ def keeping(asked: Asked) -> Values:
     """`curator.keep`: four questions, answered by counting facts, names and sentences that are new."""
     found = asked.sentences(asked.chapter)
     state = next((fact.line.text for fact in facts(found, asked.words) if fact.row.lasting), "")
-    named = sorted({name for line in found for name in line.named()})
+    people = sorted({name for line in found for name in line.named()})
     held = "\n".join(source.text for source in asked.all("source"))
     fresh = sum(line.text not in held for line in found)
     details = {
         "prevents_errors": state,
-        "reusable": asked.words.said["comma"].join(named) if len(named) > 1 else "",
-        "self_contained": "".join(named[:1]),
+        "reusable": asked.words.said["comma"].join(people) if len(people) > 1 else "",
+        "self_contained": "".join(people[:1]),
         "new": f"{fresh}/{len(found)}" if fresh * 2 > len(found) else "",
     }
     return {question: {"passed": bool(detail), "detail": detail} for question, detail in details.items()}
@@ -165,15 +161,15 @@ def keeping(asked: Asked) -> Values:
 
 def inquiry(asked: Asked) -> str:
     """`context.inquiry`: the sentences that share the rarest words with the question."""
-    best = nearest([*_sourced(asked)], asked.part("question"), asked.chinese)
+    best = nearest([*_sourced(asked)], asked.part("question"))
     return asked.words.said["space"].join(line.text for line in best) or asked.words.said["unsaid"]
 
 
 def scene(asked: Asked) -> Values:
     """`context.scene`: who is named in the chapter's outline and the wish, and the first place; the rest is open."""
     text = f"{asked.part('beats')}\n{asked.part('wish')}"
-    places = chiefs(text, asked.names, "location")
-    return {"who": chiefs(text, asked.names, PERSON), "where": "".join(places[:1]), "when": "", "kind": "unknown"}
+    who, places = ([name.chief for name in named(text, asked.names, kind)] for kind in (PERSON, "location"))
+    return {"who": who, "where": "".join(places[:1]), "when": "", "kind": "unknown"}
 
 
 def findings(asked: Asked) -> Values:
@@ -181,46 +177,26 @@ def findings(asked: Asked) -> Values:
 
     They are given as quotations: which statement a passage is shown under does not matter here.
     """
-    listed = (line.partition(":") for line in asked.part("subtypes").splitlines())
-    subtypes = {angle.strip(): [each.strip() for each in offered.split(",")] for angle, _colon, offered in listed}
-    sources = _sourced(asked)
-    draft = [fact for fact in facts(asked.sentences(asked.part("draft")), asked.words) if fact.row.angle in subtypes]
-    rows = [
-        {
-            "angle": (angle := here.row.angle),
-            "subtype": next((each for each in subtypes[angle] if here.row.subtype in each.lower()), here.row.subtype),
+    angles = {line.partition(":")[0].strip() for line in asked.part("subtypes").splitlines()}
+    sources, said = _sourced(asked), asked.words.said
+    draft = [fact for fact in facts(asked.sentences(asked.part("draft")), asked.words) if fact.row.angle in angles]
+    rows = {
+        (here.line.text, there.line.text): {
+            "angle": here.row.angle,
+            "subtype": here.row.subtype,
             "draft_quote": here.line.text,
             "source_id": sources[there.line],
             "source_quote": there.line.text,
-            "explanation": asked.words.said["dead" if here.row.value else "clash"].format(
-                who=here.subject, here=here.said, there=there.said
-            ),
+            "explanation": said["dead" if here.row.value else "clash"].format(here=here, there=there),
             "confidence": _CONFIDENCE,
         }
         for here, there in clashes(draft, facts([*sources], asked.words))
-    ]
-    return {
-        "verdicts": [],
-        "compatible": [each.attributes.get("id", "") for each in asked.all("statement")],
-        "findings": list({(row["draft_quote"], row["source_quote"]): row for row in rows}.values()),
     }
+    compatible = [each["id"] for each in asked.all("statement")]
+    return {"verdicts": [], "compatible": compatible, "findings": [*rows.values()]}
 
 
 def defence(asked: Asked) -> Values:
     """`monitor.defence`: what states contradict each other in a table of states has no other reading."""
-    doubts = [each.attributes.get("id", "") for each in asked.all("doubt")]
-    return {"readings": [{"doubt": each, "verdict": "contradiction", "confidence": _CONFIDENCE} for each in doubts]}
-
-
-ANSWERS: Final[dict[str, Callable[[Asked], Values]]] = {
-    "curator.story": story,
-    "curator.l1": overview,
-    "curator.l0": one_sentence,
-    "curator.profile": profile,
-    "curator.profiles": profiles,
-    "curator.arc": arc,
-    "curator.keep": keeping,
-    "monitor.check": findings,
-    "monitor.defence": defence,
-    "context.scene": scene,
-}
+    verdict = {"verdict": "contradiction", "confidence": _CONFIDENCE}
+    return {"readings": [{"doubt": each["id"], **verdict} for each in asked.all("doubt")]}

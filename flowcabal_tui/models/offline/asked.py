@@ -5,18 +5,20 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.text import digest
-from flowcabal_tui.models.offline.reading import PERSON, Line, Name, is_chinese, lines
+from flowcabal_tui.domain.text import digest, foreign_words, han_count
+from flowcabal_tui.models.offline.reading import PERSON, Line, Name, lines
 from flowcabal_tui.models.offline.words import Words, words_of
 
 _TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9-]*)((?: [a-z]+="[^"<>]*")*)>')
 _ATTRIBUTE: Final = re.compile(r' ([a-z]+)="([^"<>]*)"')
-_NOTE: Final = re.compile(r"- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?")
+_NOTE: Final = re.compile(
+    r"^- ([^:：()（）\n]{1,40})(?: ?[(（](?:also |又称)([^)）\n]*)[)）])?(?:[:：] ?(.*))?$", re.MULTILINE
+)
 _COMMA: Final = re.compile("[,，、]")
 _FOUND: Final = "<findings "
 _MAY_CHANGE: Final = re.compile(r"^(\d+)\. “", re.MULTILINE)
@@ -29,7 +31,10 @@ class Labelled:
 
     key: str
     text: str
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str]
+
+    def __getitem__(self, attribute: str) -> str:
+        return self.attributes.get(attribute, "")
 
 
 def labelled_parts(prompt: str) -> Iterator[Labelled]:
@@ -42,6 +47,11 @@ def labelled_parts(prompt: str) -> Iterator[Labelled]:
             text = html.unescape(_TAG.sub("", prompt[start.end() : tag.start()]))
             attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(start[3])}
             yield Labelled(tag[2], text.strip("\n"), attributes)
+
+
+def is_chinese(text: str) -> bool:
+    """True when there are more Chinese characters than other words."""
+    return han_count(text) > foreign_words(text)
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,7 @@ class Asked:
         *before, last = request.messages
         if not before or before[-1].role != "assistant" or not last.content.startswith("<feedback "):
             return cls(request)
-        feedback = next((part.text for part in labelled_parts(last.content) if part.key == "feedback"), "")
+        feedback = next(part.text for part in labelled_parts(last.content))
         order = last.content.partition("</feedback>")[2]
         numbers = tuple(map(int, _MAY_CHANGE.findall(order))) if PARAGRAPH in order else ()
         return cls(replace(request, messages=tuple(before[:-1])), before[-1].content, feedback, numbers)
@@ -93,59 +103,53 @@ class Asked:
 
     @property
     def task(self) -> str:
-        """The task in the prompt; else the purpose of an agent's request; "" for a prompt of one's own."""
+        """The task in the prompt; else that of an agent's request, or of candidates; "" for a prompt of one's own."""
         purpose = self.request.purpose
-        return self.part("task").strip() or (purpose if "." in purpose else "")
+        implied = purpose if "." in purpose else "candidates" if self.part("candidates") else ""
+        return self.part("task").strip() or implied
 
     @property
     def seed(self) -> int:
         """Changes with every word of the prompt, and with the feedback."""
         return int(digest(self.prompt + self.feedback)[:16], 16)
 
-    @cached_property
-    def chinese(self) -> bool:
-        """True when the book is in Chinese."""
-        language = self.part("language").strip()
-        return language.startswith("zh") if language else is_chinese(self.prompt)
-
-    @property
-    def words(self) -> Words:
-        return words_of(self.chinese)
-
     @property
     def limit(self) -> int:
         """The tokens of a summary."""
         return int(self.part("limit").strip() or "50")
 
+    @cached_property
+    def words(self) -> Words:
+        """The tables of the language of the book."""
+        language = self.part("language").strip()
+        return words_of(language.startswith("zh") if language else is_chinese(self.prompt))
+
     def sentences(self, text: str, title: str = "") -> list[Line]:
         """The sentences of a text, with the names that the request lists."""
-        return lines(text, self.names, self.chinese, title)
+        return lines(text, self.names, title)
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
         """The names that are listed: `kind: name | alias`, or notes of the cast; and those of a plan and of beats."""
-        found: dict[str, Name] = {}
+        patterns, found = self.words.patterns, list[Name]()
         for kind, _colon, forms in (line.partition(":") for line in self.part("names").splitlines()):
-            if names := tuple(filter(None, map(str.strip, forms.split("|")))):
-                found[names[0]] = Name(kind.strip(), names)
-        for line in f"{self.part('cast')}\n{self.part('besides')}".splitlines():
-            if note := _NOTE.fullmatch(line):
-                names = (note[1].strip(), *filter(None, re.split("、|, ", note[2] or "")))
-                found.setdefault(names[0], Name(self._kind(names[0], line), tuple(dict.fromkeys(names))))
-        for match in self.words.patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
-            for name in map(str.strip, _COMMA.split(match[0].removeprefix(self.words.said["cast"]))):
-                if name and not self.words.holds("common", name.split()[0].lower()):
-                    found.setdefault(name, Name(PERSON, (name,)))
-        return tuple(found.values())
+            found.append(Name(kind.strip(), _split("|", forms)))
+        for note in _NOTE.finditer(f"{self.part('cast')}\n{self.part('besides')}"):
+            names = (note[1].strip(), *_split(",", _COMMA.sub(",", note[2] or "")))
+            found.append(Name(self._kind(names[0], note[0]), names, bool(patterns["dead"].search(note[3] or ""))))
+        for match in patterns["unlisted"].finditer(f"{self.part('beats')}\n{self.part('plan')}"):
+            listed = _split(",", _COMMA.sub(",", match[0].removeprefix(self.words.said["cast"])))
+            found += [
+                Name(PERSON, (name,)) for name in listed if not self.words.holds("common", name.split()[0].lower())
+            ]
+        return tuple({name.chief: name for name in found[::-1] if name.names}.values())[::-1]
 
     def _kind(self, name: str, note: str) -> str:
         """The first kind of `- Tobias Crane (also Crane, Mr Crane): Master of the Heron.` that the texts speak for."""
         text = f"{note}\n{self.prompt}"
-        forms = ((kind, form.replace("{name}", re.escape(name))) for kind, form in self.words.kinds)
+        forms = ((kind, form.replace("{NAME}", re.escape(name))) for kind, form in self.words.kinds)
         return next((kind for kind, form in forms if re.search(form, text)), "")
 
-    @cached_property
-    def dead(self) -> frozenset[str]:
-        """The people whose notes in the cast call them dead."""
-        notes = (_NOTE.fullmatch(line) for line in self.part("cast").splitlines())
-        return frozenset(n[1].strip() for n in notes if n and self.words.patterns["dead"].search(n[3] or ""))
+
+def _split(mark: str, names: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, names.split(mark))))

@@ -5,34 +5,46 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import (
-    Answer,
-    Endpoint,
-    Finish,
-    Finished,
-    ModelEvent,
-    ModelRequest,
-    TextDelta,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import Answer, Endpoint, Finished, ModelEvent, ModelRequest, TextDelta, Usage
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import collect, went_out
-from flowcabal_tui.models.offline.answers import ANSWERS, COUNTER, inquiry
+from flowcabal_tui.models.offline import answers, writing
+from flowcabal_tui.models.offline.answers import COUNTER
 from flowcabal_tui.models.offline.asked import Asked
+from flowcabal_tui.models.offline.statements import Values
 from flowcabal_tui.models.offline.talk import is_talk, talk
-from flowcabal_tui.models.offline.writing import WRITERS, alike, changed_paragraphs
 
 T = TypeVar("T", bound=BaseModel)
 MODEL_NAME: Final = "offline"
 _PIECE: Final = re.compile(r"[\u2e80-\uffef]{1,4}|(?:[^\s\u2e80-\uffef]+\s*){1,3}|\s+")
 _MATERIAL: Final = re.compile(r"^[<#]")
+_TASKS: Final[dict[str, Callable[[Asked], str | Values]]] = {
+    "plan": writing.plan,
+    "draft": writing.draft,
+    "polish": writing.polish,
+    "criticise": writing.criticise,
+    "rewrite": writing.rewrite,
+    "outline": writing.outline,
+    "candidates": writing.alike,
+    "curator.story": answers.story,
+    "curator.l1": answers.overview,
+    "curator.l0": answers.one_sentence,
+    "curator.profile": answers.profile,
+    "curator.profiles": answers.profiles,
+    "curator.arc": answers.arc,
+    "curator.keep": answers.keeping,
+    "monitor.check": answers.findings,
+    "monitor.defence": answers.defence,
+    "context.scene": answers.scene,
+    "context.inquiry": answers.inquiry,
+}
 
 
 class OfflineModel:
@@ -67,7 +79,7 @@ class OfflineModel:
         Raises ModelError(SCHEMA) if the shape requires a statement, and for a prompt of one's own.
         """
         answer = await self.answer(request)
-        if Asked.of(request).task not in ANSWERS and "." in request.purpose:
+        if Asked.of(request).task not in _TASKS and "." in request.purpose:
             answer = replace(answer, text=json.dumps(_nothing(shape)))
         try:
             return shape.model_validate_json(answer.text), answer
@@ -85,39 +97,28 @@ def _answered(request: ModelRequest) -> Answer:
     """The whole answer. Nothing leaves the program, but what is asked can be read as it can of other models."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     went_out({"model": MODEL_NAME, "messages": messages})
-    text, calls = talk(request) if is_talk(request) else (_rest(request), ())
+    text, calls = talk(request) if is_talk(request) else (compose(request), ())
     short = text if request.max_tokens is None else COUNTER.truncate(text, request.max_tokens)
     usage = Usage(sum(COUNTER.count(message.content) for message in request.messages), COUNTER.count(short), 0)
-    finish: Finish = "tool" if calls else "stop" if short == text else "length"
-    return Answer(short, finish, usage, MODEL_NAME, tool_calls=calls)
-
-
-def _rest(request: ModelRequest) -> str:
-    """The whole answer, or what of it follows the text of a node that is to be continued."""
-    *before, _wish = request.messages
-    if request.purpose.partition(":")[0] != "node" or not before or before[-1].role != "assistant":
-        return compose(request)
-    if Asked.of(request).feedback:
-        return compose(request)
-    return compose(replace(request, messages=tuple(before[:-1]))).removeprefix(before[-1].content)
+    whole = short == text
+    return Answer(short, "tool" if calls else "stop" if whole else "length", usage, MODEL_NAME, tool_calls=calls)
 
 
 def compose(request: ModelRequest) -> str:
-    """The whole answer: prose for the tasks of nodes, JSON for those of agents."""
+    """Prose for the tasks of nodes, JSON for those of agents; of a text that is to be continued what follows it."""
     asked = Asked.of(request)
-    if asked.numbers and (mends := changed_paragraphs(asked)):
+    before = request.messages[:-1]
+    if request.purpose.startswith("node") and before and before[-1].role == "assistant" and not asked.feedback:
+        return compose(replace(request, messages=before[:-1])).removeprefix(before[-1].content)
+    if asked.numbers and (mends := writing.changed_paragraphs(asked)):
         return mends
-    if asked.task in WRITERS and (text := WRITERS[asked.task](asked)).strip():
-        return text
-    if asked.task in ANSWERS:
-        return json.dumps(ANSWERS[asked.task](asked), ensure_ascii=False)
-    if asked.task == "context.inquiry":
-        return inquiry(asked)
-    if asked.part("candidates"):
-        return alike(asked)
-    words = request.messages[-1].content.splitlines() if request.messages else []
-    wish = [line.strip() for line in words if line.strip() and not _MATERIAL.match(line)]
-    return "\n".join([asked.words.said["offline"], *wish[:3]])
+    answer = _TASKS[asked.task](asked) if asked.task in _TASKS else ""
+    if not isinstance(answer, str):
+        return json.dumps(answer, ensure_ascii=False)
+    if answer.strip():
+        return answer
+    wish = [line.strip() for line in request.messages[-1].content.splitlines() if line.strip()]
+    return "\n".join([asked.words.said["offline"], *[line for line in wish if not _MATERIAL.match(line)][:3]])
 
 
 def _nothing(shape: type[BaseModel]) -> dict[str, Any]:

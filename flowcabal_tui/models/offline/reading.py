@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from math import inf
 from typing import Final
 
 from flowcabal_tui.models.offline.words import NAME, words_of
 
 PERSON: Final = "character"
-_END: Final = {
-    False: re.compile(r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+[”\"’']*(?=\s|$)"),
-    True: re.compile("[。！？…]+[”’」』]*"),
-}
+_PARAGRAPH: Final = re.compile(r"[^\n]+")
+_SENTENCE: Final = re.compile(
+    r"(?=\S).*?(?:(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?…]+[”\"’']*(?=\s|$)"
+    r"|(?:[。！？]|(?<=[\u3000-\uffef])…)[。！？…]*[”’」』]*|$)"
+)
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
 _SPEECH: Final = '“"「‘『'
@@ -27,6 +29,7 @@ class Name:
 
     kind: str
     names: tuple[str, ...]
+    is_dead: bool = False
 
     @property
     def chief(self) -> str:
@@ -50,78 +53,71 @@ class Line:
     def spoken(self) -> bool:
         return self.text[0] in _SPEECH
 
-    def named(self, start: int = 0, end: int | None = None) -> list[str]:
+    def named(self, start: int = 0, end: float = inf) -> list[str]:
         """The names that begin in the sentence, or in a part of it, each once."""
-        inside = range(start, len(self.masked) if end is None else end)
-        return list(dict.fromkeys(name.chief for place, name in self.at.items() if place in inside))
+        return list(dict.fromkeys(name.chief for place, name in self.at.items() if start <= place < end))
 
 
-def is_chinese(text: str) -> bool:
-    """True when there are more Chinese characters than Latin words."""
-    return sum(map(len, _HAN.findall(text))) > len(_WORD.findall(text))
+@lru_cache(maxsize=64)
+def _finder(names: tuple[Name, ...]) -> tuple[re.Pattern[str], Mapping[str, Name]]:
+    """A pattern for all names, longest first, and whose they are: a name of two is the first one's."""
+    owners = {form: name for name in names[::-1] for form in name.names}
+    forms = (
+        rf"(?<!\w){re.escape(form)}(?!\w)" if form[0].isascii() else re.escape(form)
+        for form in sorted(owners, key=len, reverse=True)
+    )
+    return re.compile("|".join(forms) or "(?!)"), owners
 
 
-def lines(text: str, names: Sequence[Name], chinese: bool, title: str = "") -> list[Line]:
+def lines(text: str, names: tuple[Name, ...] = (), title: str = "") -> list[Line]:
     """The sentences, verbatim without the space around them; none reaches over a line end."""
-    of_note = next((name for name in names if title and title in name.names), None)
-    about = {-1: of_note} if of_note else {}
+    finder, owners = _finder(names)
+    about = {-1: owners[title]} if title in owners else {}
     found: list[Line] = []
-    for paragraph in re.finditer(r"[^\n]+", text):
-        start = paragraph.start()
-        for end in [*(each.end() for each in _END[chinese].finditer(text, *paragraph.span())), paragraph.end()]:
-            if bare := text[start:end].strip():
-                masked, named = bare, mentions(bare, names)
-                for at, until, _name in named:
-                    masked = masked[:at] + NAME[0] + NAME[1] * (until - at - 1) + masked[until:]
-                places = {at: name for at, _until, name in named} or about
-                found.append(Line(bare, text.index(bare, start), paragraph[0].strip(), masked, places))
-            start = end
+    for paragraph in _PARAGRAPH.finditer(text):
+        for sentence in _SENTENCE.finditer(text, *paragraph.span()):
+            bare = sentence[0].rstrip()
+            masked = finder.sub(lambda name: NAME[0] + NAME[1] * (len(name[0]) - 1), bare)
+            at = {name.start(): owners[name[0]] for name in finder.finditer(bare)}
+            found.append(Line(bare, sentence.start(), paragraph[0], masked, at or about))
     return found
 
 
-def mentions(text: str, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
-    """The places of names in `text`, longest first, none inside another, in order."""
-    taken: list[tuple[int, int, Name]] = []
-    there = ((form, name) for name in names for form in name.names if form in text)
-    for form, name in sorted(there, key=lambda pair: (-len(pair[0]), pair[0])):
-        edge = r"(?<!\w){}(?!\w)" if form[:1].isascii() else "{}"
-        for match in re.finditer(edge.format(re.escape(form)), text):
-            if all(match.end() <= start or match.start() >= end for start, end, _ in taken):
-                taken.append((match.start(), match.end(), name))
-    return sorted(taken, key=lambda mention: mention[:2])
+def named(text: str, names: Sequence[Name], kind: str) -> list[Name]:
+    """The entities of that kind that a text names, in order of appearance."""
+    finder, owners = _finder(tuple(name for name in names if name.kind == kind))
+    return list(dict.fromkeys(owners[form] for form in finder.findall(text)))
 
 
-def chiefs(text: str, names: Iterable[Name], kind: str) -> list[str]:
-    """The names of that kind that a text holds, in order of appearance."""
-    found = mentions(text, [name for name in names if name.kind == kind])
-    return list(dict.fromkeys(name.chief for _start, _end, name in found))
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(word for chinese in (True, False) for word in words_of(chinese).lists["common"].split())
 
 
 @lru_cache(maxsize=4_096)
-def terms(text: str, chinese: bool) -> frozenset[str]:
-    """The content words of a text: words without the common ones; pairs of characters in Chinese."""
-    common = frozenset(words_of(chinese).lists["common"].split())
-    found = {word.lower() for word in _WORD.findall(text)} - common
-    runs = _HAN.findall("".join(" " if c in common else c for c in text)) if chinese else []
-    return frozenset(found | {run[i : i + 2] for run in runs for i in range(len(run) - 1)})
+def terms(text: str) -> frozenset[str]:
+    """The content words of a text, without the common ones: words in letters, and pairs of Chinese characters."""
+    runs = _HAN.findall("".join(" " if char in _common() else char for char in text))
+    pairs = {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
+    return frozenset({word.lower() for word in _WORD.findall(text)} - _common() | pairs)
 
 
-def weightiest(found: Sequence[Line], parts: int, chinese: bool) -> list[Line]:
+def weightiest(found: Sequence[Line], parts: int) -> list[Line]:
     """The most informative sentence of each part of a text: by names, recurring words, narration, and some length."""
-    counted = Counter(term for line in found for term in terms(line.text, chinese))
+    counted = Counter(term for line in found for term in terms(line.text))
 
     def weight(line: Line) -> float:
-        about = sum(min(counted[term], 4) for term in terms(line.text, chinese)) / 12
-        length = len(line.text) / (40 if chinese else 110)
+        about = sum(min(counted[term], 4) for term in terms(line.text)) / 12
+        length = len(line.text) / (40 if _HAN.search(line.text) else 110)
         return 2.0 * min(len(line.named()), 3) + min(about, 2.0) - 1.5 * line.spoken - abs(1 - length)
 
     step = max(1, -(-len(found) // parts))
     return [max(found[at : at + step], key=weight) for at in range(0, len(found), step)]
 
 
-def nearest(found: Sequence[Line], question: str, chinese: bool) -> list[Line]:
+def nearest(found: Sequence[Line], question: str) -> list[Line]:
     """The sentences that share the rarest words with a question, two at most; the later one where they tie."""
-    words, wanted = [terms(line.text, chinese) for line in found], terms(question, chinese)
+    words, wanted = [terms(line.text) for line in found], terms(question)
     seen = Counter(term for each in words for term in each)
     scores = [sum(1 / seen[term] for term in sorted(wanted & each)) for each in words]
     best = max(scores, default=0.0)

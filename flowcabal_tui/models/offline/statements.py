@@ -19,7 +19,7 @@ def stated(found: Sequence[Line], words: Words, kind: str) -> Iterator[Values]:
     for row in (row for row in words.rows if row.kind == kind):
         for line in found:
             for match in _matches(row, line, words)[:1]:
-                values = _values(row, line, match)
+                values = {key: _value(given, line, match) for key, given in row.gives.items()}
                 if [] not in values.values():
                     yield {**values, "quote": line.text}
 
@@ -38,21 +38,21 @@ def _clause(text: str, match: re.Match[str]) -> str:
     return _CLAUSE.split(text[: match.start()])[-1] + _CLAUSE.split(text[match.start() :])[0]
 
 
-def _values(row: Row, line: Line, match: re.Match[str]) -> Values:
-    spans = {"line": (0, len(line.text)), **{key: match.span(key) for key, said in match.groupdict().items() if said}}
-    groups = {key: line.text[start:end].strip("，,：: ") for key, (start, end) in spans.items()}
-    groups |= {key: line.at[spans[key][0]].chief for key in "ab" if key in spans}
-    values: Values = {}
-    for key, given in row.gives.items():
-        named = [line.named(*spans[group]) for group in given] if isinstance(given, list) else []
-        filled = given.format_map(groups) if isinstance(given, str) else given
-        values[key] = next(filter(None, named), []) if isinstance(given, list) else filled
-    return values
+def _value(given: str | bool | list[str], line: Line, match: re.Match[str]) -> str | bool | list[str]:
+    """A value that a row gives, filled with the words of the groups; a list holds the names in one of them."""
+    spans = {key: match.span(key) for key, said in match.groupdict().items() if said}
+    if isinstance(given, list):
+        return next(filter(None, (line.named(*spans.get(group, ())) for group in given)), [])
+    if isinstance(given, bool):
+        return given
+    said = {key: line.text[start:end].strip("，,：: ") for key, (start, end) in spans.items()}
+    names = {key: line.at[spans[key][0]].chief for key in "ab" if key in spans}
+    return given.format_map({"line": line.text, **said, **names})
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A state of a person or thing. `said` are its words, `start`/`end` the place of the value in `line`."""
+    """A state of a person or thing. `start`/`end` are the place of the value in `line`, `said` the words around it."""
 
     subject: str
     attribute: str
@@ -86,13 +86,11 @@ def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
         groups = {key: words.same.get(word.lower(), word.lower()) for key, word in said.items() if word}
         start, end = match.span() if row.value else match.span("value")
         subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, start)
-        if (
-            subject
-            and (subject.kind == PERSON or not row.person)
-            and text.count("“", 0, start) <= text.count("”", 0, start)
-        ):
-            attribute = row.attribute.format_map(groups)
-            yield Fact(subject.chief, attribute, row.value or groups["value"], match[0], line, start, end, row)
+        told = text.count("“", 0, start) <= text.count("”", 0, start)
+        if subject and told and (subject.kind == PERSON or not row.person):
+            attribute, value = row.attribute.format_map(groups), row.value or groups["value"]
+            words_of_it = line.text[match.start() : match.end()]
+            yield Fact(subject.chief, attribute, value, words_of_it, line, start, end, row)
 
 
 def _nearest(line: Line, row: Row, at: int) -> Name | None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall
-from flowcabal_tui.models.offline.asked import Asked
-from flowcabal_tui.models.offline.reading import is_chinese, lines, nearest, terms
+from flowcabal_tui.models.offline.asked import Asked, is_chinese
+from flowcabal_tui.models.offline.reading import lines, nearest, terms
 from flowcabal_tui.models.offline.words import words_of
 
 _TASK: Final = "<task>conversation</task>"
@@ -34,7 +34,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     question, calls = asked.part("question"), [call for each in told for call in each.tool_calls]
     found = [(part.attributes["chapter"], part.text) for part in asked.all("found")]
     quoted = _QUOTED.findall(question)
-    said, chinese = words_of(is_chinese(question)).said, is_chinese(question)
+    said = words_of(is_chinese(question)).said
     if len(quoted) > 1 and found and any(tool.name == "propose_edit" for tool in request.tools):
         if any(call.name == "propose_edit" for call in calls):
             return said[_ending(each.content for each in told if each.role == "tool")], ()
@@ -43,9 +43,9 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     wanted = quoted[:1] or _sought(question, [form for name in asked.names for form in name.names])
     if not calls and wanted:
         return "", tuple(_call("search", at, words=words) for at, words in enumerate(wanted))
-    once = {line.text: (line, number) for number, text in found for line in lines(text, (), chinese)}
+    once = {line.text: (line, number) for number, text in found for line in lines(text)}
     whole = [line for text, (line, _at) in once.items() if not any(text in other for other in once if other != text)]
-    near = nearest(whole, question, chinese)
+    near = nearest(whole, question)
     return " ".join(_cited(line.text, once[line.text][1]) for line in near) or said["unsaid"], ()
 
 
@@ -67,7 +67,7 @@ def _sought(question: str, names: Sequence[str]) -> list[str]:
     rest = question
     for name in named:
         rest = rest.replace(name, " ")
-    words = sorted(terms(rest, is_chinese(question)), key=lambda term: (-len(term), term))[: _MOST_SEARCHES // 2]
+    words = sorted(terms(rest), key=lambda term: (-len(term), term))[: _MOST_SEARCHES // 2]
     pairs = [f"{name} {word}" for name in named[:1] for word in words]
     return list(dict.fromkeys((*pairs, *words, *named)))[:_MOST_SEARCHES]
 

@@ -1,7 +1,7 @@
 """The words of a language as data (`en.toml`, `zh.toml`): lists, patterns, frames of prose, and rows of statements.
 
 In a pattern `{part}` matches a word of that list and is a group of that name; `{a}` and `{b}` are names that are
-groups, `{n}` is any name, and `{name}` the name that is asked about. Case does not matter.
+groups, `{n}` is any name, and `{NAME}` the name that is asked about. Case does not matter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _filled(text: str, info: ValidationInfo) -> str:
 
     def filled(hole: re.Match[str]) -> str:
         words = "|".join(lists[hole[1]].split()) if hole[1] in lists else f"{NAME[0]}{NAME[1]}*"
-        return hole[0] if hole[1] == "name" else f"(?:{words})" if hole[1] == "n" else f"(?P<{hole[1]}>{words})"
+        return f"(?:{words})" if hole[1] == "n" else f"(?P<{hole[1]}>{words})"
 
     return "(?i)" + _HOLE.sub(filled, text)
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from random import Random
 from typing import Final
 
 from flowcabal_tui.models.offline.asked import PARAGRAPH, Asked, labelled_parts
-from flowcabal_tui.models.offline.reading import PERSON, chiefs, lines, terms
-from flowcabal_tui.models.offline.statements import clashes, corrected, facts
+from flowcabal_tui.models.offline.reading import PERSON, lines, named, terms
+from flowcabal_tui.models.offline.statements import Values, clashes, corrected, facts
+from flowcabal_tui.nodes.mending import paragraphs
 
 _ITEM: Final = re.compile(r"^[^\S\n]*(?:\d{1,2}[.、)）]|[-*])\s*(.+)$", re.MULTILINE)
+_OUTLINED: Final = re.compile(rf"^##+ .*|{_ITEM.pattern}", re.MULTILINE)
 _SPOKEN: Final = re.compile("“([^“”\n]{3,59}[.?!。？！])”")
-_PARAGRAPHS: Final = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
-_BRACKET: Final = re.compile("[(（]")
+_QUOTATION: Final = re.compile(r"^[^(（“:：]*(?:[(（]([^“]*)[)）])?[:：] ?“(.*)”$")
+"""A line like `Source (its title): “words”`."""
 _ALIKE: Final = 0.9
 """Texts that share so many of their words are nearly the same."""
 
@@ -24,16 +25,17 @@ def _beats(asked: Asked) -> list[str]:
     """Those of the chapter's outline; else what the writer wished for, and where the pages before end."""
     if beats := asked.part("beats"):
         return _ITEM.findall(beats) or [line for line in beats.split("\n") if line.strip()]
-    wished, before = (lines(asked.part(key), (), asked.chinese) for key in ("wish", "last-pages"))
+    wished, before = (lines(asked.part(key)) for key in ("wish", "last-pages"))
     return list(dict.fromkeys(line.text for line in (*wished, *before[-3:])))
 
 
 def plan(asked: Asked) -> str:
     """Cast, places and numbered beats. A note of the writer is a beat of its own."""
     beats = [*_beats(asked), *(line.strip("- ") for line in asked.feedback.splitlines() if line.strip("- "))]
-    told, said = "\n".join(beats), asked.words.said
-    heads = {"cast": chiefs(told, asked.names, PERSON), "places": chiefs(told, asked.names, "location")}
-    rows = [said[head] + said["comma"].join(names) for head, names in heads.items() if names]
+    told, said, rows = "\n".join(beats), asked.words.said, list[str]()
+    for head, kind in (("cast", PERSON), ("places", "location")):
+        if here := named(told, asked.names, kind):
+            rows.append(said[head] + said["comma"].join(name.chief for name in here))
     rows += [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
     return "\n".join([*rows, *(said["mind"] + part.text for part in asked.all("wish") if part.text)])
 
@@ -46,16 +48,15 @@ def draft(asked: Asked) -> str:
     if asked.feedback and (text := mended(asked)) != asked.draft:
         return text
     beats, said = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said
-    people = [each for each in chiefs("\n".join(beats), asked.names, PERSON) if each not in asked.dead]
-    forms = {name.chief: name.names[1:] for name in asked.names}
-    calls = {person: next((form for form in forms[person] if form in person), person) for person in people}
+    people = [name for name in named("\n".join(beats), asked.names, PERSON) if not name.is_dead]
+    calls = {name.chief: next((form for form in name.names[1:] if form in name.chief), name.chief) for name in people}
     pick, lead = _frames(asked), next(iter(calls.values()), said["they"])
     spoken = _SPOKEN.findall(asked.part("last-pages"))
     groups = [pick("opening", a=lead), pick("recall", a=lead, line="".join(spoken[-1:]))]
     for beat in beats:
         here = [call for person, call in calls.items() if person in beat or call in beat] or [lead]
         values = {"a": here[0], "b": next((call for call in (*here, *calls.values()) if call != here[0]), "")}
-        place = "".join(chiefs(beat, asked.names, "location")[:1])
+        place = "".join(name.chief for name in named(beat, asked.names, "location")[:1])
         things = [each for each in asked.words.patterns["thing"].findall(beat) if each not in place]
         thing = pick("thing", **values, thing="".join(things[-1:]))
         seen = (pick("pause"), pick("place", place=place), pick("alone", a=here[0]))
@@ -83,25 +84,16 @@ def mended(asked: Asked) -> str:
     """
     here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
-    read = [asked.sentences(*_quotation(line)) for line in asked.feedback.splitlines()]
-    told = facts([line for each in read for line in each], asked.words)
-    return corrected(asked.draft, clashes(here, [fact for fact in told if (fact.what, fact.value) not in held]))
-
-
-def _quotation(line: str) -> tuple[str, str]:
-    """The words of a line like `Source (its title): “words”` and the title; of another line all of it, and ""."""
-    head, _quote, words = line.strip().partition("“")
-    label = head.rstrip()
-    if not words.endswith("”") or not label.endswith((":", "：")):
-        return line, ""
-    label = label[:-1].rstrip()
-    _source, *title = _BRACKET.split(label[:-1], maxsplit=1) if label.endswith((")", "）")) else (label,)
-    return words[:-1], "".join(title)
+    notes = map(str.strip, asked.feedback.splitlines())
+    quoted = ((said[2], said[1] or "") if (said := _QUOTATION.match(note)) else (note, "") for note in notes)
+    told = [line for words, title in quoted for line in asked.sentences(words, title)]
+    against = [fact for fact in facts(told, asked.words) if (fact.what, fact.value) not in held]
+    return corrected(asked.draft, clashes(here, against))
 
 
 def changed_paragraphs(asked: Asked) -> str:
     """The answer to a mend: the paragraphs that differ; "" when others than those that may change do, or none."""
-    old, new = _PARAGRAPHS.findall(asked.draft), _PARAGRAPHS.findall(mended(asked))
+    old, new = paragraphs(asked.draft), paragraphs(mended(asked))
     differ = [n for n, (one, other) in enumerate(zip(old, new, strict=False), 1) if one != other]
     if len(old) != len(new) or not set(differ) <= set(asked.numbers):
         return ""
@@ -119,17 +111,17 @@ def polish(asked: Asked) -> str:
     return mended(asked) if asked.feedback else _unworn(asked.part("draft"), asked)
 
 
-def criticise(asked: Asked) -> str:
+def criticise(asked: Asked) -> Values:
     """The verdict on a draft: its worn words, and done when it has none."""
     worn = [word for pattern, _better in asked.words.worn for word in pattern.findall(asked.part("draft"))]
     points = [f"“{word.strip()}”" for word in dict.fromkeys(worn)]
-    return json.dumps({"done": not points, "points": points}, ensure_ascii=False)
+    return {"done": not points, "points": points}
 
 
 def rewrite(asked: Asked) -> str:
     """The selection, shorter, longer, or without worn words, by the instruction."""
     selection, wish, words = asked.part("selection"), asked.part("wish").strip(), asked.words
-    found, space = [line.text for line in lines(selection, (), asked.chinese)], words.said["space"]
+    found, space = [line.text for line in lines(selection)], words.said["space"]
     if swap := words.patterns["swap"].search(wish):
         return re.sub(re.escape(swap[1]), lambda _: swap[2], selection, flags=re.IGNORECASE)
     if words.patterns["shorter"].search(wish):
@@ -142,26 +134,16 @@ def rewrite(asked: Asked) -> str:
 
 def outline(asked: Asked) -> str:
     """The headings and beats of the outline; without any the plan of a first chapter."""
-    found = [line for line in asked.part("outline").splitlines() if re.match(r"##+ ", line) or _ITEM.match(line)]
-    return "\n".join(found) or f"## {asked.words.said['first']}\n{plan(asked)}"
+    found = "\n".join(line[0] for line in _OUTLINED.finditer(asked.part("outline")))
+    return found or f"## {asked.words.said['first']}\n{plan(asked)}"
 
 
-def alike(asked: Asked) -> str:
+def alike(asked: Asked) -> Values:
     """The groups of candidates that have most of their words in common."""
-    candidates = [part.text for part in labelled_parts(asked.part("candidates")) if part.key == "candidate"]
-    words = [terms(text, asked.chinese) for text in candidates]
+    shown = labelled_parts(asked.part("candidates"))
+    words = [terms(part.text) for part in shown if part.key == "candidate"]
     groups: dict[int, list[int]] = {}
     for number, each in enumerate(words, start=1):
         near = (first for first in groups if len(each & words[first - 1]) >= _ALIKE * len(each | words[first - 1]))
         groups.setdefault(next(near, number), []).append(number)
-    return json.dumps({"groups": list(groups.values())})
-
-
-WRITERS: Final[dict[str, Callable[[Asked], str]]] = {
-    "plan": plan,
-    "draft": draft,
-    "polish": polish,
-    "criticise": criticise,
-    "rewrite": rewrite,
-    "outline": outline,
-}
+    return {"groups": list(groups.values())}
