@@ -63,7 +63,7 @@ def settings_of(arguments: Namespace) -> BenchSettings:
 
 
 async def _given(arguments: Namespace) -> list[Asked]:
-    """The queries of a file, by novel. Raises SettingsError when it is not told where."""
+    """The queries of a file, by novel. Raises SettingsError when the folder is not given."""
     if not arguments.novels or not arguments.queries:
         raise SettingsError(
             _("There is nothing to ask."),

@@ -99,7 +99,7 @@ def _with_new_names(words: Sequence[str]) -> Sequence[str]:
 
 
 def _no_command(words: Sequence[str]) -> str:
-    """What is said where the first word is neither a command nor anything that is there; "" where it is."""
+    """The message where the first word is neither a command nor an existing path; "" where it is."""
     if not words or words[0].startswith("-") or not words[0].strip() or Path(words[0]).exists():
         return ""
     near = "".join(difflib.get_close_matches(words[0], COMMANDS, 1))

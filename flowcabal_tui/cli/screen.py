@@ -22,7 +22,7 @@ from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.paths import PROJECT_FILE
 
 if TYPE_CHECKING:
-    from flowcabal_tui.models.discover import Proposal
+    from flowcabal_tui.models.discover import DiscoveredModels
     from flowcabal_tui.project.project import Project
     from flowcabal_tui.settings.screen import ScreenSettings
     from flowcabal_tui.settings.user_file import UserSettings
@@ -75,7 +75,7 @@ def _screen(folder: Path | None, language: str | None, *, read_only: bool) -> in
     return run_app(access, settings, path=folder, proposals=models.proposals, state_folder=paths.state_folder())
 
 
-async def _discover() -> tuple[Proposal, ...]:
+async def _discover() -> tuple[DiscoveredModels, ...]:
     from flowcabal_tui.models.discover import discover
 
     return await discover(os.environ)
@@ -101,7 +101,7 @@ async def _create(folder: Path, name: str, language: str) -> Path:
 class _FoundModels:
     """What was found on this machine, as the wizard shows it and as settings take it."""
 
-    def __init__(self, found: tuple[Proposal, ...]) -> None:
+    def __init__(self, found: tuple[DiscoveredModels, ...]) -> None:
         self._found = {_shown(item): item.endpoint for item in found}
 
     @property
@@ -121,7 +121,7 @@ class _FoundModels:
         _save(settings.language, settings.theme, models=ModelsSettings(user=chosen, agent=chosen))
 
 
-def _shown(found: Proposal) -> ModelProposal:
+def _shown(found: DiscoveredModels) -> ModelProposal:
     from flowcabal_tui.models.registry import sent_address
     from flowcabal_tui.tui.app.entry import ModelProposal
 

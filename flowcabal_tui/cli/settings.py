@@ -16,7 +16,7 @@ from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
-from flowcabal_tui.project.doctor import Finding, examine, fetch_vocabulary
+from flowcabal_tui.project.doctor import DoctorFinding, examine, fetch_vocabulary
 from flowcabal_tui.project.trust.service import renew_models
 from flowcabal_tui.settings.paths import locations
 from flowcabal_tui.settings.project_file import OFFLINE, ProjectSettings, change_project, load_project
@@ -40,13 +40,13 @@ async def doctor(arguments: Namespace) -> int:
     return 1 if any(item.outcome == "failed" for item in found) else 0
 
 
-def _own_keys() -> Iterator[Finding]:
+def _own_keys() -> Iterator[DoctorFinding]:
     """What is wrong with `[keys]` in the user settings."""
     if screen := load_screen():
         from flowcabal_tui.tui.app.keymap import key_problems  # loads the screen
 
         for words in key_problems(screen.keys) if screen.keys else ():
-            yield Finding(_("keys of the screen"), "note", clean_line(words))
+            yield DoctorFinding(_("keys of the screen"), "note", clean_line(words))
 
 
 async def models(arguments: Namespace) -> int:

@@ -196,7 +196,7 @@ def _print_purged(event: TextPurged) -> None:
 
 
 async def _named(project: Project, text: str, *, deleted: bool = False) -> tuple[Purge, str, str]:
-    """The command for what was named, the name that must be typed, and what is said of it. Raises UnknownName.
+    """The command for what was named, the name that must be typed, and the message about it. Raises UnknownName.
 
     A number is a place among the chapters of the book, or among the `deleted` ones.
     """

@@ -17,7 +17,7 @@ from flowcabal_tui.locale import _
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class AggregateProblem:
     """An error in the parameters of an aggregate; `place` is the parameter, such as `steps[0].op`."""
 
     place: str
@@ -35,7 +35,7 @@ def read(binding: Mapping[str, Any]) -> Aggregate:
         raise BindingError(first.place, first.message) from error
 
 
-def problems(binding: Mapping[str, Any]) -> tuple[Problem, ...]:
+def problems(binding: Mapping[str, Any]) -> tuple[AggregateProblem, ...]:
     """All errors in the aggregate of a binding that can be found without a value."""
     try:
         spec = READER.validate_python({"__agg__": "identity", **binding})
@@ -46,45 +46,45 @@ def problems(binding: Mapping[str, Any]) -> tuple[Problem, ...]:
         found += _count_if_problems(binding)
     if isinstance(spec, Pipeline):
         if not spec.steps:
-            found.append(Problem("steps", _("A pipeline needs at least one step.")))
+            found.append(AggregateProblem("steps", _("A pipeline needs at least one step.")))
         for number, (step, raw) in enumerate(zip(spec.steps, binding.get("steps", ()), strict=True)):
             found += _unknown(step, raw, f"steps[{number}].")
     return tuple(found)
 
 
-def problems_of(error: ValidationError) -> tuple[Problem, ...]:
+def problems_of(error: ValidationError) -> tuple[AggregateProblem, ...]:
     """The findings of pydantic in the user's words."""
     return tuple(_problem(one["loc"], one["type"], one.get("ctx", {}), one["msg"]) for one in error.errors())
 
 
-def _problem(loc: tuple[int | str, ...], kind: str, context: Mapping[str, Any], message: str) -> Problem:
+def _problem(loc: tuple[int | str, ...], kind: str, context: Mapping[str, Any], message: str) -> AggregateProblem:
     names = [part for part in loc if part not in (*AGGREGATES, *STEPS) or part == loc[-1]]
     place = paths.shown(names)
     if kind == "union_tag_invalid":
         tag, choices = str(context.get("tag")), STEPS if "steps" in loc else AGGREGATES
         close = difflib.get_close_matches(tag, choices, 1)
         said = _("{tag} is not supported. Possible: {names}").format(tag=tag[:60], names=", ".join(choices))
-        return Problem(place + ".op" if "steps" in loc else "__agg__", said, fix=close[0] if close else "")
+        return AggregateProblem(place + ".op" if "steps" in loc else "__agg__", said, fix=close[0] if close else "")
     if kind == "union_tag_not_found":
-        return Problem(place + ".op", _("op is missing. Possible: {names}").format(names=", ".join(STEPS)))
+        return AggregateProblem(place + ".op", _("op is missing. Possible: {names}").format(names=", ".join(STEPS)))
     if kind == "missing":
-        return Problem(place, _("{name} is missing.").format(name=place))
-    return Problem(place, message)
+        return AggregateProblem(place, _("{name} is missing.").format(name=place))
+    return AggregateProblem(place, message)
 
 
-def _count_if_problems(binding: Mapping[str, Any]) -> Iterator[Problem]:
+def _count_if_problems(binding: Mapping[str, Any]) -> Iterator[AggregateProblem]:
     if not {"value", "filter_value"} & binding.keys():
-        yield Problem("value", _("count_if needs field, op and value: value is missing."))
+        yield AggregateProblem("value", _("count_if needs field, op and value: value is missing."))
     for name, alias in (("field", "filter_field"), ("op", "filter_op"), ("value", "filter_value")):
         if name not in binding and (alias in binding or name != "value"):
             said = _("count_if needs field, op and value; without {name}, {default} is used.")
             default = {"field": _("the item itself"), "op": "=="}.get(name, alias)
-            yield Problem(
+            yield AggregateProblem(
                 name, said.format(name=name, default=alias if alias in binding else default), severity="warning"
             )
 
 
-def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[Problem]:
+def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[AggregateProblem]:
     known = set() if place else {"__from__", "__agg__"}
     for name, field in type(spec).model_fields.items():
         choices = field.validation_alias
@@ -93,7 +93,7 @@ def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[Pr
         if name not in known:
             close = difflib.get_close_matches(str(name), known, 1)
             said = _("{name} has no meaning here. Known: {names}")
-            yield Problem(
+            yield AggregateProblem(
                 f"{place}{name}",
                 said.format(name=str(name)[:60], names=", ".join(sorted(known))),
                 severity="warning",
@@ -101,7 +101,7 @@ def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[Pr
             )
 
 
-def _formats(spec: Aggregate) -> Iterator[Problem]:
+def _formats(spec: Aggregate) -> Iterator[AggregateProblem]:
     templates = {"format": getattr(spec, "format", None)}
     if isinstance(spec, Pipeline):
         templates = {f"steps[{n}].format": getattr(step, "format", None) for n, step in enumerate(spec.steps)}
@@ -109,4 +109,6 @@ def _formats(spec: Aggregate) -> Iterator[Problem]:
         try:
             placeholders(template or "")
         except ValueError:
-            yield Problem(place, _("The format cannot be read; the items are shown as they are."), severity="warning")
+            yield AggregateProblem(
+                place, _("The format cannot be read; the items are shown as they are."), severity="warning"
+            )

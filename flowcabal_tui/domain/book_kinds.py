@@ -13,7 +13,7 @@ from flowcabal_tui.domain.memory import Entity, EntityKind
 class BookKind:
     """A kind of names in one book, such as "sect". Agents and profiles treat its names as those of the kind `base`.
 
-    A `name` that is an `EntityKind` stands for that kind itself, which gets these fields.
+    A `name` that is an `EntityKind` is that kind itself, which gets these fields.
     """
 
     name: str

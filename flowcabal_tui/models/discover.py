@@ -21,7 +21,7 @@ PROBE_LIMIT: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class DiscoveredModels:
     """Something that was found. `models` are the names to choose from (one if they were not asked for).
 
     `local`: it runs on this machine, costs nothing and sends nothing away.
@@ -83,30 +83,30 @@ LOCAL: Final[Mapping[str, str]] = {
 }
 
 
-async def discover(environ: Mapping[str, str], local: Mapping[str, str] = LOCAL) -> tuple[Proposal, ...]:
+async def discover(environ: Mapping[str, str], local: Mapping[str, str] = LOCAL) -> tuple[DiscoveredModels, ...]:
     """Models on this machine first, then providers whose key is in `environ`; `local` maps names to base URLs."""
     found = await asyncio.gather(*(_on_this_machine(name, url) for name, url in local.items()))
     return (*(each for each in found if each), *in_environment(environ))
 
 
-def in_environment(environ: Mapping[str, str]) -> tuple[Proposal, ...]:
+def in_environment(environ: Mapping[str, str]) -> tuple[DiscoveredModels, ...]:
     """A proposal for each provider whose key is set; the key itself is not used."""
     return tuple(_proposal(known, environ) for known in KNOWN if environ.get(known.key_env, "").strip())
 
 
-def _proposal(known: _Known, environ: Mapping[str, str]) -> Proposal:
+def _proposal(known: _Known, environ: Mapping[str, str]) -> DiscoveredModels:
     url = environ.get(known.base_env, "").strip() or known.base_url
     endpoint = Endpoint(provider=known.provider, model=known.model, base_url=url, api_key_env=known.key_env)
     embedding = Endpoint(model=known.embedding, base_url=url, api_key_env=known.key_env) if known.embedding else None
-    return Proposal(known.name, endpoint, (known.model,), embedding=embedding)
+    return DiscoveredModels(known.name, endpoint, (known.model,), embedding=embedding)
 
 
-async def _on_this_machine(name: str, url: str) -> Proposal | None:
+async def _on_this_machine(name: str, url: str) -> DiscoveredModels | None:
     names = await _models(url)
     writers = tuple(each for each in names if "embed" not in each.lower() and "bge" not in each.lower())
     if not writers:
         return None
-    return Proposal(name, Endpoint(model=writers[0], base_url=url), writers, local=True)
+    return DiscoveredModels(name, Endpoint(model=writers[0], base_url=url), writers, local=True)
 
 
 async def _models(url: str) -> tuple[str, ...]:

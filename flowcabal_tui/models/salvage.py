@@ -28,7 +28,7 @@ _UNREAD: Final = "unread"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SalvagedFields:
     """The fields of an answer that could be read, by name, and the places that could not.
 
     A place is the name of a field, or of an item of a list as in `findings[2]`.
@@ -42,7 +42,7 @@ class Found:
         """The fields with unread places, each once."""
         return tuple(dict.fromkeys(place.partition("[")[0] for place in self.unread))
 
-    def completed_by(self, later: Found) -> Found:
+    def completed_by(self, later: SalvagedFields) -> SalvagedFields:
         """These parts, with the fields that have unread places completed from a later answer."""
         parts, unread = dict(self.parts), list(self.unread)
         for field in self.fields:
@@ -55,7 +55,7 @@ class Found:
                 parts[field] = more
             unread = [place for place in unread if place.partition("[")[0] != field]
             unread += [place for place in later.unread if place.partition("[")[0] == field]
-        return Found(parts, tuple(dict.fromkeys(unread)))
+        return SalvagedFields(parts, tuple(dict.fromkeys(unread)))
 
     def as_shape(self, shape: type[T]) -> T | None:
         """The value; None when it is incomplete and `shape` cannot list unread parts."""
@@ -72,13 +72,13 @@ class Found:
             return None
 
 
-def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[Found | None, str]:
+def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[SalvagedFields | None, str]:
     """The best reading of a model's text, and its faults (for the model; "" when it is complete).
 
     `cut`: the provider reported that the text was cut off. Fences, chatter, thoughts, wrappings, bare lists and single
     items around or instead of the answer are removed.
     """
-    best: Found | None = None
+    best: SalvagedFields | None = None
     problem = "The answer holds no JSON."
     for value, broken in _values(text.rpartition("</think>")[2], cut=cut):
         try:
@@ -87,7 +87,7 @@ def read_text(text: str, shape: type[BaseModel], *, cut: bool) -> tuple[Found | 
             problem = _problem(error)
         else:
             if not broken:
-                return Found(_plain(value)), ""
+                return SalvagedFields(_plain(value)), ""
             problem = "The JSON breaks off before its end."
         found = _read(value, shape, _DEEPEST)
         if found is not None and broken:
@@ -160,7 +160,7 @@ def _outside_strings(text: str) -> Iterator[tuple[int, str]]:
             yield at, character
 
 
-def _read(value: Any, shape: type[BaseModel], depth: int) -> Found | None:
+def _read(value: Any, shape: type[BaseModel], depth: int) -> SalvagedFields | None:
     """The parts of a shape in a JSON value, without the wrappings that models put around it."""
     if depth < 0:
         return None
@@ -181,7 +181,7 @@ def _read(value: Any, shape: type[BaseModel], depth: int) -> Found | None:
     return None
 
 
-def _read_object(value: Mapping[str, Any], shape: type[BaseModel]) -> Found | None:
+def _read_object(value: Mapping[str, Any], shape: type[BaseModel]) -> SalvagedFields | None:
     """The fields that fit; None when no required one and no item does."""
     parts = {_known_name(name, shape): part for name, part in value.items()}
     parts = {name: part for name, part in parts.items() if name in shape.model_fields and name != _UNREAD}
@@ -197,7 +197,7 @@ def _read_object(value: Mapping[str, Any], shape: type[BaseModel]) -> Found | No
     # A list of which nothing could be read is not an empty one.
     if not readable or all(not parts.get(name) and name in _places(unread) for name in required):
         return None
-    return Found(parts, tuple(unread))
+    return SalvagedFields(parts, tuple(unread))
 
 
 def _without_faults(parts: Mapping[str, Any], error: ValidationError) -> tuple[dict[str, Any], list[str]]:
@@ -220,7 +220,7 @@ def _without_faults(parts: Mapping[str, Any], error: ValidationError) -> tuple[d
     return kept, unread
 
 
-def _bare(items: Sequence[Any], shape: type[BaseModel]) -> Found | None:
+def _bare(items: Sequence[Any], shape: type[BaseModel]) -> SalvagedFields | None:
     """Items without the name of their list: only where there is one list that they can belong to."""
     lists = [name for name in _required(shape) if _item_model(shape, name)]
     if len(lists) != 1 or not items or any(name not in lists for name in _required(shape)):
@@ -229,7 +229,7 @@ def _bare(items: Sequence[Any], shape: type[BaseModel]) -> Found | None:
     return found if found is not None and found.parts.get(lists[0]) else None
 
 
-def _renamed(value: Mapping[str, Any], shape: type[BaseModel]) -> Found | None:
+def _renamed(value: Mapping[str, Any], shape: type[BaseModel]) -> SalvagedFields | None:
     """The one required list under a name of the model's own: only with items that fit."""
     missing = [name for name in _required(shape) if name not in value]
     others = [
@@ -241,11 +241,11 @@ def _renamed(value: Mapping[str, Any], shape: type[BaseModel]) -> Found | None:
     return found if found is not None and found.parts.get(missing[0]) else None
 
 
-def _open_at_end(found: Found, shape: type[BaseModel]) -> Found:
+def _open_at_end(found: SalvagedFields, shape: type[BaseModel]) -> SalvagedFields:
     """For a cut answer: marks the list at its end as incomplete, and later fields as missing."""
     names = [name for name in found.parts if _is_list(shape, name)]
     cut = [names[-1]] if names and names[-1] not in _places(found.unread) else []
-    return Found(found.parts, (*found.unread, *cut))
+    return SalvagedFields(found.parts, (*found.unread, *cut))
 
 
 def _places(unread: Sequence[str]) -> set[str]:

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.model_calls import (
 from flowcabal_tui.models.collect import BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.ladder import Ladder
-from flowcabal_tui.models.salvage import Found, read_text
+from flowcabal_tui.models.salvage import SalvagedFields, read_text
 
 REPAIRS: Final = 2
 TOOL_NAME: Final = "give_answer"
@@ -42,7 +42,7 @@ async def structured(
     schema = answer_schema(shape)
     asking = _Asking(model, request, schema, ladder)
     in_parts = issubclass(shape, StructuredAnswer)
-    best: Found | None = None
+    best: SalvagedFields | None = None
     raw = problem = ""
     for repair in range(1 + REPAIRS):
         try:
@@ -120,7 +120,7 @@ class _Asking:
                 raise
             return Answer("", "stop", error.usage or Usage())
 
-    def repair(self, answer: Answer, found: Found | None, problem: str) -> None:
+    def repair(self, answer: Answer, found: SalvagedFields | None, problem: str) -> None:
         """Adds the turns that ask for the missing parts; replaces a mode without effect by the next one."""
         if not self._effective:
             self._modes = self._modes[1:] or self._modes
@@ -132,7 +132,7 @@ class _Asking:
             words = _missing(found, problem, most, alone=self._modes[0] == "native")
         self._turns += _repair(answer, words)
 
-    def kept(self, found: Found) -> Answer:
+    def kept(self, found: SalvagedFields) -> Answer:
         """The last answer with all parts that were read, and the cost of all tries."""
         text = json.dumps(dict(found.parts), ensure_ascii=False, default=str)
         return replace(self._last, text=text, usage=total(self._usages), summed=self._summed, whole=not found.unread)
@@ -163,13 +163,13 @@ def _again(problem: str) -> str:
     return f"That did not fit:\n{problem}\nGive the whole answer again, as JSON that fits the schema."
 
 
-def _most(found: Found) -> int:
+def _most(found: SalvagedFields) -> int:
     """Items of a list that an answer has space for, when one with so many was cut off."""
     lengths = [len(part) for name, part in found.parts.items() if name in found.fields and isinstance(part, list)]
     return max(1, max(lengths, default=2) // 2)
 
 
-def _missing(found: Found, problem: str, most: int | None, *, alone: bool) -> str:
+def _missing(found: SalvagedFields, problem: str, most: int | None, *, alone: bool) -> str:
     """Asks for the parts that could not be read; with `most` after a cut answer, so that it is not cut again.
 
     `alone`: the schema has no other fields.

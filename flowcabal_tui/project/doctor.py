@@ -31,7 +31,7 @@ _MARKS: Final[dict[Outcome, str]] = {"ok": mark("ok  "), "note": mark("note"), "
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One thing that was examined."""
 
     subject: str
@@ -44,11 +44,11 @@ class Finding:
         return _(_MARKS[self.outcome])
 
 
-async def examine(folder: Path | None, *, trust: bool = False) -> tuple[Finding, ...]:
+async def examine(folder: Path | None, *, trust: bool = False) -> tuple[DoctorFinding, ...]:
     """Examines the machine and, if a folder is given, its project; each model that the user has confirmed, or all with
     `trust`, gets one small call."""
     found = [
-        Finding(_("program"), "ok", f"flowcabal-tui {__version__}, Python {sys.version.split()[0]}"),
+        DoctorFinding(_("program"), "ok", f"flowcabal-tui {__version__}, Python {sys.version.split()[0]}"),
         _terminal(),
         _user(),
         _secrets(),
@@ -56,74 +56,74 @@ async def examine(folder: Path | None, *, trust: bool = False) -> tuple[Finding,
         *(_space(name, path) for name, path in locations()),
     ]
     if folder is None:
-        found += [Finding(_("model found"), "note", proposal.name) for proposal in await discover(os.environ)]
+        found += [DoctorFinding(_("model found"), "note", proposal.name) for proposal in await discover(os.environ)]
     else:
         found += [item async for item in _project(folder.expanduser().resolve(), trust)]
     return tuple(found)
 
 
-def _terminal() -> Finding:
+def _terminal() -> DoctorFinding:
     if not sys.stdout.isatty():
-        return Finding(_("terminal"), "note", _("the output is not a terminal; the screen cannot open here"))
+        return DoctorFinding(_("terminal"), "note", _("the output is not a terminal; the screen cannot open here"))
     size = shutil.get_terminal_size()
     words = f"{os.environ.get('TERM', '?')} {size.columns}x{size.lines} {sys.stdout.encoding}"
     if size.columns < 80 or size.lines < 24:
-        return Finding(_("terminal"), "note", words, _("80x24 or more shows everything."))
-    return Finding(_("terminal"), "ok", words)
+        return DoctorFinding(_("terminal"), "note", words, _("80x24 or more shows everything."))
+    return DoctorFinding(_("terminal"), "ok", words)
 
 
-def _user() -> Finding:
+def _user() -> DoctorFinding:
     try:
         load_user()
     except FlowCabalError as error:
-        return Finding(user_file().name, "failed", f"{error.title} {error.detail}", error.advice)
-    return Finding(user_file().name, "ok", str(user_file()))
+        return DoctorFinding(user_file().name, "failed", f"{error.title} {error.detail}", error.advice)
+    return DoctorFinding(user_file().name, "ok", str(user_file()))
 
 
-def _secrets() -> Finding:
+def _secrets() -> DoctorFinding:
     try:
         count = len(read_secrets())
     except FlowCabalError as error:
-        return Finding(_("secrets"), "failed", error.title, error.advice)
-    return Finding(_("secrets"), "ok", _("{n} entries").format(n=count))
+        return DoctorFinding(_("secrets"), "failed", error.title, error.advice)
+    return DoctorFinding(_("secrets"), "ok", _("{n} entries").format(n=count))
 
 
-def _knowledge() -> Finding:
+def _knowledge() -> DoctorFinding:
     server = find_server()
     if not server:
-        return Finding(
+        return DoctorFinding(
             _("knowledge server"),
             "note",
             _("openviking-server is not installed; everything works without semantic search"),
             _("`flowcabal-tui knowledge install` installs it."),
         )
-    return Finding(_("knowledge server"), "ok", server[0])
+    return DoctorFinding(_("knowledge server"), "ok", server[0])
 
 
-def _space(name: str, path: Path) -> Finding:
+def _space(name: str, path: Path) -> DoctorFinding:
     place = next(parent for parent in (path, *path.parents) if parent.exists())
     free = shutil.disk_usage(place).free
     words = f"{path}: {free // 2**20} MiB"
     if not os.access(place, os.W_OK):
-        return Finding(name, "failed", words, _("You are not allowed to write there."))
-    return Finding(
+        return DoctorFinding(name, "failed", words, _("You are not allowed to write there."))
+    return DoctorFinding(
         name, "ok" if free > LITTLE_ROOM else "note", words, "" if free > LITTLE_ROOM else _("Little space left.")
     )
 
 
-def _counting(settings: ProjectSettings) -> Finding | None:
+def _counting(settings: ProjectSettings) -> DoctorFinding | None:
     """How the tokens of the writing model are counted; None without a model of another host or this machine."""
     chosen = settings.models.of("user")
     if chosen is None or chosen.provider == "offline":
         return None
     known = vocabulary_of(chosen.model)
     if known is None:
-        return Finding(_("tokens"), "note", _("estimated, corrected by the provider's counts"))
+        return DoctorFinding(_("tokens"), "note", _("estimated, corrected by the provider's counts"))
     if load(known) is not None:
-        return Finding(_("tokens"), "ok", _("counted with {name}").format(name=known.name))
+        return DoctorFinding(_("tokens"), "ok", _("counted with {name}").format(name=known.name))
     words = _("estimated; the vocabulary {name} is not on disk").format(name=known.name)
     advice = _("`doctor PROJECT --fetch-vocabulary` fetches it ({size} MB) from {host}.")
-    return Finding(_("tokens"), "note", words, advice.format(size=known.megabytes, host=HOST))
+    return DoctorFinding(_("tokens"), "note", words, advice.format(size=known.megabytes, host=HOST))
 
 
 def missing_vocabulary(model: Endpoint | None) -> Vocabulary | None:
@@ -159,35 +159,35 @@ async def fetch_vocabulary(folder: Path) -> str:
     return await fetch_known(known)
 
 
-async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
+async def _project(folder: Path, trust: bool) -> AsyncIterator[DoctorFinding]:
     try:
         settings = load_project(folder)
     except FlowCabalError as error:
-        yield Finding(PROJECT_FILE, "failed", f"{error.title} {error.detail}", error.advice)
+        yield DoctorFinding(PROJECT_FILE, "failed", f"{error.title} {error.detail}", error.advice)
         return
-    yield Finding(PROJECT_FILE, "ok", settings.project.name)
+    yield DoctorFinding(PROJECT_FILE, "ok", settings.project.name)
     yield _space("project", folder)
     if (counting := _counting(settings)) is not None:
         yield counting
     for table, chosen in settings.models.tables.items():
         if (chosen.api_key_env or chosen.secret) and not has_key(chosen):
             place = chosen.api_key_env or chosen.secret
-            yield Finding(clean_line(table), "failed", _("no key"), _("Set {name}.").format(name=place))
+            yield DoctorFinding(clean_line(table), "failed", _("no key"), _("Set {name}.").format(name=place))
     try:
         project = await Project.open(folder, knowledge=False, trust=trust)
     except ProjectLocked as error:
-        yield Finding(_("database"), "note", error.title, error.detail)
+        yield DoctorFinding(_("database"), "note", error.title, error.detail)
         project = await Project.open(folder, read_only=True, trust=trust)
     except FlowCabalError as error:
-        yield Finding(_("database"), "failed", error.title, error.advice)
+        yield DoctorFinding(_("database"), "failed", error.title, error.advice)
         return
     try:
         await project.check()
         size = (folder / PROJECT_STATE / DATABASE).stat().st_size
-        yield Finding(_("database"), "ok", _("whole, {size:.1f} MiB").format(size=size / 2**20))
+        yield DoctorFinding(_("database"), "ok", _("whole, {size:.1f} MiB").format(size=size / 2**20))
         view = await project.models.trust()
         if view.state != "trusted":
-            yield Finding(
+            yield DoctorFinding(
                 _("trust"),
                 "note",
                 _("{n} items are not confirmed").format(n=len(view.asked.items)),
@@ -196,8 +196,8 @@ async def _project(folder: Path, trust: bool) -> AsyncIterator[Finding]:
         for model in await project.models.check_models() if view.state != "restricted" else ():
             outcome: Outcome = "ok" if model.ok else "failed"
             advice = "" if model.ok else _("See `flowcabal-tui models PROJECT`.")
-            yield Finding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)", advice)
+            yield DoctorFinding(model.role, outcome, f"{model.message} ({model.seconds:.1f} s)", advice)
     except FlowCabalError as error:
-        yield Finding(_("database"), "failed", error.title, error.advice)
+        yield DoctorFinding(_("database"), "failed", error.title, error.advice)
     finally:
         await project.close()

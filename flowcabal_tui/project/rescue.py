@@ -25,7 +25,7 @@ from flowcabal_tui.manuscript.encoding import decode
 from flowcabal_tui.manuscript.mirror import MIRROR_NAME, parse_mirror
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.store.file.lock import holder_of
-from flowcabal_tui.store.file.salvage import Found, FoundEntity, FoundVersion, Salvage
+from flowcabal_tui.store.file.salvage import FoundEntity, FoundVersion, Salvage, SalvagedData
 from flowcabal_tui.store.rows.outline import OUTLINE_LINKS, read_links
 from flowcabal_tui.store.rows.salvaged import salvaged_comments, salvaged_findings, salvaged_locks
 from flowcabal_tui.store.store import DATABASE, LOCK
@@ -90,7 +90,7 @@ class Rescue:
             )
         try:
             self._salvage = Salvage(folder / PROJECT_STATE / DATABASE)
-            self.found: Found = self._salvage.read()
+            self.found: SalvagedData = self._salvage.read()
             files = list(_files(folder / MANUSCRIPT))
         except OSError as error:
             raise DiskFull(

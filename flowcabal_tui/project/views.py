@@ -68,7 +68,7 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Appearances:
     """The number of mentions of an entity, and the positions of the first and the last chapter that names it."""
 
     entity: EntityId

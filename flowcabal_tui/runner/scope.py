@@ -122,8 +122,8 @@ class Frame:
         return found if found is not None or self.outer is None else self.outer.output(node)
 
     @cached_property
-    def names(self) -> Names:
-        return Names(self)
+    def names(self) -> BoundNames:
+        return BoundNames(self)
 
     @cached_property
     def digest(self) -> Digest:
@@ -173,7 +173,7 @@ class Moment(Mapping[str, Any]):
         return len(self._names)
 
 
-class Names(Mapping[str, Any]):
+class BoundNames(Mapping[str, Any]):
     """All that bindings can name in a frame; the state is read when it is asked for."""
 
     def __init__(self, frame: Frame) -> None:

@@ -107,7 +107,7 @@ def _explain(text: str, shape: Any, item: ErrorDetails) -> str:
 
 
 def _line_of(text: str, keys: list[str]) -> int:
-    """The line (from 1) on which the key stands; 0 if it cannot be told."""
+    """The line (from 1) of the key; 0 if it is not known."""
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[+([^\]]+)\]+", line):

@@ -80,7 +80,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class VectorHit:
     """A vector hit. `score` is a cosine mapped to 0..1 (unrelated texts: about 0.5)."""
 
     uri: str
@@ -188,13 +188,13 @@ class KnowledgeClient:
         target_uri: str | Sequence[str],
         limit: int,
         tags: Sequence[str] = (),
-    ) -> tuple[Found, ...]:
+    ) -> tuple[VectorHit, ...]:
         """The nearest files (or directory texts) of one level under `target_uri` with all `tags`, best first."""
         target = target_uri if isinstance(target_uri, str) else list(target_uri)
         body: dict[str, Any] = {"query": query, "target_uri": target, "limit": limit, "level": level}
         body |= {"tags": list(tags)} if tags else {}
         answer = _mapping(await self._call("POST", "search/find", body))
-        return tuple(Found(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
+        return tuple(VectorHit(str(hit["uri"]), float(hit.get("score", 0.0))) for hit in answer.get("resources", ()))
 
     async def rm(self, uri: str, *, recursive: bool = False) -> bool:
         """Removes a file or directory; False: it was not there."""

@@ -1,4 +1,4 @@
-"""Stands between us and the knowledge server, and stops it when we are gone for any reason.
+"""Runs the knowledge server as its child, and stops it when the program is gone for any reason.
 
 Run as a file, with the standard library only: `python -I -S guard.py LOG MARK GRACE -- COMMAND...`. Standard
 input is a pipe from us; its end (closed, or we were killed) or a change of parent (a forked worker of

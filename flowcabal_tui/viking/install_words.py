@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flowcabal_tui.locale import _
 from flowcabal_tui.viking.installed import LICENCE, VERSION
-from flowcabal_tui.viking.installer import FETCHED_MEGABYTES, INSTALLED_MEGABYTES, PACKAGES, Plan, Progress
+from flowcabal_tui.viking.installer import FETCHED_MEGABYTES, INSTALLED_MEGABYTES, PACKAGES, InstallPlan, Progress
 
 
-def plan_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
+def plan_rows(plan: InstallPlan) -> tuple[tuple[str, str], ...]:
     """Names and words of what is to be known before anything is fetched."""
     size = _("about {fetched} MB in {n} packages; about {installed:,} MB on the disk, {free:,} MB are free")
     sources = ", ".join(plan.sources) or _("not known; as {tool} is set up").format(tool=plan.tool)

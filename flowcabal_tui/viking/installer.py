@@ -51,7 +51,7 @@ _REASON: Final = re.compile(r"^(?:ERROR|error)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallPlan:
     """The plan of an installation. `sources`: hosts and folders, () where they cannot be known."""
 
     folder: Path
@@ -102,7 +102,7 @@ class Installation:
         finally:
             await self._alone.aclose()
 
-    async def prepare(self) -> Plan:
+    async def prepare(self) -> InstallPlan:
         """Makes an empty environment; finds out, without a connection, where packages would come from.
 
         Raises KnowledgeError.
@@ -119,7 +119,7 @@ class Installation:
             output = await self._run(self._tool.ask(places.environment), _("The environment does not work."))
         except OSError as error:
             raise self._failure(error) from error
-        return Plan(places.target, self._tool.name, self._tool.sources(output), free, begun)
+        return InstallPlan(places.target, self._tool.name, self._tool.sources(output), free, begun)
 
     async def install(self, publish: Callable[[Progress], None]) -> Installed:
         """Fetches, installs and starts it once; only then is it put in place. Raises KnowledgeError."""

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.viking import layout
-from flowcabal_tui.viking.client import Found, KnowledgeClient
+from flowcabal_tui.viking.client import KnowledgeClient, VectorHit
 from flowcabal_tui.viking.manifest import Manifest, Record
 
 _LEVELS: Final[tuple[Literal[0, 1, 2], ...]] = (0, 1, 2)
@@ -93,12 +93,12 @@ async def _inside(
     ]
 
 
-def _hits(root: str, found: Iterable[Found], allowed: Mapping[str, Record]) -> list[KnowledgeHit]:
+def _hits(root: str, found: Iterable[VectorHit], allowed: Mapping[str, Record]) -> list[KnowledgeHit]:
     """Those that the manifest vouches for."""
     return [hit for one in found if (hit := _hit(root, one, allowed)) is not None]
 
 
-def _hit(root: str, found: Found, allowed: Mapping[str, Record]) -> KnowledgeHit | None:
+def _hit(root: str, found: VectorHit, allowed: Mapping[str, Record]) -> KnowledgeHit | None:
     path, _slash, name = found.uri.removeprefix(f"{root}/").rpartition("/")
     record = allowed.get(path)
     if record is None or name not in record.files:

@@ -15,7 +15,7 @@ from flowcabal_tui.agents.checking.evidence.ranking import largest
 from flowcabal_tui.agents.checking.evidence.reading import Reader, stem
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
 from flowcabal_tui.agents.checking.evidence.statements import statements_of
-from flowcabal_tui.agents.checking.judged import Draft
+from flowcabal_tui.agents.checking.judged import JudgedDraft
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.agents.checking.pairs import Pairs
 from flowcabal_tui.agents.checking.voices import statements_in
@@ -54,7 +54,7 @@ async def question(
 ) -> tuple[list[SourceText], Pairs]:
     seen = await read_book(story.before(at))
     evidence = tuple(await evidence_for(seen, draft))
-    goal = Draft("", "", draft, seen, frozenset(), evidence=evidence, statements=statements_in(draft, "zh"))
+    goal = JudgedDraft("", "", draft, seen, frozenset(), evidence=evidence, statements=statements_in(draft, "zh"))
     return await material_of(angles, goal, FakeTokens(), budget)
 
 

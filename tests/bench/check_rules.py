@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import RULES, read
 from flowcabal_tui.agents.names.names import discover
 from flowcabal_tui.domain.text import han_count
@@ -33,14 +33,17 @@ def measure() -> list[Figure]:
 def _figures(folder: Path) -> Iterator[Figure]:
     texts = [file.read_text(encoding="utf-8").rstrip("\n") for file in sorted(folder.glob("*.txt"))]
     language = "zh" if han_count(texts[0]) > len(texts[0]) / 2 else "en"
-    told = tuple(Told(text, language, f"manuscript/{number}") for number, text in enumerate(texts, start=1))
+    told = tuple(NarratedText(text, language, f"manuscript/{number}") for number, text in enumerate(texts, start=1))
     for chapter in told:
         read(chapter)
     whole = EarlierBook(language, told, discover(texts, language))
     alarms, seconds = Counter[str](), []
     checked = range(_FIRST, len(texts) + 1, _STEP)
     for now in checked:
-        book, draft = replace(whole, chapters=told[: now - 1], index=whole.names), Told(texts[now - 1], language)
+        book, draft = (
+            replace(whole, chapters=told[: now - 1], index=whole.names),
+            NarratedText(texts[now - 1], language),
+        )
         begun = time.process_time()
         for rule in RULES:
             if language in rule.languages:

@@ -15,7 +15,7 @@ from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Decision, Evaluat
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node
 from flowcabal_tui.nodes.graph import dependencies
-from flowcabal_tui.nodes.kinds.candidates import Candidate, groups_in, origins, sifted
+from flowcabal_tui.nodes.kinds.candidates import CandidateText, groups_in, origins, sifted
 from flowcabal_tui.nodes.kinds.evolution import KIND, EvolutionParams
 from flowcabal_tui.protocol.runs import NodeNeedsHuman
 from tests.runner.fakes import Bench, FakeModel, FakeMonitor, flow, texts, until
@@ -298,12 +298,12 @@ def test_a_sifting_answer_that_makes_no_sense_groups_nothing():
 
 
 def test_overlapping_groups_have_one_text_that_stands():
-    made = [Candidate(n, text, Digest(text), NodeId("")) for n, text in enumerate("xxyz", 1)]
+    made = [CandidateText(n, text, Digest(text), NodeId("")) for n, text in enumerate("xxyz", 1)]
     assert [each.like for each in sifted(made, [[2, 3]], None)] == [None, 1, 1, None]
 
 
 def test_a_paragraph_that_several_hold_comes_from_the_first():
-    made = [Candidate(n, "雨下了一夜。\n他走了。", Digest(""), NodeId("")) for n in (1, 2)]
+    made = [CandidateText(n, "雨下了一夜。\n他走了。", Digest(""), NodeId("")) for n in (1, 2)]
     assert [row["candidate"] for row in origins("他走了。\n雨下了一整夜。", made)] == [1, 1]
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.errors import ManuscriptError
-from flowcabal_tui.project.bench.bench_scores import Labels, Place, Score, means, read_labels, score
+from flowcabal_tui.project.bench.bench_scores import CharacterSpan, Labels, Score, means, read_labels, score
 
 LENGTHS = {1: 1_000, 2: 1_000, 3: 1_000}
-LABELS = Labels("callback", {1: 3, 2: 1}, (Place(1, 0, 100), Place(2, 0, 100)))
+LABELS = Labels("callback", {1: 3, 2: 1}, (CharacterSpan(1, 0, 100), CharacterSpan(2, 0, 100)))
 
 
 def test_a_passage_counts_when_half_of_it_is_in() -> None:

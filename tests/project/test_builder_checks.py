@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.agents.builder.branches import variants
-from flowcabal_tui.agents.builder.checks import Item, check
+from flowcabal_tui.agents.builder.checks import ChecklistItem, check
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetPrompt
 from flowcabal_tui.agents.builder.edits_between import edits_between
@@ -20,7 +20,7 @@ def prompt(name: str, text: str) -> AddNode:
     return AddNode(id=name, params={"prompt": text}, because="i1")
 
 
-async def problems(*edits: object, items: tuple[Item, ...] = (), base: Json | None = None) -> list[str]:
+async def problems(*edits: object, items: tuple[ChecklistItem, ...] = (), base: Json | None = None) -> list[str]:
     copied = WorkingCopy.of(base, Known())
     for edit in edits:
         copied = copied.with_edit(edit)
@@ -41,7 +41,7 @@ async def test_nothing_is_no_suggestion():
 
 
 async def test_every_item_has_a_node():
-    items = (Item("i1", "a plan"), Item("i2", "a check of the names"))
+    items = (ChecklistItem("i1", "a plan"), ChecklistItem("i2", "a check of the names"))
     assert await problems(prompt("plan", "Plan."), items=items) == ["OPEN_ITEM i2"]
 
 
@@ -120,5 +120,5 @@ async def test_the_right_answers_of_the_bench_pass(answers: str):
         copied = WorkingCopy.of(briefs[name]["workflow"], known)
         for edit in edits_between(copied.base, answer["workflow"], "i1"):
             copied = copied.with_edit(edit)
-        report = await check(copied, (Item("i1", "it"),), SimulatedRuns(known))
+        report = await check(copied, (ChecklistItem("i1", "it"),), SimulatedRuns(known))
         assert report.passed, (name, report.problems)

@@ -16,7 +16,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.impact import ChapterChanged, ChapterMoved, Impact, ImpactRow, Rename
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import Finding, TextEdit
-from flowcabal_tui.project.story.impact_choice import Choice, reviewed
+from flowcabal_tui.project.story.impact_choice import ImpactChoice, reviewed
 from flowcabal_tui.project.story.impact_rows import BookText, name_row
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, WriteChapter
 from flowcabal_tui.protocol.memory import Purge
@@ -254,7 +254,9 @@ async def test_a_purged_chapter_takes_what_was_said_of_it(case: Case, folder: Pa
 def test_two_differences_of_the_same_words_are_not_applied() -> None:
     source = BookText("c1", 1, "One", "Ines Marlow rowed.", 1)
     rows = [name_row(source, NamePlace(0, at, old, "Ann")) for at, old in ((0, "Ines Marlow"), (5, "Marlow"))]
-    choice = Choice(rows, (), ())
+    choice = ImpactChoice(rows, (), ())
     with pytest.raises(RunError, match="same words"):
         reviewed(Rename("Marlow", "Ann"), choice, {"c1": source}, (), "", datetime.now(UTC))
-    assert reviewed(Rename("Marlow", "Ann"), Choice(rows[:1], (), ()), {"c1": source}, (), "", datetime.now(UTC)).texts
+    assert reviewed(
+        Rename("Marlow", "Ann"), ImpactChoice(rows[:1], (), ()), {"c1": source}, (), "", datetime.now(UTC)
+    ).texts

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.versions import StaleMark, StandingOutput
 from flowcabal_tui.domain.workflow import Node, Workflow
-from flowcabal_tui.store.runs.standings import Change, forgetting_outcomes
+from flowcabal_tui.store.runs.standings import StandingChange, forgetting_outcomes
 
 STEPS = 100
 """Instructions of SQLite that are counted as one look."""
@@ -112,7 +112,9 @@ def standing(clock, text: str = "one", **fields) -> StandingOutput:
 async def test_what_stands_is_kept_by_chapter_and_frozen_texts_are_read(store, clock, reopen):
     await store.runs.put_text("one")
     known = standing(clock, frozen=True, chosen=True)
-    await store.standings.write("章", {CHAPTER: Change((known,)), None: Change((replace(known, frozen=False),))})
+    await store.standings.write(
+        "章", {CHAPTER: StandingChange((known,)), None: StandingChange((replace(known, frozen=False),))}
+    )
     await store.close()
     again = await reopen()
     assert await again.standings.all("章", CHAPTER) == {NODE: known}
@@ -123,18 +125,18 @@ async def test_what_stands_is_kept_by_chapter_and_frozen_texts_are_read(store, c
 
 async def test_marks_name_their_sources_and_go_when_the_node_ran(store):
     marks = ((NODE, NODE, "edited"), (BELOW, NODE, "edited"), (BELOW, NodeId("别"), "output"))
-    await store.standings.write("章", {CHAPTER: Change(marks=marks)})
+    await store.standings.write("章", {CHAPTER: StandingChange(marks=marks)})
     found = await store.standings.stale("章", CHAPTER)
     assert found[NODE] == StaleMark(NODE, "direct", ((NODE, "edited"),))
     assert (found[BELOW].kind, set(dict(found[BELOW].sources))) == ("propagated", {NODE, "别"})
-    await store.standings.write("章", {CHAPTER: Change(fresh=(BELOW,))})
+    await store.standings.write("章", {CHAPTER: StandingChange(fresh=(BELOW,))})
     assert set(await store.standings.stale("章", CHAPTER)) == {NODE}
     assert await store.standings.stale("章", None) == {}
 
 
 async def test_an_edit_that_is_taken_back_takes_back_its_own_marks_only(store, clock):
     marks = ((NODE, NODE, "edited"), (BELOW, NODE, "edited"), (BELOW, NodeId("别"), "output"))
-    await store.standings.write("章", {CHAPTER: Change((standing(clock),), marks=marks)})
+    await store.standings.write("章", {CHAPTER: StandingChange((standing(clock),), marks=marks)})
     await store.standings.as_made("章", {NODE: Digest("other")})
     assert set(await store.standings.stale("章", CHAPTER)) == {NODE, BELOW}
     await store.standings.as_made("章", {NODE: Digest("p1")})

@@ -8,7 +8,7 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence, Mention
 from flowcabal_tui.domain.name_card import CardPlace, CardRelation, NameCard
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story, StoryRecord
-from flowcabal_tui.project.views import Seen
+from flowcabal_tui.project.views import Appearances
 from tests.tui.fake_books import Words, chapter_id
 
 HERO, FERRYMAN, VOICE = EntityId("hero"), EntityId("ferryman"), EntityId("voice")
@@ -83,9 +83,9 @@ def companions(entity: EntityId) -> tuple[tuple[EntityId, int, ChapterId], ...]:
     return met.get(entity, ((HERO, 1, chapter_id(1)),))
 
 
-def seen() -> tuple[Seen, ...]:
+def seen() -> tuple[Appearances, ...]:
     """The hero is in two chapters, the ferryman in one; nobody calls the voice by its name."""
-    return (Seen(HERO, 2, 1, 3), Seen(FERRYMAN, 1, 2, 2))
+    return (Appearances(HERO, 2, 1, 3), Appearances(FERRYMAN, 1, 2, 2))
 
 
 def mentions(entity: EntityId, words: Words) -> tuple[Mention, ...]:

@@ -60,7 +60,15 @@ from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.nodes.validation import validate
 from flowcabal_tui.project.book.backup import Manifest, Member
 from flowcabal_tui.project.memory.rebuild import RebuildPlan
-from flowcabal_tui.project.views import FoundModel, NodeView, ProfileRow, ProfileView, ProjectInfo, Seen, SourceText
+from flowcabal_tui.project.views import (
+    Appearances,
+    FoundModel,
+    NodeView,
+    ProfileRow,
+    ProfileView,
+    ProjectInfo,
+    SourceText,
+)
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 from flowcabal_tui.protocol.book import (
     AddChapter,
@@ -528,7 +536,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         spend = Spend(len(places), 400, 30, Decimal("0.01"))
         return Quote((), (), spend, spend.times(4), currency="USD")
 
-    async def seen(self) -> tuple[Seen, ...]:
+    async def seen(self) -> tuple[Appearances, ...]:
         return fake_story.seen()
 
     async def name_card(self, entity: EntityId, chapter: ChapterId | None = None) -> NameCard:

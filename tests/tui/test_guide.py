@@ -11,7 +11,7 @@ from textual.widgets import Static
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.project import create_demo
 from flowcabal_tui.tui.app.guide import GuidePanel, guide_text, steps_of
-from flowcabal_tui.tui.app.tour import TOUR, Seen
+from flowcabal_tui.tui.app.tour import TOUR, BookState
 from tests.pictures import studio
 from tests.tui.waiting import settled, until
 
@@ -30,7 +30,7 @@ def test_the_steps_are_the_same_in_both_languages():
 
 def test_every_step_waits_for_an_outcome_of_its_own():
     assert len(TOUR) == len(steps_of(guide_text("en")))
-    begun = Seen(questions=0, deciding=False, runs=1, done=0, version=0, workflows=4, pane="chapters")
+    begun = BookState(questions=0, deciding=False, runs=1, done=0, version=0, workflows=4, pane="chapters")
     for step, then, now in (
         (0, begun, replace(begun, runs=2)),
         (1, begun, replace(begun, questions=1)),

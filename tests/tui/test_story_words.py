@@ -10,14 +10,14 @@ from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import Entity, Evidence
 from flowcabal_tui.domain.proposals import judged
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, RecordId, Relation, Story
-from flowcabal_tui.project.views import Seen
+from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.tui.shared.form import Unreadable, names_of
 from flowcabal_tui.tui.story.around import neighbours
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.changes import merged, moved_records, new_id
 from flowcabal_tui.tui.story.orders import placed_moments
 from flowcabal_tui.tui.story.record_forms import known_names
-from flowcabal_tui.tui.story.record_rows import Wish, about, lines
+from flowcabal_tui.tui.story.record_rows import RecordFilter, about, lines
 from flowcabal_tui.tui.story.typed import (
     chapter,
     knowers,
@@ -78,7 +78,7 @@ def test_promises_come_most_urgent_first():
             ("paid", {"paid": TWO}),
         )
     )
-    rows = lines("promises", cast(Story(promises=(paid, open_, due, late, later))), Wish())
+    rows = lines("promises", cast(Story(promises=(paid, open_, due, late, later))), RecordFilter())
     assert [row.record.id for row in rows] == ["later", "late", "due", "open", "paid"]
     assert str(rows[0].row).startswith(f"! {standing_words(Standing('overdue', 3))}")
 
@@ -104,15 +104,15 @@ def test_a_look_ahead_does_not_make_all_that_follows_a_look_back():
 
 def test_the_timeline_can_be_read_as_it_is_told():
     story = fake_story.story(books.EN)
-    happens = [row.record.id for row in lines("timeline", cast(story), Wish())]
-    told = [row.record.id for row in lines("timeline", cast(story), Wish(as_told=True))]
+    happens = [row.record.id for row in lines("timeline", cast(story), RecordFilter())]
+    told = [row.record.id for row in lines("timeline", cast(story), RecordFilter(as_told=True))]
     assert happens == ["m2", "m1", "m3"]
     assert told == ["m1", "m2", "m3"]
 
 
 def test_facts_are_those_that_hold_in_the_chapter():
     def held(position: int | None) -> list[str]:
-        return [row.record.id for row in lines("facts", cast(), Wish(position=position))]
+        return [row.record.id for row in lines("facts", cast(), RecordFilter(position=position))]
 
     assert held(1) == ["f1", "f2"]
     assert held(2) == ["f1", "f2", "f3"]
@@ -124,7 +124,7 @@ def test_facts_are_those_that_hold_in_the_chapter():
     ("words", "found"), [("JOSS", ["f2", "f3"]), ("left hand", ["f1"]), ("Mar", ["f1"]), ("x", [])]
 )
 def test_records_are_found_by_words_and_by_any_name_of_those_whom_they_concern(words, found):
-    assert [row.record.id for row in lines("facts", cast(), Wish(words))] == found
+    assert [row.record.id for row in lines("facts", cast(), RecordFilter(words))] == found
 
 
 def test_neighbours_are_those_with_a_relation_that_holds_then_companions():
@@ -241,5 +241,5 @@ def test_evidence_is_quoted_with_its_chapter():
 
 def test_most_mentioned_names_complete_first():
     rare = Entity(EntityId("rare"), "item", "Marble")
-    names = known_names(Cast((rare, *fake_story.people(books.EN)), (), Story(), (Seen(HERO, 5, 1, 2),)))
+    names = known_names(Cast((rare, *fake_story.people(books.EN)), (), Story(), (Appearances(HERO, 5, 1, 2),)))
     assert names[0] == "Mara"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from flowcabal_tui.agents.builder.document import Found, Json, all_found, names_in, own_params
+from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, names_in, own_params
 from flowcabal_tui.agents.builder.forms import Alteration
 from flowcabal_tui.agents.builder.wish import Wish
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
@@ -112,7 +112,7 @@ def _near(found: Wish, mentions: Sequence[_Mention], at: int) -> _Mention:
     return min(mentions, key=lambda each: (each.at not in clause, each.at > at, abs(each.at - at)))
 
 
-def _set(node: _Mention | Found, field: str, to: object) -> Json:
+def _set(node: _Mention | PlacedNode, field: str, to: object) -> Json:
     return {"change": "set", "node": node.path, "field": field, "to": to}
 
 

@@ -124,7 +124,7 @@ def _way(document: Json, path: str) -> dict[str, str]:
 
 
 def _before(document: Json, path: str) -> Iterator[tuple[str, str]]:
-    """What leads to a node: the nodes that it reads, the sources of its edges, the node that it stands in."""
+    """What leads to a node: the nodes that it reads, the sources of its edges, the node that contains it."""
     inside, _slash, name = path.rpartition("/")
     graph = graph_at(document, inside)
     if graph is None:

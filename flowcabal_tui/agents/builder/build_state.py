@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
-from flowcabal_tui.agents.builder.checks import CheckReport, Item
+from flowcabal_tui.agents.builder.checks import ChecklistItem, CopyReport
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.suggestion import Suggestion, changes_of
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
@@ -39,7 +39,7 @@ class ToolUse:
 class BuildRound:
     """One call of the model: its text, its tool calls, and its tokens (None: not reported).
 
-    `request` is what was said to the model since the round before, besides the answers of tools; `covered` are the
+    `request` is what was sent to the model since the round before, besides the answers of tools; `covered` are the
     points of the checklist that edits served after the round; `cost` is None where it is not known.
     """
 
@@ -63,7 +63,7 @@ class Build:
     copied: WorkingCopy
     templates: Mapping[str, Json] = field(default_factory=dict)
     status: BuildStatus = "building"
-    items: tuple[Item, ...] = ()
+    items: tuple[ChecklistItem, ...] = ()
     assumptions: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Build:
     asks: int = 0
     explanation: str = ""
     remarks: tuple[str, ...] = ()
-    report: CheckReport | None = None
+    report: CopyReport | None = None
     checked: int = -1
     rounds: list[BuildRound] = field(default_factory=list)
     stopped: str = ""
@@ -102,7 +102,7 @@ class Build:
             assumptions=self.assumptions,
             questions=self.questions,
             explanation=self.explanation,
-            report=self.report or CheckReport(),
+            report=self.report or CopyReport(),
             stopped=self.stopped if self.status != "finished" else "",
         )
 

@@ -13,7 +13,7 @@ from flowcabal_tui.agents.builder.branches import Simulator
 from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
 from flowcabal_tui.agents.builder.changes import changes_between
-from flowcabal_tui.agents.builder.checks import Item, check
+from flowcabal_tui.agents.builder.checks import ChecklistItem, check
 from flowcabal_tui.agents.builder.edits import EDITS, Edit
 from flowcabal_tui.agents.builder.refused import EditRefused, unknown
 from flowcabal_tui.agents.builder.templates import named, nearest_templates
@@ -149,7 +149,9 @@ class BuildTools:
         return f"Done. Nodes: {', '.join(self._build.copied.nodes) or 'none'}."
 
     async def _checklist(self, arguments: Checklist) -> str:
-        self._build.items = tuple(Item(each.id, each.what, each.needs, each.done_when) for each in arguments.items)
+        self._build.items = tuple(
+            ChecklistItem(each.id, each.what, each.needs, each.done_when) for each in arguments.items
+        )
         self._build.assumptions = tuple(arguments.assumptions)
         return f"Kept.{self._nearest()}"
 

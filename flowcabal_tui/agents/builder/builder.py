@@ -153,7 +153,7 @@ class _Rounds:
 
     def _follow(self, turn: Turn) -> None:
         if self._build.status == "building":
-            self._messages = self._does.beginning() if turn.anew else (*self._messages, *turn.messages)
+            self._messages = self._does.beginning() if turn.restart else (*self._messages, *turn.messages)
 
     async def _calls(self, answer: Answer, used: Usage) -> None:
         """Carries out the calls in their order; each gets its own answer."""
@@ -183,7 +183,7 @@ class _Rounds:
             self._build.stop(_("The model gave arguments that cannot be read, {n} times.").format(n=_MOST_BROKEN))
 
     def _repeated(self, call: tuple[str, str], outcome: Outcome, made: int) -> Outcome:
-        """Equal calls that change nothing are told, and end the build."""
+        """Equal calls that change nothing are answered with a warning, and end the build."""
         if len(self._build.copied.made) != made or self._build.status != "building":
             self._equal.clear()
             return outcome
@@ -212,14 +212,14 @@ class _Rounds:
             self._build.stop(_("The model gave no answer."))
 
     def _too_long(self, why: str) -> None:
-        """What was said so far is left out once; the state of the copy is told anew from the copy."""
+        """Leaves out the messages so far once; the state of the copy is described again from the copy."""
         self._counts["long"] += 1
         if self._counts["long"] > 1:
             self._build.stop(why)
         self._messages = self._does.beginning()
 
     def _note(self, text: str, calls: Sequence[ToolUse], used: Usage, failed: str = "") -> None:
-        """Keeps the round: what was said to the model and not before, what came of it, and what that took."""
+        """Keeps the round: the new part of the request, its result, and its tokens."""
         new = [each.content for each in self._asked if each.role == "user" and each not in self._said]
         made = BuildRound(
             len(self._build.rounds) + 1,

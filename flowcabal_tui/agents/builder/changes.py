@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from flowcabal_tui.agents.builder.document import (
-    Found,
     Json,
+    PlacedNode,
     all_found,
     found,
     graph_at,
@@ -116,7 +116,7 @@ def _owner(inside: str, nodes: Collection[str]) -> str:
     return inside if inside in nodes else inside.rpartition("/")[0]
 
 
-def _behind(place: Found) -> str:
+def _behind(place: PlacedNode) -> str:
     at = place.graph["nodes"].index(place.node)
     return place.graph["nodes"][at - 1]["id"] if at else ""
 
@@ -242,7 +242,7 @@ def _graph_for(document: Json, inside: str) -> Json:
     return graph
 
 
-def _apply_to(place: Found, change: Change, after: Any) -> None:
+def _apply_to(place: PlacedNode, change: Change, after: Any) -> None:
     if change.kind == "node_removed":
         name = place.node["id"]
         place.graph["nodes"].remove(place.node)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from flowcabal_tui.agents.builder.document import Found, Json, all_found, found, names_in, own_params, value_at
+from flowcabal_tui.agents.builder.document import Json, PlacedNode, all_found, found, names_in, own_params, value_at
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
     Connect,
@@ -67,14 +67,14 @@ def _field_with(copied: WorkingCopy, alteration: Alteration) -> str:
     raise EditRefused(_("“{text}” does not occur in {node}.").format(text=alteration.find[:60], node=alteration.node))
 
 
-def _readers(copied: WorkingCopy, place: Found) -> list[Found]:
+def _readers(copied: WorkingCopy, place: PlacedNode) -> list[PlacedNode]:
     """The nodes of the same graph that read a node."""
     name = place.node["id"]
     nodes = [each for each in all_found(copied.document) if each.inside == place.inside]
     return [each for each in nodes if each.path != place.path and name in names_in(own_params(each.node), (name,))]
 
 
-def _rewired(reader: Found, old: str, new: str, path: str) -> Iterator[Edit]:
+def _rewired(reader: PlacedNode, old: str, new: str, path: str) -> Iterator[Edit]:
     """Where a node read `old` it reads `new`; `path` is the path of its text where that is no plain output."""
     for field in _PROMPTS:
         value = value_at(own_params(reader.node), field)
@@ -151,14 +151,14 @@ def _source_of(copied: WorkingCopy, before: str) -> str:
     return f"{place.inside}/{read[-1]}" if place.inside else read[-1]
 
 
-def _flow_around(copied: WorkingCopy, place: Found, language: str) -> Flow:
+def _flow_around(copied: WorkingCopy, place: PlacedNode, language: str) -> Flow:
     taken = {each.node["id"] for each in all_found(copied.document)}
     flow = Flow(language, copied.known, taken)
     flow.there = There(texts=(of_node(place.node["id"]),))
     return flow
 
 
-def _added(flow: Flow, place: Found) -> Iterator[Edit]:
+def _added(flow: Flow, place: PlacedNode) -> Iterator[Edit]:
     after = place.node["id"]
     for node in flow.nodes:
         yield AddNode(**node, inside=place.inside, after=after)
@@ -184,7 +184,7 @@ def _remove(copied: WorkingCopy, path: str) -> Iterator[Edit]:
     yield RemoveNode(node=path)
 
 
-def _without(reader: Found, name: str) -> Iterator[Edit]:
+def _without(reader: PlacedNode, name: str) -> Iterator[Edit]:
     """Takes the blocks away that bring a node's output."""
     for field in _PROMPTS:
         value = value_at(own_params(reader.node), field)

@@ -29,7 +29,7 @@ _TEXTS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ChecklistItem:
     """A point of the checklist: the task, its input, and the condition under which it is done."""
 
     id: str
@@ -39,7 +39,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class CopyProblem:
     """Something that must be put right before the suggestion is finished."""
 
     code: str
@@ -48,10 +48,10 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckReport:
+class CopyReport:
     """The results of the checks for one state of the copy. `runs` is the number of simulated runs."""
 
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CopyProblem, ...] = ()
     notes: tuple[str, ...] = ()
     runs: int = 0
 
@@ -60,12 +60,12 @@ class CheckReport:
         return not self.problems
 
 
-async def check(copied: WorkingCopy, items: Sequence[Item], simulate: Simulator) -> CheckReport:
+async def check(copied: WorkingCopy, items: Sequence[ChecklistItem], simulate: Simulator) -> CopyReport:
     """All checks of the copy as it is. Raises nothing that a workflow can cause."""
     problems = [*_validation(copied), *_checklist(copied, items)]
     notes = [each.message for each in copied.findings if each.severity == "warning" and each.code not in _FAILING]
     if copied.errors() or not copied.document.get("nodes"):
-        return CheckReport(tuple(problems), tuple(notes))
+        return CopyReport(tuple(problems), tuple(notes))
     workflow = Workflow.model_validate(copied.document)
     if asked := missing_inputs(workflow, ()):
         notes.append(_("Each run asks for: {names}").format(names=", ".join(asked)))
@@ -80,24 +80,24 @@ async def check(copied: WorkingCopy, items: Sequence[Item], simulate: Simulator)
         )
     else:
         problems += _of_runs(copied.document, runs)
-    return CheckReport(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)), len(runs))
+    return CopyReport(tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)), len(runs))
 
 
-def _validation(copied: WorkingCopy) -> Iterator[Problem]:
+def _validation(copied: WorkingCopy) -> Iterator[CopyProblem]:
     before = {(each.code, each.node, each.field) for each in check_document(copied.base)} if copied.base else set()
     for finding in copied.findings:
         warned = finding.code in _FAILING and (finding.code, finding.node, finding.field) not in before
         if finding.severity == "error" or warned:
-            yield Problem(finding.code, finding.message, finding.node)
+            yield CopyProblem(finding.code, finding.message, finding.node)
 
 
-def _checklist(copied: WorkingCopy, items: Sequence[Item]) -> Iterator[Problem]:
+def _checklist(copied: WorkingCopy, items: Sequence[ChecklistItem]) -> Iterator[CopyProblem]:
     if not changes_between(copied.base, copied.document):
-        yield Problem("NOTHING_CHANGED", _("Nothing was changed."))
+        yield CopyProblem("NOTHING_CHANGED", _("Nothing was changed."))
     served = {edit.because for edit in copied.made}
     for item in items:
         if item.id not in served:
-            yield Problem("OPEN_ITEM", _("No node covers {id}: {what}").format(id=item.id, what=item.what), item.id)
+            yield CopyProblem("OPEN_ITEM", _("No node covers {id}: {what}").format(id=item.id, what=item.what), item.id)
 
 
 async def _simulated(document: Json, simulate: Simulator) -> list[tuple[Variant, SimulatedRun]]:
@@ -121,17 +121,17 @@ async def _failed_before(base: Json | None, simulate: Simulator) -> bool:
         return True
 
 
-def _of_runs(document: Json, runs: Sequence[tuple[Variant, SimulatedRun]]) -> Iterator[Problem]:
+def _of_runs(document: Json, runs: Sequence[tuple[Variant, SimulatedRun]]) -> Iterator[CopyProblem]:
     for _variant, run in runs:
         if run.state != "done":
             said = _("A simulated run ended as {state}: {trouble}")
-            yield Problem("SIMULATION", said.format(state=run.state, trouble=run.trouble[:300]))
+            yield CopyProblem("SIMULATION", said.format(state=run.state, trouble=run.trouble[:300]))
             return
     done = {path for _variant, run in runs for path in run.completed}
     for place in all_found(document):
         if place.path not in done and "/" not in place.path:
             said = _("It never ran in {n} simulated runs that took every branch.").format(n=len(runs))
-            yield Problem("NEVER_RAN", said, place.path)
+            yield CopyProblem("NEVER_RAN", said, place.path)
     readers = _readers(document)
     kinds = {node["id"]: node.get("kind") or "prompt" for node in document["nodes"]}
     for variant, run in runs:
@@ -150,7 +150,7 @@ def last_texts(document: Json) -> tuple[str, ...]:
     return tuple(each["id"] for each in nodes if (each.get("kind") or "prompt") in _TEXTS and not readers[each["id"]])
 
 
-def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[Problem]:
+def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[CopyProblem]:
     """Nodes that join branches and did not run though something came to them."""
     for name, kind in kinds.items():
         known = kind_named(kind)
@@ -159,10 +159,10 @@ def _skipped_joins(done: Mapping[str, int], readers: Readers, kinds: Mapping[str
             said = _("It is skipped although {names} ran before it: an edge blocks it.").format(
                 names=", ".join(sources)
             )
-            yield Problem("SKIPPED_JOIN", said, name)
+            yield CopyProblem("SKIPPED_JOIN", said, name)
 
 
-def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[Problem]:
+def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str]) -> Iterator[CopyProblem]:
     """Outputs that nothing reads, beside the one that is kept."""
     unread = [
         name
@@ -171,7 +171,7 @@ def _unread(done: Mapping[str, int], readers: Readers, kinds: Mapping[str, str])
     ]
     for name in unread[:-1]:
         said = _("No node reads its output, and {last} is what is kept.").format(last=unread[-1])
-        yield Problem("UNREAD", said, name)
+        yield CopyProblem("UNREAD", said, name)
 
 
 def _readers(document: Json) -> Readers:

@@ -17,7 +17,7 @@ _SHORT: Final = re.compile(r"\{\{\s*([^\s\[\]{}()|]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlacedNode:
     """A node in its graph. `inside` is the path of the graph: "", "loop" or "parallel/branch"."""
 
     path: str
@@ -45,14 +45,14 @@ def bodies(node: Json) -> Iterator[tuple[str, Json]]:
             yield f"{node['id']}/{name}", graph
 
 
-def all_found(document: Json) -> Iterator[Found]:
+def all_found(document: Json) -> Iterator[PlacedNode]:
     """Every node at any depth, in the document's order."""
     for inside, graph in graphs(document):
         for node in graph.get("nodes", ()):
-            yield Found(_joined(inside, node["id"]), inside, graph, node)
+            yield PlacedNode(_joined(inside, node["id"]), inside, graph, node)
 
 
-def found(document: Json, path: str) -> Found | None:
+def found(document: Json, path: str) -> PlacedNode | None:
     """The node with that path."""
     return next((each for each in all_found(document) if each.path == path), None)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flowcabal_tui.agents.builder.changes_by_form import alter
-from flowcabal_tui.agents.builder.checks import Item
+from flowcabal_tui.agents.builder.checks import ChecklistItem
 from flowcabal_tui.agents.builder.document import all_found
 from flowcabal_tui.agents.builder.edits import AddNode, Connect, SetMeta
 from flowcabal_tui.agents.builder.flow import Flow, There
@@ -25,7 +25,7 @@ class Built:
     """The result for a form: the copy with its checklist, or a question to answer first."""
 
     copied: WorkingCopy
-    items: tuple[Item, ...] = ()
+    items: tuple[ChecklistItem, ...] = ()
     question: str = ""
 
 
@@ -61,7 +61,9 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
         if step.does == "plan" and following is not None and following.does == "each":
             step = step.model_copy(update={"lines": True, "most": step.most or following.most})
         compile_step(flow, step)
-        items.append(Item(flow.step, step.name or step.about or step.text or str(names.get(step.does, step.does))))
+        items.append(
+            ChecklistItem(flow.step, step.name or step.about or step.text or str(names.get(step.does, step.does)))
+        )
     finish(flow)
     name = form.name or " → ".join(dict.fromkeys(node["name"] for node in flow.nodes))[:60]
     meta = {"id": form.id or copied.document["id"], "name": name, "language": language}
@@ -78,7 +80,7 @@ def _made(form: Form, copied: WorkingCopy, language: str) -> Built:
 def _altered(form: Form, copied: WorkingCopy, language: str) -> Built:
     items, said = [], words(language)["changes"]
     for number, alteration in enumerate(form.alterations, 1):
-        items.append(Item(f"s{number}", said[alteration.change]))
+        items.append(ChecklistItem(f"s{number}", said[alteration.change]))
         copied = alter(copied, alteration, language, f"s{number}")
     return Built(copied, tuple(items))
 

@@ -377,7 +377,7 @@ def _action(flow: Flow, step: Step) -> None:
 
 
 def _slots(flow: Flow) -> Json:
-    """What `{{text}}`, `{{items}}` and `{{count}}` stand for."""
+    """The values of `{{text}}`, `{{items}}` and `{{count}}`."""
     there = flow.there
     slots: Json = {}
     if there.entries:

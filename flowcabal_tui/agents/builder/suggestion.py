@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flowcabal_tui.agents.builder.changes import Change, changes_between
-from flowcabal_tui.agents.builder.checks import CheckReport, Item
+from flowcabal_tui.agents.builder.checks import ChecklistItem, CopyReport
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import (
     AddNode,
@@ -28,11 +28,11 @@ class Suggestion:
     document: Json
     base: Json | None
     changes: tuple[Change, ...]
-    items: tuple[Item, ...] = ()
+    items: tuple[ChecklistItem, ...] = ()
     assumptions: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     explanation: str = ""
-    report: CheckReport = CheckReport()
+    report: CopyReport = CopyReport()
     stopped: str = ""
 
     @property
@@ -55,7 +55,7 @@ def changes_of(copied: WorkingCopy, wish: str, *, by_form: bool = False) -> tupl
 
 
 def _is_asked(change: Change, wish: str) -> bool:
-    """Additions and their wiring are what a wish is for. A change to what is there must stand in it in words."""
+    """Additions and their wiring are what a wish is for. A change to what is there must be named in it."""
     said = wish.casefold()
     name = change.node.rpartition("/")[2].casefold()
     match change.kind:

@@ -22,10 +22,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The response to a turn: further messages, or a restart (`anew`). `settled`: a turn without calls was correct."""
+    """The response to a turn: further messages, or a restart. `settled`: a turn without calls was correct."""
 
     messages: tuple[Message, ...] = ()
-    anew: bool = False
+    restart: bool = False
     settled: bool = False
 
 

@@ -23,7 +23,7 @@ _QUOTED: Final = re.compile(
 )
 
 
-class Hit(NamedTuple):
+class WordHit(NamedTuple):
     """A word of the vocabulary in the wish: its entry, its place, and its number, if it has one."""
 
     key: str
@@ -31,7 +31,7 @@ class Hit(NamedTuple):
     end: int
     value: float = 0
 
-    def gap(self, other: Hit) -> int:
+    def gap(self, other: WordHit) -> int:
         """Characters between the two."""
         return max(other.start - self.end, self.start - other.end)
 
@@ -50,9 +50,9 @@ class Wish:
         self.numbers = _numbers(self.folded, self.tables)
         breaks = pairwise(_BREAK.finditer(self.text))
         self.clauses = [range(one.end(), other.start()) for one, other in breaks]
-        self.quoted = [Hit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
+        self.quoted = [WordHit(each[1] or each[2], *each.span()) for each in _QUOTED.finditer(self.text)]
 
-    def marks(self, *keys: str, denied: bool = True) -> list[Hit]:
+    def marks(self, *keys: str, denied: bool = True) -> list[WordHit]:
         """The places of these marks or things; without `denied` only those with no "not" before them."""
         listed = [hit for hit in (*self.hits["marks"], *self.hits["things"]) if hit.key in keys]
         return [hit for hit in listed if denied or not self.is_denied(hit)]
@@ -61,27 +61,27 @@ class Wish:
         """True when the wish contains one of these marks."""
         return bool(self.marks(*keys))
 
-    def is_denied(self, hit: Hit) -> bool:
+    def is_denied(self, hit: WordHit) -> bool:
         """True when a "not" comes directly before the hit."""
         nots = [each for each in self.hits["marks"] if each.key in ("not", "never")]
         return any(0 <= hit.start - each.end <= self.reach // 3 for each in nots)
 
-    def verbs(self) -> list[Hit]:
+    def verbs(self) -> list[WordHit]:
         """The steps that the wish names."""
         return [hit for hit in self.hits["steps"] if not self.is_denied(hit)]
 
-    def named(self, names: Iterable[str]) -> list[Hit]:
+    def named(self, names: Iterable[str]) -> list[WordHit]:
         """The places of these names in the wish, in their order there; the name is the key."""
         return _hits(self.folded, {name: [name] for name in names})
 
-    def numbers_by(self, unit: str, least: float, most: float) -> list[Hit]:
+    def numbers_by(self, unit: str, least: float, most: float) -> list[WordHit]:
         """The numbers with one of the words of a unit behind them, and at most one other word between."""
         units: list[str] = self.tables["units"][unit]
         behind = re.compile(rf"\s*[^\s,]{{0,{self.reach // 2}}}?\s*(?:{'|'.join(units)})")
         sized = [each for each in self.numbers if least <= each.value <= most]
         return [n for n in sized if behind.match(self.folded, n.end) or self.folded[n.start : n.end] in units]
 
-    def bounds(self, least: float = 0) -> list[tuple[Hit, Hit]]:
+    def bounds(self, least: float = 0) -> list[tuple[WordHit, WordHit]]:
         """ "Longer" and "shorter" with the number of this size next to each: 超过两万字, 两万字以上."""
         numbers = [each for each in self.numbers if each.value >= least]
         near = {hit: [n for n in numbers if hit.gap(n) <= self.reach] for hit in self.marks("longer", "shorter")}
@@ -128,30 +128,30 @@ class Wish:
         return (ends or near)[0].value if near else None
 
 
-def _numbers(text: str, tables: Mapping[str, Any]) -> list[Hit]:
+def _numbers(text: str, tables: Mapping[str, Any]) -> list[WordHit]:
     """Numbers in digits and in words, with what multiplies them: 四千五百, 20,000, three thousand.
 
     The words of `no_number` only begin like a number, such as 一点.
     """
     values, times, other = tables["numbers"], tables["times"], _any_of(tables["no_number"]["none"])
     number = re.compile(rf"{other}|({_DIGITS}|{_any_of(values)})((?: ?(?:{'|'.join(times)})(?![a-z]))*)")
-    made: list[Hit] = []
+    made: list[WordHit] = []
     for at in [each for each in number.finditer(text) if each[1]]:
         value = values[at[1]] if at[1] in values else float(at[1].replace(",", ""))
         value *= prod(times[each] for each in re.findall("|".join(times), at[2]))
         if made and at.start() == made[-1].end and value < made[-1].value:
             made[-1] = made[-1]._replace(end=at.end(), value=made[-1].value + value)
         else:
-            made.append(Hit("", *at.span(), value))
+            made.append(WordHit("", *at.span(), value))
     return made
 
 
-def _hits(text: str, entries: Mapping[str, Any]) -> list[Hit]:
+def _hits(text: str, entries: Mapping[str, Any]) -> list[WordHit]:
     """All words of a table; where two overlap, the longer one."""
     folded = [(key, word.casefold()) for key, listed in entries.items() for word in listed]
     there = [(key, _any_of([word])) for key, word in folded if word and word in text]
-    found = [Hit(key, *at.span()) for key, pattern in there for at in re.finditer(pattern, text)]
-    taken: list[Hit] = []
+    found = [WordHit(key, *at.span()) for key, pattern in there for at in re.finditer(pattern, text)]
+    taken: list[WordHit] = []
     for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
         if all(hit.end <= other.start or hit.start >= other.end for other in taken):
             taken.append(hit)

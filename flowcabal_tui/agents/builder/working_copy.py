@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from flowcabal_tui.agents.builder.document import (
-    Found,
     Json,
+    PlacedNode,
     all_found,
     bodies,
     found,
@@ -122,7 +122,7 @@ class WorkingCopy:
             if each.path.split("/")[-1] == getattr(edit, touched).split("/")[-1] or isinstance(edit, AddNode):
                 self._require_node(each, old)
 
-    def _require_node(self, place: Found, old: Collection[str]) -> None:
+    def _require_node(self, place: PlacedNode, old: Collection[str]) -> None:
         params, known = own_params(place.node), self.known
         action = str(params.get("action", ""))
         if place.node.get("kind") == "action" and known.actions is not None and action not in known.actions:
@@ -138,7 +138,7 @@ class WorkingCopy:
                 said = _("{field}: there is no model {name}.").format(field=key, name=model[:60])
                 raise unknown(said, model, (*known.models, *sorted(old)))
 
-    def require_node(self, document: Json, path: str) -> Found:
+    def require_node(self, document: Json, path: str) -> PlacedNode:
         """The node with that path. Raises EditRefused with those that are there."""
         place = found(document, path)
         if place is None:

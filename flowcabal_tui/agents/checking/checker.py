@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.check_sources import notes_for
-from flowcabal_tui.agents.checking.judged import Doubt, Draft, Judgement, angle_of, judged_pairs, of_pair
+from flowcabal_tui.agents.checking.judged import Doubt, JudgedDraft, Judgement, angle_of, judged_pairs, of_pair
 from flowcabal_tui.agents.checking.pairs import Pairs, pairs_of
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE
@@ -59,7 +59,7 @@ class Material:
     messages: tuple[Message, ...]
 
 
-class Checker(Agent[Draft, Material, Claims, Judgement]):
+class Checker(Agent[JudgedDraft, Material, Claims, Judgement]):
     """Judges a draft from a few angles at once. A second round asks once more for missing or inexact quotations."""
 
     rounds = 2
@@ -78,13 +78,13 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
         self._angles, self._model, self._prompts, self._counter = angles, model, prompts, counter
         self._answers: list[Claims] = []
 
-    async def observe(self, goal: Draft) -> Material:
+    async def observe(self, goal: JudgedDraft) -> Material:
         """Raises SettingsError when the writer's own prompt does not fit."""
         self._answers = []
         notes, pairs = await material_of(tuple(self._angles), goal, self._counter, self._source_tokens)
         return Material(tuple(notes), pairs, await self.messages(goal, notes, pairs))
 
-    async def messages(self, goal: Draft, notes: Sequence[SourceText], pairs: Pairs) -> tuple[Message, ...]:
+    async def messages(self, goal: JudgedDraft, notes: Sequence[SourceText], pairs: Pairs) -> tuple[Message, ...]:
         """The question about a draft, these notes and these pairs."""
         cast = named_in(goal.text, goal.book.entities)
         return self._prompts.get(_TASK).fill(
@@ -100,7 +100,7 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
             }
         )
 
-    async def reason(self, goal: Draft, seen: Material, hints: tuple[str, ...]) -> Claims:
+    async def reason(self, goal: JudgedDraft, seen: Material, hints: tuple[str, ...]) -> Claims:
         """Asks the model; nothing to compare with needs no call. Raises ModelError."""
         if not seen.notes and not seen.pairs.all:
             return Claims(verdicts=[], compatible=[], findings=[])
@@ -109,7 +109,7 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
         request = with_tools(ModelRequest(messages, purpose=_TASK), Claims, self._model.endpoint)
         return await self._model.structured(request, Claims)
 
-    async def act(self, goal: Draft, seen: Material, thought: Claims, last: bool) -> Judgement | Again:
+    async def act(self, goal: JudgedDraft, seen: Material, thought: Claims, last: bool) -> Judgement | Again:
         """Keeps the pairs that the model calls contradictions, and findings whose quotations are verbatim."""
         if not seen.notes and not seen.pairs.all:
             return Judgement(tuple(self._angles), goal, is_empty=True)
@@ -142,7 +142,7 @@ class Checker(Agent[Draft, Material, Claims, Judgement]):
     def _angle_of(self, claim: Claim) -> Angle:
         return angle_of(claim.angle, claim.subtype, tuple(self._angles))
 
-    def _against(self, claim: Claim, goal: Draft, sources: Sequence[SourceText]) -> Doubt | None:
+    def _against(self, claim: Claim, goal: JudgedDraft, sources: Sequence[SourceText]) -> Doubt | None:
         """The doubt that a claim is if its quotations are verbatim: of a note, or of a passage."""
         quote = _ABOUT.sub("", claim.source_quote)
         in_draft = VerbatimText(goal.text).find(claim.draft_quote)
@@ -181,7 +181,7 @@ def part_of(group: Sequence[Angle], questions: int, tokens: int) -> int:
 
 
 async def material_of(
-    angles: Sequence[Angle], goal: Draft, counter: TokenCounter, budget: int
+    angles: Sequence[Angle], goal: JudgedDraft, counter: TokenCounter, budget: int
 ) -> tuple[list[SourceText], Pairs]:
     """The notes, and the statements with passages of the chapters on the same subject, within `budget` tokens with the
     tags."""
@@ -203,7 +203,9 @@ def grouped(angles: Sequence[Angle]) -> tuple[tuple[Angle, ...], ...]:
     return tuple(group for group in groups if group)
 
 
-async def questions_of(angles: Sequence[Angle], goal: Draft, counter: TokenCounter) -> tuple[tuple[Angle, ...], ...]:
+async def questions_of(
+    angles: Sequence[Angle], goal: JudgedDraft, counter: TokenCounter
+) -> tuple[tuple[Angle, ...], ...]:
     """The angles by question: one for all when there is nothing but passages of the book.
 
     Plans, notes and derived texts must not be held against facts about people (docs/decisions/0014).
@@ -216,7 +218,7 @@ async def questions_of(angles: Sequence[Angle], goal: Draft, counter: TokenCount
 
 
 def _correction(unfounded: Sequence[Claim], missing: Sequence[str]) -> str:
-    """What the second round is told."""
+    """The correction for the second round."""
     parts = []
     if missing:
         parts.append(f"These statements have no readable verdict: {', '.join(missing)}. Give them one now.")

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.answer_tools import with_tools
 from flowcabal_tui.agents.checking.checker import Checker
-from flowcabal_tui.agents.checking.judged import Doubt, Draft, angle_of, judged_pairs
+from flowcabal_tui.agents.checking.judged import Doubt, JudgedDraft, angle_of, judged_pairs
 from flowcabal_tui.agents.checking.pairs import Pairs, statement_tag
 from flowcabal_tui.agents.checking.quotes import VerbatimText
 from flowcabal_tui.agents.checking.taxonomy import BY_ANGLE, subtype_of
@@ -60,7 +60,7 @@ class Defence:
         self._words, self._model, self._prompts, self._counter = words, model, prompts, counter
         self._space = min(space, DOUBTS_TOKENS)
 
-    async def settle(self, goal: Draft, doubts: Sequence[Doubt]) -> Settled:
+    async def settle(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> Settled:
         """The findings of a draft with their classes, quotations and confidence. Never raises for a failing model."""
         seen, agreed = await self._seen_again(goal, doubts, range(AGAIN))
         asked, tags = await self._asked(goal, seen)
@@ -86,7 +86,7 @@ class Defence:
             problem,
         )
 
-    async def _asked(self, goal: Draft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
+    async def _asked(self, goal: JudgedDraft, doubts: Sequence[Doubt]) -> tuple[list[Doubt], dict[int, str]]:
         """Those that fit the space, strong ones first, and their texts, by number, the last of the draft first."""
         left, asked, tags = self._space, list[Doubt](), dict[int, str]()
         for doubt in sorted(doubts, key=lambda each: (not each.strong, -each.draft.start)):
@@ -98,8 +98,8 @@ class Defence:
                 asked.append(doubt)
         return asked, tags
 
-    async def _tag(self, goal: Draft, doubt: Doubt, number: int) -> str:
-        """The book first, with the sentences around its words; then what stands between; then the draft."""
+    async def _tag(self, goal: JudgedDraft, doubt: Doubt, number: int) -> str:
+        """The book first, with the sentences around its words; then the text between; then the draft."""
         place = ChapterId(doubt.source.uri.removeprefix("manuscript/"))
         position = goal.book.places.get(place)
         where = f'title="{in_attribute(doubt.source.title)}"' if position is None else f'chapter="{position}"'
@@ -114,7 +114,7 @@ class Defence:
         lines = (f"<book {where}>{escaped(_line(book))}</book>", *between, statement)
         return "\n".join((f'<doubt id="d{number + 1}">', *lines, "</doubt>"))
 
-    async def _between(self, goal: Draft, doubt: Doubt, position: int) -> list[str]:
+    async def _between(self, goal: JudgedDraft, doubt: Doubt, position: int) -> list[str]:
         """What later chapters say of the same, the nearest to the draft's words by rule."""
         if doubt.pair is None or not position:
             return []
@@ -126,7 +126,7 @@ class Defence:
             for each in sorted(fitting, key=lambda each: (each.position, each.start))
         ]
 
-    async def _readings(self, goal: Draft, tags: Mapping[int, str], angles: set[Angle]) -> dict[int, Reading]:
+    async def _readings(self, goal: JudgedDraft, tags: Mapping[int, str], angles: set[Angle]) -> dict[int, Reading]:
         """The readable answers by the number of their doubt. Raises ModelError, SettingsError."""
         in_order = [angle for angle in self._words if angle in angles]
         messages = self._prompts.get(TASK).fill(
@@ -144,7 +144,7 @@ class Defence:
         return {numbers[said]: each for each in answer.readings if (said := each.doubt.strip().lower()) in numbers}
 
     async def _seen_again(
-        self, goal: Draft, doubts: Sequence[Doubt], times: range
+        self, goal: JudgedDraft, doubts: Sequence[Doubt], times: range
     ) -> tuple[Sequence[Doubt], Sequence[Doubt]]:
         """Without the weak ones that a readable verdict calls otherwise; and the strong ones that are always called
         contradictions.
@@ -168,7 +168,7 @@ class Defence:
             seen = [each for each in seen if each.strong or each.pair is None or each.pair.key in open_]
         return seen, agreed
 
-    async def _judged_again(self, goal: Draft, pairs: Pairs, time: int) -> Claims:
+    async def _judged_again(self, goal: JudgedDraft, pairs: Pairs, time: int) -> Claims:
         checker = Checker(self._words, self._model, self._prompts, self._counter)
         messages = await checker.messages(goal, (), pairs)
         request = with_tools(ModelRequest(messages, purpose="monitor.check"), Claims, self._model.endpoint)
@@ -176,7 +176,7 @@ class Defence:
 
 
 def _explains(reading: Reading | None, texts: VerbatimText) -> bool:
-    """An innocent reading, shown by words that stand in the texts."""
+    """An innocent reading, shown by words of the texts."""
     innocent = reading is not None and reading.verdict not in ("contradiction", "unsure")
     return innocent and reading is not None and texts.find(reading.reading_quote) is not None
 
@@ -204,7 +204,7 @@ def _doubtful(finding: CheckFinding) -> CheckFinding:
 
 
 def _narrowed(whole: Quotation, quote: str) -> Quotation:
-    """The words within it that a model quotes; the whole where they do not stand in it."""
+    """The words within it that a model quotes; the whole where it does not contain them."""
     text = VerbatimText(whole.text)
     span = text.find(quote) if quote else None
     if span is None:

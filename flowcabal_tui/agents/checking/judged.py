@@ -22,7 +22,7 @@ _PASSAGE: Final = re.compile(r"\bp\d{1,5}\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class JudgedDraft:
     """The text to check, with its book. Quotations of the draft point to `uri`."""
 
     uri: str
@@ -79,7 +79,7 @@ class Judgement:
     """
 
     angles: tuple[Angle, ...]
-    goal: Draft | None
+    goal: JudgedDraft | None
     doubts: tuple[Doubt, ...] = ()
     pairs: Pairs = Pairs()
     unjudged: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ def _verdicts(answer: Claims, passages: Mapping[str, Sequence[str]]) -> Iterator
                     yield statement, passage, verdict.verdict
 
 
-def of_pair(pair: Pair, goal: Draft, angles: tuple[Angle, ...]) -> Doubt:
+def of_pair(pair: Pair, goal: JudgedDraft, angles: tuple[Angle, ...]) -> Doubt:
     """The whole statement against the whole passage."""
     statement, source = pair.statement, pair.passage.source
     draft = Quotation(statement.text, goal.uri, statement.start, statement.end, goal.title)

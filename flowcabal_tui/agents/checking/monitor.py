@@ -17,7 +17,7 @@ from flowcabal_tui.agents.checking.checker import (
 )
 from flowcabal_tui.agents.checking.defence import DOUBTS_TOKENS, SURE, Defence, Settled
 from flowcabal_tui.agents.checking.evidence.search import Helper, evidence_for, in_thread
-from flowcabal_tui.agents.checking.judged import Draft, Judgement
+from flowcabal_tui.agents.checking.judged import JudgedDraft, Judgement
 from flowcabal_tui.agents.checking.outcome import checks_of, merged, of_parts
 from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import Book, read_book
@@ -133,7 +133,7 @@ class Monitor:
         except HelperFailed as error:
             return tuple(_failed(angle, error) for angle in angles)
         statements = statements_in(text, book.view.language)
-        goal = Draft(uri, title, text, book, await book.view.waived(), evidence=evidence, statements=statements)
+        goal = JudgedDraft(uri, title, text, book, await book.view.waived(), evidence=evidence, statements=statements)
         words: dict[Angle, str] = {}
         checks: list[AngleCheck] = []
         for angle in angles:
@@ -171,7 +171,9 @@ class Monitor:
             checks += checks_of(each, settled)
         return checks
 
-    async def _look(self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int) -> list[Judgement]:
+    async def _look(
+        self, angles: Mapping[Angle, str], goal: JudgedDraft, model: PaidOnce, tokens: int
+    ) -> list[Judgement]:
         """What these angles say; a draft that does not fit the model's window is read in parts."""
         for shrink in SHRINKS:
             try:
@@ -182,15 +184,15 @@ class Monitor:
         raise AssertionError("unreachable")
 
     async def _read(
-        self, angles: Mapping[Angle, str], goal: Draft, model: PaidOnce, tokens: int, shrink: float
+        self, angles: Mapping[Angle, str], goal: JudgedDraft, model: PaidOnce, tokens: int, shrink: float
     ) -> list[Judgement]:
         sources, drafts = self._fitting(angles, goal, model.endpoint, tokens, shrink)
         checker = Checker(angles, model, self._prompts, self._counter, sources)
         return [await checker.pursue(part) for part in drafts]
 
     def _fitting(
-        self, angles: Mapping[Angle, str], goal: Draft, endpoint: Endpoint, tokens: int, shrink: float
-    ) -> tuple[int, list[Draft]]:
+        self, angles: Mapping[Angle, str], goal: JudgedDraft, endpoint: Endpoint, tokens: int, shrink: float
+    ) -> tuple[int, list[JudgedDraft]]:
         """Tokens for the sources, at most `tokens`, and the draft or its parts, which have two thirds of the space."""
         space = space_of(endpoint)
         if space is None and shrink == 1:
@@ -223,7 +225,7 @@ def _words(error: FlowCabalError) -> str:
 def _verdict(
     checks: tuple[AngleCheck, ...], attempt: int, by_rule: tuple[AngleCheck, ...] = (), *, switched_off: bool = False
 ) -> Evaluation:
-    """What the model found decides; what the rules found is told with it and decides nothing."""
+    """What the model found decides; findings of the rules are added and decide nothing."""
     evaluation = _judged(checks, attempt, switched_off=switched_off)
     return replace(evaluation, checks=(*_further(by_rule, evaluation.findings), *checks))
 

@@ -28,7 +28,7 @@ _STRONG: Final = 2.3
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class BookSentence:
     """A sentence of the book. `position` is that of its chapter."""
 
     id: str
@@ -41,7 +41,7 @@ class Pair:
     """A statement and a passage. A strong one is near enough by rule to be shown as sure."""
 
     statement: DraftStatement
-    passage: Passage
+    passage: BookSentence
     strong: bool
 
     @property
@@ -61,7 +61,7 @@ class Pairs:
         return {each.statement.id: each.statement for each in self.all}
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[BookSentence, ...]:
         """Each once."""
         return tuple({each.passage.id: each.passage for each in self.all}.values())
 
@@ -93,7 +93,7 @@ def statement_tag(statement: DraftStatement, known: str = "") -> str:
     return f'<statement id="{statement.id}"{said}{how}{see}>{text}</statement>'
 
 
-def passage_line(passage: Passage) -> str:
+def passage_line(passage: BookSentence) -> str:
     """`p1 [3] text`, or `p1 [3, Nora] text`: the chapter and the people it concerns. No text of the book begins a
     line."""
     source = passage.source
@@ -102,7 +102,7 @@ def passage_line(passage: Passage) -> str:
 
 
 def _begun(text: str) -> str:
-    """Enough of a statement to find it in the draft, where it stands whole."""
+    """Enough of a statement to find it in the draft, which contains the whole."""
     most = _BEGINNING["zh" if han_count(text) else "en"]
     return text if len(text) <= most else f"{text[:most]}…"
 
@@ -122,7 +122,7 @@ async def pairs_of(
     texts = await book.view.chapter_texts(tuple(dict.fromkeys(each.chapter for each in ranked)))
     chosen = _chosen(book, ranked, statements, texts, counter, budget)
     in_order = sorted(chosen, key=lambda each: (each[0].start, each[1].position, each[1].start))
-    names: dict[tuple[ChapterId, int], Passage] = {}
+    names: dict[tuple[ChapterId, int], BookSentence] = {}
     nearest: dict[str, int] = {}
     ranks = {}
     for statement, sentence in chosen:  # the best first
@@ -132,7 +132,7 @@ async def pairs_of(
         key = (sentence.chapter, sentence.start)
         if key not in names:
             source = replace(_source(book, sentence, texts), id=f"p{len(names) + 1}")
-            names[key] = Passage(source.id, source, sentence.position)
+            names[key] = BookSentence(source.id, source, sentence.position)
         near = ranks[statement.id, *key] <= _NEAREST and sentence.strength >= _STRONG and sentence.compared == "differ"
         found.append(Pair(statement, names[key], near and statement.binds))
     return Pairs(tuple(found))
@@ -156,7 +156,9 @@ def _chosen(
             continue
         tokens = _REPEATED
         if not times:
-            tokens = counter.count(passage_line(Passage("p99", _source(book, sentence, texts), sentence.position))) + 1
+            tokens = (
+                counter.count(passage_line(BookSentence("p99", _source(book, sentence, texts), sentence.position))) + 1
+            )
         if statement.id not in begun:
             tokens += counter.count(statement_tag(statement)) + 1
         if tokens <= budget:

@@ -66,7 +66,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BookBefore:
     """The book before the target chapter, its last pages, and the point of view (None: the narrator)."""
 
     book: Book
@@ -80,7 +80,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ContextPlan:
     """The intent and the candidates of every class, best first.
 
     `candidates` are those of the chapter, for all its nodes; `besides` those of the rest of this prompt, None where the
@@ -95,7 +95,7 @@ class Plan:
     pending: tuple[str, ...] = ()
 
 
-class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
+class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
     """Assembles contexts. `budget` is in tokens of `counter` and never exceeded.
 
     `model` answers inquiries (None: excerpts are used); with `spend` False only stored answers are used, as for a
@@ -144,7 +144,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             Assignment(workflow, node, params, prompt, chapter, generation, tuple(inquiries), about)
         )
 
-    async def observe(self, goal: Assignment) -> Seen:
+    async def observe(self, goal: Assignment) -> BookBefore:
         view, finder = await self._memory.view(goal.chapter, goal.generation), self._finder
         viewpoint = await look_through(view, name) if (name := goal.params.point_of_view) else None
         if viewpoint is not None:
@@ -154,7 +154,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
         last = await book.view.chapter_text(book.chapters[-1].id) if book.chapters else ""
         scene = await self._memory.scene(goal.chapter, goal.generation) if goal.chapter else NOTHING_SAID
         beats = await self._beats(goal, view)
-        return Seen(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene, beats)
+        return BookBefore(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene, beats)
 
     @staticmethod
     async def _beats(goal: Assignment, view: MemoryView) -> str:
@@ -162,7 +162,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             return ""
         return (await view.outline()).beats(goal.chapter).replace(HIDDEN, "")
 
-    async def reason(self, goal: Assignment, seen: Seen, hints: tuple[str, ...]) -> Plan:
+    async def reason(self, goal: Assignment, seen: BookBefore, hints: tuple[str, ...]) -> ContextPlan:
         """The intent, then candidates class by class: for the chapter, and for the rest of the prompt."""
         book = seen.book
         asked = own_words(goal.params.prompt, before_the_text(goal.prompt), self._fixed, goal.about.titles)
@@ -192,22 +192,22 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
                 )
         intent = replace(reading.intent, asks=said.asks, question=said.question)
         reading = replace(reading, intent=intent)
-        return Plan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
+        return ContextPlan(reading, candidates, besides, tuple(hidden), tuple(notes), tuple(pending))
 
-    async def _said(self, goal: Assignment, seen: Seen, wish: str) -> ModelSaid:
+    async def _said(self, goal: Assignment, seen: BookBefore, wish: str) -> ModelSaid:
         """What the agents' model reads of the chapter's scene, where it may be asked."""
         if self._scenes is None or goal.chapter is None:
             return NOT_ASKED
         return await self._scenes.read(seen.book, seen.scene, seen.beats, wish)
 
-    def _read(self, goal: Assignment, seen: Seen, words: str, model: Scene) -> Reading:
+    def _read(self, goal: Assignment, seen: BookBefore, words: str, model: Scene) -> Reading:
         book = seen.book
         said = {"beats": seen.beats[:_MOST_READ], "title": goal.about.title}
         language = book.view.language
         return read_intent(words, seen.last_pages, book.entities, language, **said, writer=seen.scene, model=model)
 
     async def _candidates(
-        self, goal: Assignment, seen: Seen, reading: Reading, asked: str, notes: list[str], pending: list[str]
+        self, goal: Assignment, seen: BookBefore, reading: Reading, asked: str, notes: list[str], pending: list[str]
     ) -> dict[BudgetClass, list[Candidate]]:
         book = seen.book
         relevant = await gather.relevance(book, reading)
@@ -244,7 +244,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
             "far": await gather.far(book, relevant),
         }
 
-    async def act(self, goal: Assignment, seen: Seen, thought: Plan, last: bool) -> Injection:
+    async def act(self, goal: Assignment, seen: BookBefore, thought: ContextPlan, last: bool) -> Injection:
         """Fills the budget, renders, and writes the receipt."""
         language, shortened = seen.book.view.language, self._shortened(goal)
         besides = thought.besides
@@ -330,7 +330,7 @@ class ContextAgent(Agent[Assignment, Seen, Plan, Injection]):
 
     async def _knowledge(
         self,
-        seen: Seen,
+        seen: BookBefore,
         reading: Reading,
         prompt: str,
         relevant: Relevance,

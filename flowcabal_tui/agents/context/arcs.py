@@ -24,7 +24,7 @@ _LEVELS: Final[tuple[Level, ...]] = ("L0", "L1")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ArcCandidates:
     """Candidates for arcs and the work: those before chapters, those that only fill a rest; and the chapters that get
     lines."""
 
@@ -34,11 +34,11 @@ class Told:
     """None: of all chapters."""
 
 
-async def told(view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterable[ChapterId]) -> Told:
+async def told(view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterable[ChapterId]) -> ArcCandidates:
     """The candidates for arcs that ended before the target's own. `relevant` are chapters, the most relevant first."""
     arcs = arcs_of(chapters)
     if len(arcs) < 2:
-        return Told()
+        return ArcCandidates()
     lines, overviews = [{each.uri: each for each in await view.derived_under(ARCS, level)} for level in _LEVELS]
     mattering = _mattering(arcs, relevant)
     very_long = len(chapters) > VERY_LONG
@@ -53,9 +53,9 @@ async def told(view: MemoryView, chapters: tuple[Chapter, ...], relevant: Iterab
             line = replace(_candidate(arc, overviews[arc.uri], view.language), smaller=line)
         (first if not very_long or matters or distance < _NEAR_ARCS else last).append(line)
     if not very_long:
-        return Told(tuple(first))
+        return ArcCandidates(tuple(first))
     wanted = {chapter.id for arc in (*mattering, *arcs[-2:]) for chapter in arc.chapters}
-    return Told((*await _work(view), *first), tuple(last), frozenset(wanted))
+    return ArcCandidates((*await _work(view), *first), tuple(last), frozenset(wanted))
 
 
 def _mattering(arcs: tuple[StoryArc, ...], relevant: Iterable[ChapterId]) -> list[StoryArc]:

@@ -233,7 +233,7 @@ async def relevance(book: Book, reading: Reading) -> Relevance:
 
 
 async def _opened(book: Book, reading: Reading, weighed: Weighed) -> tuple[drill.Opened, ...]:
-    """Chapters that their L0 or L1 chose, of those that neither lead nor are told anyway since they are near."""
+    """Chapters that their L0 or L1 chose, of those that neither lead nor are included anyway since they are near."""
     if not reading.names and not reading.words:
         return ()
     taken = [*weighed.leading, *(chapter.id for chapter in book.chapters[-_NEAR_CHAPTERS:])]

@@ -131,7 +131,7 @@ def _within(candidate: Candidate, space: int, counter: TokenCounter) -> Candidat
 
 
 def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason: str, title: str = "") -> Candidate:
-    """A part with its own words. What is hidden from the point of view is said in the reason."""
+    """A part with its own words. The reason names what is hidden from the point of view."""
     beats = found.outline.beats(each.part)
     if hidden := beats.count(HIDDEN):
         reason = _("{reason}; {n} characters are hidden from the point of view").format(reason=reason, n=hidden)
@@ -152,7 +152,7 @@ def _of_part(found: BookOutline, each: Placed, budget_class: BudgetClass, reason
 def _around(
     found: BookOutline, wanted: Wanted, own: Sequence[Placed], counter: TokenCounter, language: str
 ) -> Iterator[Candidate]:
-    """The book's own words, and those of the volume in which the chapter stands."""
+    """The book's own words, and those of the volume of the chapter."""
     first = found.placed[0]
     has_chapters = any(each.part.kind == "chapter" for each in found.placed)
     if has_chapters or len(found.outline.body(first.part)) <= wanted.space * 2:

@@ -244,7 +244,7 @@ def weigh(reading: Reading, postings: Postings, before: int, expected: Sequence[
 
 
 def _may_come(expected: Sequence[Expected], postings: Postings, before: int) -> list[_Hits]:
-    """Where those who are expected stand; the last chapters are told anyway."""
+    """The places of those who are expected; the last chapters are included anyway."""
     found = iter(postings.found[len(postings.found) - sum(len(each.forms) for each in expected) :])
     end = bisect_left(postings.passages, before - _NEAR, key=lambda place: place.position)
     hits = []
@@ -313,7 +313,7 @@ def _together(names: Sequence[_Hits]) -> dict[int, float]:
 
 
 def _passages(groups: Iterable[tuple[float, Sequence[_Hits]]], together: Mapping[int, float]) -> dict[int, float]:
-    """For each passage the share of each group's weight that stands in it."""
+    """For each passage the share of each group's weight that it contains."""
     scores: defaultdict[int, float] = defaultdict(float, together)
     for share, hits in groups:
         total = sum(each.weight + each.cut for each in hits) or 1.0
@@ -381,7 +381,7 @@ def _of_things(things: Sequence[_Hits], scores: Mapping[int, float], places: Seq
 
 
 def _found_by(hits: Iterable[_Hits], chosen: Iterable[int]) -> Iterator[tuple[str, ...]]:
-    """For each chosen passage the first of what stands in it."""
+    """For each chosen passage the first of the terms in it."""
     found: dict[int, list[str]] = {at: [] for at in chosen}
     for each in hits:
         for at in each.places:

@@ -168,7 +168,7 @@ def _distinct(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def _why_named(entity: Entity, texts: SceneTexts) -> str:
-    """Where the name stands, as the receipt says it."""
+    """The place of the name, in the words of the receipt."""
     if named_in(texts.asked, [entity]):
         return _("named in the prompt")
     if named_in(texts.beats, [entity]):

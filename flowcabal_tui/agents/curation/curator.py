@@ -303,7 +303,7 @@ class Curator:
 
 
 def _supported(said: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
-    """The sentences whose quotation stands in the text."""
+    """The sentences whose quotation occurs in the text."""
     if not said:
         return ()
     whole = VerbatimText(text)

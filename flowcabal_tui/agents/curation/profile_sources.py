@@ -48,7 +48,7 @@ class ProfileGoal:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassage:
     """A passage that may matter: its number in story order, its place, and whether it holds one of the kind's words."""
 
     at: int
@@ -111,13 +111,13 @@ async def _candidates(goal: ProfileGoal) -> tuple[list[PassagePlace], list[Passa
     return [each.place for each in here], [each.place for each in newest[:_MOST_EARLIER]]
 
 
-async def _named(goal: ProfileGoal, entity: Entity) -> tuple[list[Found], list[Found]]:
+async def _named(goal: ProfileGoal, entity: Entity) -> tuple[list[FoundPassage], list[FoundPassage]]:
     """Where the entity is named, in story order: in the chapter, and before it."""
     postings = await goal.view.postings(goal.kind.words(goal.view.language)[:_MOST_TERMS])
     telling = {at for found in postings.found for at in found}
     mentions = [*await goal.view.mentions(entity.id), *await read_of(goal)]
     numbers = _places_of(sorted(mentions, key=lambda each: (each.position, each.start)), postings.passages)
-    return _parted(goal, [Found(at, postings.passages[at], at in telling) for at in numbers])
+    return _parted(goal, [FoundPassage(at, postings.passages[at], at in telling) for at in numbers])
 
 
 async def read_of(goal: ProfileGoal) -> list[Mention]:
@@ -140,7 +140,7 @@ async def read_of(goal: ProfileGoal) -> list[Mention]:
     ]
 
 
-async def _ranked(goal: ProfileGoal) -> tuple[list[Found], list[Found]]:
+async def _ranked(goal: ProfileGoal) -> tuple[list[FoundPassage], list[FoundPassage]]:
     """What the kind's words, and the names of the entities that it asks for, find: most of them first, then newest.
 
     A chapter in which nothing is found gives its first, middle and last passage.
@@ -150,16 +150,18 @@ async def _ranked(goal: ProfileGoal) -> tuple[list[Found], list[Found]]:
     postings = await goal.view.postings([*goal.kind.words(goal.view.language), *names][:_MOST_TERMS])
     weights: Counter[int] = Counter(at for found in postings.found for at in found)
     ranked = sorted(weights, key=lambda at: (-weights[at], -at))
-    here, earlier = _parted(goal, [Found(at, postings.passages[at], True) for at in ranked])
+    here, earlier = _parted(goal, [FoundPassage(at, postings.passages[at], True) for at in ranked])
     if not here:
         own = [
-            Found(at, place, False) for at, place in enumerate(postings.passages) if place.chapter == goal.chapter.id
+            FoundPassage(at, place, False)
+            for at, place in enumerate(postings.passages)
+            if place.chapter == goal.chapter.id
         ]
         here = evenly(own, 3)
     return here, earlier
 
 
-def _parted(goal: ProfileGoal, found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+def _parted(goal: ProfileGoal, found: Sequence[FoundPassage]) -> tuple[list[FoundPassage], list[FoundPassage]]:
     """Those in the chapter, and those before it."""
     return (
         [each for each in found if each.place.chapter == goal.chapter.id],
@@ -196,9 +198,9 @@ def evenly(found: Sequence[T], most: int) -> list[T]:
     return [found[at * (len(found) - 1) // (most - 1)] for at in range(most)]
 
 
-def _one_a_chapter(places: Iterable[Found]) -> list[Found]:
+def _one_a_chapter(places: Iterable[FoundPassage]) -> list[FoundPassage]:
     """Of each chapter one place, one that tells if there is any."""
-    chosen: dict[ChapterId, Found] = {}
+    chosen: dict[ChapterId, FoundPassage] = {}
     for each in places:
         known = chosen.get(each.place.chapter)
         if known is None or (each.tells and not known.tells):

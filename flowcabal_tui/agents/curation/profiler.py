@@ -146,7 +146,7 @@ def told(
 
 
 def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Evidence, ...]:
-    """The sentences whose quotation stands in a source, with its place in the chapter."""
+    """The sentences whose quotation occurs in a source, with its place in the chapter."""
     texts = {source.id: (source, VerbatimText(source.text)) for source in sources}
     found = []
     for said in answer.sentences:

@@ -165,14 +165,14 @@ class SaidRecords:
         return Reason(self._grounds.lack(span, words, about, all_named=all_named) or "quoted")
 
     def _looked_up(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
-        """Each with its quotation where it stands in the chapter; without evidence where it does not."""
+        """Each with its quotation where the chapter contains it; without evidence where it does not."""
         for each in said[:_MOST]:
             span = self._whole.find(each.quote)
             words = self._text[span.start : span.end] if span else ""
             yield each, (Evidence(words, self._chapter.id, span.start, span.end),) if span else ()
 
     def _quoted(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
-        """Those whose quotation stands in the chapter."""
+        """Those whose quotation occurs in the chapter."""
         return ((each, evidence) for each, evidence in self._looked_up(said) if evidence)
 
     def _who(self, names: Iterable[str]) -> tuple[EntityId, ...]:

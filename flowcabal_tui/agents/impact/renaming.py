@@ -199,7 +199,7 @@ class _Words:
         return together >= _LEAST and together * len(self._rest) > _BOUND * self._count(first) * self._count(second)
 
     def _pairs(self, first: str, second: str) -> int:
-        """How often two characters stand together outside of the forms; one of them begins a form."""
+        """How often two characters occur together outside of the forms; one of them begins a form."""
         for key, anchor, other in ((f".(?={second})", second, first), (f"(?<={first}).", first, second)):
             if anchor in self._starts:
                 if key not in self._beside:

@@ -250,7 +250,7 @@ class Evidence:
         return pointed and use.chapters < _EVERYWHERE
 
     def _is_one_persons(self, title: str, use: _Use) -> bool:
-        """Is a form of address nearly always that of one with a surname: 大圣 where 孙大圣 stands so often?"""
+        """Is a form of address nearly always that of one with a surname: 大圣 where 孙大圣 occurs so often?"""
         if self._is_common(use):
             return False
         borne = sorted((n for char, n in use.before.items() if char in self._surnames), reverse=True) or [0]

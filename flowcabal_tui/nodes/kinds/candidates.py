@@ -18,7 +18,7 @@ _ROWS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateText:
     """One text of one round. `number` counts from 1, 0 is a text of the writer's or of the round before."""
 
     number: int
@@ -62,8 +62,8 @@ def groups_in(answer: str, count: int) -> list[list[int]] | None:
 
 
 def sifted(
-    candidates: Sequence[Candidate], groups: Sequence[Sequence[int]] | None, at_most: int | None
-) -> tuple[Candidate, ...]:
+    candidates: Sequence[CandidateText], groups: Sequence[Sequence[int]] | None, at_most: int | None
+) -> tuple[CandidateText, ...]:
     """The candidates with marks: of each group the one with the fewest contradictions has none, of those `at_most`."""
     by_facts = sorted(candidates, key=lambda each: (each.found, each.number))
     place = {each.number: n for n, each in enumerate(by_facts)}
@@ -86,7 +86,7 @@ def sifted(
     )
 
 
-def _equal(candidates: Sequence[Candidate]) -> list[list[int]]:
+def _equal(candidates: Sequence[CandidateText]) -> list[list[int]]:
     """Groups of candidates with the very same text: no model is needed to see it."""
     same: dict[Digest, list[int]] = {}
     for each in candidates:
@@ -94,14 +94,14 @@ def _equal(candidates: Sequence[Candidate]) -> list[list[int]]:
     return [group for group in same.values() if len(group) > 1]
 
 
-def numbered(candidates: Sequence[Candidate]) -> str:
+def numbered(candidates: Sequence[CandidateText]) -> str:
     """All texts for a prompt, fenced and escaped: no text can close its fence."""
     return "\n".join(
         f'<candidate n="{each.number}">\n{html.escape(each.text, quote=False)}\n</candidate>' for each in candidates
     )
 
 
-def origins(text: str, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+def origins(text: str, candidates: Sequence[CandidateText]) -> list[dict[str, Any]]:
     """For each paragraph of an edited text the candidate that it comes from; None when it is the writer's own."""
     known: dict[str, int] = {}
     for each in candidates:

@@ -17,7 +17,7 @@ from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Angle, Blocks, Body, Finding, Node, PromptParams, TextBlock
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
-from flowcabal_tui.nodes.kinds.candidates import Candidate, facts, groups_in, numbered, origins, sifted
+from flowcabal_tui.nodes.kinds.candidates import CandidateText, facts, groups_in, numbered, origins, sifted
 from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, prompt_node
 
 SIFT: Final = (
@@ -69,7 +69,7 @@ class EvolutionParams(BaseModel):
     )
 
 
-_NOTHING: Final = Candidate(0, "", Digest(""), NodeId(""))
+_NOTHING: Final = CandidateText(0, "", Digest(""), NodeId(""))
 """What the first round builds on."""
 
 
@@ -77,7 +77,7 @@ _NOTHING: Final = Candidate(0, "", Digest(""), NodeId(""))
 class _History:
     """The choices so far, and their description for prompts."""
 
-    parent: Candidate = _NOTHING
+    parent: CandidateText = _NOTHING
     note: str = ""
     round: int = 0
     lineage: list[dict[str, Any]] = field(default_factory=list)
@@ -183,12 +183,12 @@ def _sifting(step: AgentStep) -> Body:
 
 async def _round(
     context: NodeContext, params: EvolutionParams, history: _History, number: int
-) -> tuple[Candidate, ...]:
+) -> tuple[CandidateText, ...]:
     """The candidates of a round, checked and sifted."""
     names = {"parent": history.parent.text, "note": history.note, "round": number, "candidates": ""}
     outputs = await context.body(_candidates(params, number, context.node.title), str(number), names)
     made = [
-        Candidate(n, outputs[node].text, outputs[node].digest, NodeId(f"{number}/{node}"), label)
+        CandidateText(n, outputs[node].text, outputs[node].digest, NodeId(f"{number}/{node}"), label)
         for n, (node, _call, label) in enumerate(_prompts(params, number), 1)
     ]
     made = list(await asyncio.gather(*(_checked(context, params, each, number) for each in made)))
@@ -199,15 +199,15 @@ async def _round(
     return sifted(made, groups, params.offered)
 
 
-async def _checked(context: NodeContext, params: EvolutionParams, made: Candidate, number: int) -> Candidate:
+async def _checked(context: NodeContext, params: EvolutionParams, made: CandidateText, number: int) -> CandidateText:
     """The candidate with the verdict of the Monitor; it is not written again."""
     attempt = Attempt((number - 1) * params.candidates + made.number, made.text, digest=made.digest)
     evaluation = await context.models.evaluate(params.write.params(angles=params.angles), attempt)
-    return Candidate(made.number, made.text, made.digest, made.node, made.label, evaluation)
+    return CandidateText(made.number, made.text, made.digest, made.node, made.label, evaluation)
 
 
 async def _asked(
-    context: NodeContext, params: EvolutionParams, history: _History, candidates: Sequence[Candidate], number: int
+    context: NodeContext, params: EvolutionParams, history: _History, candidates: Sequence[CandidateText], number: int
 ) -> None:
     """Lets the writer pick. The pick of the round before is offered too: who stays with it ends the rounds."""
     shown = [each for each in candidates if each.offered]
@@ -245,11 +245,11 @@ async def _asked(
     history.note = decision.note
 
 
-def _path(context: NodeContext, candidate: Candidate) -> NodeId:
+def _path(context: NodeContext, candidate: CandidateText) -> NodeId:
     return NodeId(f"{context.path}/{candidate.node}") if candidate.node else context.path
 
 
-def _label(candidate: Candidate, place: int, blind: bool, history: _History) -> str:
+def _label(candidate: CandidateText, place: int, blind: bool, history: _History) -> str:
     if candidate is history.parent:
         return _("Keep the pick of round {n}, and stop").format(n=history.round)
     if blind:
@@ -258,7 +258,7 @@ def _label(candidate: Candidate, place: int, blind: bool, history: _History) -> 
     return f"{name} · {candidate.label}" if candidate.label else name
 
 
-def _reason(params: EvolutionParams, candidates: Sequence[Candidate], number: int) -> str:
+def _reason(params: EvolutionParams, candidates: Sequence[CandidateText], number: int) -> str:
     said = _("Round {n} of {of}: pick the text to continue with, or put one together.").format(
         n=number, of=params.rounds
     )
@@ -271,24 +271,24 @@ def _reason(params: EvolutionParams, candidates: Sequence[Candidate], number: in
     return said
 
 
-def _settle(history: _History, candidates: Sequence[Candidate], pick: Candidate, number: int) -> None:
+def _settle(history: _History, candidates: Sequence[CandidateText], pick: CandidateText, number: int) -> None:
     """Notes the candidates and the pick among them, or that the pick of the round before stays."""
     history.lineage += [_line(history, each, number, picked=each is pick) for each in candidates]
     if pick is not history.parent:
         history.parent, history.round = pick, number
 
 
-def _settle_edit(history: _History, candidates: Sequence[Candidate], decision: Decision, number: int) -> None:
+def _settle_edit(history: _History, candidates: Sequence[CandidateText], decision: Decision, number: int) -> None:
     """Notes what the writer put together, and whose paragraphs went in."""
-    parent = Candidate(0, history.parent.text, history.parent.digest, history.parent.node)
-    edit = Candidate(0, decision.text, digest(decision.text), NodeId(""))
+    parent = CandidateText(0, history.parent.text, history.parent.digest, history.parent.node)
+    edit = CandidateText(0, decision.text, digest(decision.text), NodeId(""))
     line = _line(history, edit, number, picked=True)
     history.lineage += [_line(history, each, number, picked=False) for each in candidates]
     history.lineage.append(line | {"candidate": None, "paragraphs": origins(decision.text, (*candidates, parent))})
     history.parent, history.round = edit, number
 
 
-def _line(history: _History, candidate: Candidate, number: int, *, picked: bool) -> dict[str, Any]:
+def _line(history: _History, candidate: CandidateText, number: int, *, picked: bool) -> dict[str, Any]:
     """One line of the lineage; `node` is the path from here, `parent` the digest of what the round built on."""
     return {
         "round": number,

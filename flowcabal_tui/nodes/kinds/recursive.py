@@ -50,7 +50,7 @@ class RecursiveParams(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CriticVerdict:
     """The critic's answer; `checked` is False when it contains no readable verdict."""
 
     critique: str
@@ -64,13 +64,13 @@ class Verdict:
         return "\n".join(f"{n}. {point}" for n, point in enumerate(self.points, 1)) or self.critique
 
 
-def verdict_of(critique: str) -> Verdict:
+def verdict_of(critique: str) -> CriticVerdict:
     """Reads a critic's answer. Anything but `done` as true or false with a list of points counts as not checked."""
     found = json_object(critique) or {}
     done, points = found.get("done"), found.get("points", [])
     if not isinstance(done, bool) or not isinstance(points, list) or not all(isinstance(each, str) for each in points):
-        return Verdict(critique)
-    return Verdict(critique, True, done, tuple(text for each in points if (text := clean(each).strip())))
+        return CriticVerdict(critique)
+    return CriticVerdict(critique, True, done, tuple(text for each in points if (text := clean(each).strip())))
 
 
 class Recursive(NodeKind):
@@ -190,7 +190,7 @@ async def _step(context: NodeContext, params: RecursiveParams, step: str, names:
     return outputs[NodeId(step)]
 
 
-def _turn(number: int, text: Output, verdict: Verdict) -> dict[str, Any]:
+def _turn(number: int, text: Output, verdict: CriticVerdict) -> dict[str, Any]:
     """One round as part of the output; texts by digest, they are the outputs of the steps."""
     return {
         "round": number,
@@ -202,7 +202,7 @@ def _turn(number: int, text: Output, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _holds(context: NodeContext, params: RecursiveParams, verdict: Verdict, names: Mapping[str, Any]) -> bool:
+def _holds(context: NodeContext, params: RecursiveParams, verdict: CriticVerdict, names: Mapping[str, Any]) -> bool:
     if params.until is None or not verdict.checked:
         return False
     read = {"done": verdict.done, "points": list(verdict.points)}

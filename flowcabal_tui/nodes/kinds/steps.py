@@ -46,7 +46,7 @@ class WritingStep(Sampled):
         review: Literal["never", "doubt", "always"] = "never",
         **changed: Any,
     ) -> PromptParams:
-        """The params of the prompt node that makes the call; `told` ends the system message."""
+        """The params of the prompt node that makes the call; `told` is the end of the system message."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         if told:
             fields["system"] = (*self.system, TextBlock(text=f"\n\n{told}" if self.system else told))

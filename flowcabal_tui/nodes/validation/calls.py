@@ -14,7 +14,7 @@ from flowcabal_tui.nodes.calls import Call, calls, check_calls
 from flowcabal_tui.nodes.nearest import nearest
 from flowcabal_tui.nodes.size import too_large
 from flowcabal_tui.nodes.validation.params import read_node
-from flowcabal_tui.nodes.validation.scope import Seen
+from flowcabal_tui.nodes.validation.scope import NodeSchemas
 
 Library = Mapping[str, Workflow]
 """Workflows by every reference that may name them."""
@@ -68,7 +68,7 @@ def _literal_depth(call: Call, known: Library) -> Iterator[Finding]:
 def _outputs(call: Call, called: Workflow) -> Iterator[Finding]:
     """What is read inside the called workflow, against its own nodes."""
     reads = (read_node(node, node.id, None)[0] for node in called.nodes)
-    seen = Seen({read.node.id: read for read in reads})
+    seen = NodeSchemas({read.node.id: read for read in reads})
     outputs = call.node.params.get("outputs")
     for finding in binding_checks.check(outputs, seen, roots={"input": None}, location="outputs"):
         yield finding.model_copy(update={"node": call.node.id})

@@ -65,7 +65,7 @@ class Read:
             return ()
 
 
-class Seen(Mapping[NodeId, "Schema | None"]):
+class NodeSchemas(Mapping[NodeId, "Schema | None"]):
     """The schemas of all nodes that can be named. Iterating gives the first of them only: it is for messages."""
 
     def __init__(self, own: Mapping[NodeId, Read], around: Mapping[NodeId, Schema | None] | None = None) -> None:
@@ -107,7 +107,7 @@ class Scope:
     its nodes."""
 
     own: Mapping[NodeId, Read]
-    schemas: Seen
+    schemas: NodeSchemas
     roots: Mapping[str, Schema | None] = field(default_factory=lambda: RUN_ROOTS)
     owner: str = ""
     field: str = ""

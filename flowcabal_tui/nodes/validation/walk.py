@@ -80,7 +80,7 @@ class Walk:
         return (*self._found.values(), Finding(code="MORE_FINDINGS", message=said, severity="warning"))
 
     def _add(self, findings: Iterable[Finding]) -> None:
-        """The same is said once, however many checks have seen it. Warnings never crowd out errors. Raises _Enough."""
+        """Equal findings count once, however many checks made them. Warnings never crowd out errors. Raises _Enough."""
         for finding in findings:
             key = (finding.code, finding.node, finding.field, finding.message)
             if key in self._found:

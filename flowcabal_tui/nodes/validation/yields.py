@@ -15,7 +15,7 @@ from flowcabal_tui.domain.paths import LENGTH
 from flowcabal_tui.domain.schemas import ANYTHING, Schema, follow, follow_field, literal, options_of, types_of
 from flowcabal_tui.domain.workflow import Finding
 from flowcabal_tui.nodes.validation.params import read_node
-from flowcabal_tui.nodes.validation.scope import ActionShape, Read, Scope, Seen
+from flowcabal_tui.nodes.validation.scope import ActionShape, NodeSchemas, Read, Scope
 
 _NUMBER: Final[Schema] = {"type": "integer"}
 _TEXT: Final[Schema] = {"type": "string"}
@@ -100,7 +100,7 @@ def scope_of(
     actions: Mapping[str, ActionShape] | None,
 ) -> Scope:
     """The scope of a graph whose outputs have the schemas of `Yields`."""
-    seen = Seen(own, around.schemas if around else None)
+    seen = NodeSchemas(own, around.schemas if around else None)
     scope = Scope(own, seen, roots, owner, place)
     seen.of = Yields(scope, actions)
     return scope

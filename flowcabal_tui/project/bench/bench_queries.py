@@ -22,7 +22,7 @@ from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Chapter, Passage
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_report import Asked
-from flowcabal_tui.project.bench.bench_scores import Labels, Place
+from flowcabal_tui.project.bench.bench_scores import CharacterSpan, Labels
 from flowcabal_tui.project.bench.context_bench import BenchBook, BenchQuery
 from flowcabal_tui.settings.project_file import load_project
 from flowcabal_tui.store import Store
@@ -61,7 +61,7 @@ class _Written:
     names: Counter[EntityId]
     passages: tuple[tuple[Passage, Counter[EntityId]], ...]
 
-    def best(self, wanted: Iterable[EntityId]) -> Place:
+    def best(self, wanted: Iterable[EntityId]) -> CharacterSpan:
         """The first passage that names most of them, most often."""
         every = tuple(wanted)
 
@@ -70,7 +70,7 @@ class _Written:
             return -sum(one in names for one in every), -sum(names[one] for one in every), passage.start
 
         passage, _names = min(self.passages, key=order)
-        return Place(self.chapter.position, passage.start, passage.end)
+        return CharacterSpan(self.chapter.position, passage.start, passage.end)
 
 
 async def own_queries(folder: Path, most: int) -> list[Asked]:

@@ -26,7 +26,7 @@ _SUMMARY: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CharacterSpan:
     """A passage of a chapter, by character offsets."""
 
     chapter: int
@@ -40,7 +40,7 @@ class Labels:
 
     kind: str
     gold: Mapping[int, int]
-    evidence: tuple[Place, ...] = ()
+    evidence: tuple[CharacterSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,10 @@ def read_labels(file: Path) -> dict[str, Labels]:
             row["id"]: Labels(
                 row["kind"],
                 {int(chapter): int(grade) for chapter, grade in row["gold"].items()},
-                tuple(Place(int(each["chapter"]), int(each["start"]), int(each["end"])) for each in row["evidence"]),
+                tuple(
+                    CharacterSpan(int(each["chapter"]), int(each["start"]), int(each["end"]))
+                    for each in row["evidence"]
+                ),
             )
             for row in rows
             if "gold" in row

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from flowcabal_tui.agents.checking.checker import material_of, part_of, questions_of, sources_at_most
 from flowcabal_tui.agents.checking.evidence.search import evidence_for
-from flowcabal_tui.agents.checking.judged import Draft
+from flowcabal_tui.agents.checking.judged import JudgedDraft
 from flowcabal_tui.agents.checking.rules.finding import Level
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check
 from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.context.gather import Book, read_book
@@ -54,7 +54,7 @@ async def check_answers(
     `folder` is its project, `texts` are its chapters in order. A row sees the chapters before its own.
     """
     language = rows[0].language
-    told = [Told(text, language, str(number)) for number, text in enumerate(texts, start=1)]
+    told = [NarratedText(text, language, str(number)) for number, text in enumerate(texts, start=1)]
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
@@ -84,7 +84,7 @@ async def _sources(draft: str, book: Book) -> list[SourceText]:
     """What both questions of a check of the draft are shown."""
     counter = CountedTokens(TokenEstimator(COUNTED_AS))
     evidence = tuple(await evidence_for(book, draft))
-    goal = Draft(
+    goal = JudgedDraft(
         "", "", draft, book, frozenset(), evidence=evidence, statements=statements_in(draft, book.view.language)
     )
     tokens, found = sources_at_most(counter.count(draft), book.view.language), list[SourceText]()
@@ -110,7 +110,7 @@ async def _shown(
 
 def _found(draft: Checked, now: int, book: EarlierBook) -> Iterator[dict[str, Any]]:
     """What the rules find in the row's own draft. Where the draft alone is odd the source is the place itself."""
-    for each in check(Told(draft.text, book.language, str(now)), book):
+    for each in check(NarratedText(draft.text, book.language, str(now)), book):
         if (own := draft.own(each.draft.start, each.draft.end)) is not None:
             source = each.source or each.draft
             yield {

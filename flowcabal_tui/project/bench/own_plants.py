@@ -20,7 +20,7 @@ from flowcabal_tui.agents.checking.rules.amounts import amounts
 from flowcabal_tui.agents.checking.rules.colours import colours
 from flowcabal_tui.agents.checking.rules.deaths import deaths, first_acts
 from flowcabal_tui.agents.checking.rules.looks import appearances
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, range_of
 from flowcabal_tui.agents.checking.rules.sides import sides
 from flowcabal_tui.agents.checking.rules.speech import BLANK
@@ -129,7 +129,7 @@ class Planter:
 
     def __init__(self, texts: Sequence[str], language: str, entities: Sequence[Entity], name: str) -> None:
         self._language: Literal["zh", "en"] = "zh" if language.startswith("zh") else "en"
-        told = tuple(Told(text, self._language, str(number)) for number, text in enumerate(texts, start=1))
+        told = tuple(NarratedText(text, self._language, str(number)) for number, text in enumerate(texts, start=1))
         self._told, self._name = told, name
         self._book = EarlierBook(self._language, told, tuple(entities))
         self._places = sorted({entity.name for entity in entities if entity.kind == "location"})
@@ -161,7 +161,7 @@ class Planter:
         return Planted(kind, row, Gold(span, ((swap.chapter, sentence),)), said, swap.instead)
 
     def _swaps(self, kind: PlantKind) -> Iterator[_Swap]:
-        finds: dict[PlantKind, Callable[[Told], Iterator[tuple[int, int, str]]]] = {
+        finds: dict[PlantKind, Callable[[NarratedText], Iterator[tuple[int, int, str]]]] = {
             "number": self._numbers,
             "kin": self._kin,
             "place": self._named_places,
@@ -173,7 +173,7 @@ class Planter:
                 if sentence is not None and instead not in told.text[sentence.start : sentence.end]:
                     yield _Swap(number, sentence, start, end, instead)
 
-    def _sentence(self, told: Told, start: int, end: int) -> Span | None:
+    def _sentence(self, told: NarratedText, start: int, end: int) -> Span | None:
         """The sentence of narration around the words, where it is neither too short nor too long."""
         around = told.around(start)
         words = told.text[around.start : around.end]
@@ -183,7 +183,7 @@ class Planter:
         whole = BLANK not in told.narration[span.start : span.end] and "\n" not in told.text[span.start : span.end]
         return span if fits and whole else None
 
-    def _numbers(self, told: Told) -> Iterator[tuple[int, int, str]]:
+    def _numbers(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
         pattern = NUMBER_ZH if self._language == "zh" else rf"\b{NUMBER_EN}\b"
         for value in sorted((*told.made(amounts), *told.made(ages)), key=lambda each: each.start):
             for match in re.finditer(pattern, told.text[value.start : value.end], re.IGNORECASE):
@@ -202,20 +202,20 @@ class Planter:
                 return each
         return ""
 
-    def _kin(self, told: Told) -> Iterator[tuple[int, int, str]]:
+    def _kin(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
         """Kin words of a sentence that names somebody."""
         for match in _pattern("kin", self._language).finditer(told.narration):
             if self._names_somebody(told, match.start()):
                 yield match.start(), match.end(), _table("kin", self._language)[match[0]]
 
-    def _attributes(self, told: Told) -> Iterator[tuple[int, int, str]]:
+    def _attributes(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
         values = (*told.made(appearances), *told.made(colours), *told.made(sides))
         table, pattern = _table("attribute", self._language), _pattern("attribute", self._language)
         for value in sorted(values, key=lambda each: each.start):
             if match := pattern.search(told.narration, value.start, value.end):
                 yield match.start(), match.end(), table[match[0].lower()]
 
-    def _named_places(self, told: Told) -> Iterator[tuple[int, int, str]]:
+    def _named_places(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
         """A place in a sentence that names somebody, and another place of the book."""
         for hit in self._book.hits(told):
             name = told.text[hit.start : hit.end]
@@ -224,7 +224,7 @@ class Planter:
                 if others:
                     yield hit.start, hit.end, random.Random(digest(f"{told.uri} {hit.start}")).choice(others)
 
-    def _names_somebody(self, told: Told, place: int) -> bool:
+    def _names_somebody(self, told: NarratedText, place: int) -> bool:
         around = told.around(place)
         hits = self._book.hits_within(told, around.start - 1, around.end)
         return any(self._book.by_id[hit.entity].kind == "character" for hit in hits)

@@ -150,7 +150,7 @@ def _write(folder: Path, workplace: Path, target: Path, made: datetime) -> Manif
 
 
 def _settings(text: str) -> str:
-    """The project's settings without what is known to nobody else, whether it stands in a value or in a comment."""
+    """The project's settings without what is known to nobody else, whether it is in a value or in a comment."""
     document = tomlkit.parse(_LOGIN.sub("", text))
     _hide_logins(document)
     return tomlkit.dumps(document)
@@ -301,7 +301,7 @@ def _unpack(archive: zipfile.ZipFile, manifest: Manifest, folder: Path) -> Manif
 
 
 def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, modes: Modes) -> None:
-    """Writes one file; ProjectDamaged where another one of the archive stands in its place, as a.md for A.md."""
+    """Writes one file; ProjectDamaged where another one of the archive has its path, as a.md for A.md."""
     try:
         _make_folders(target.parent, modes)
         new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, modes.file)

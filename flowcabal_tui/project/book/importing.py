@@ -102,7 +102,7 @@ class Importer:
         return found if reference else await self._compared(found)
 
     async def _compared(self, found: ImportPreview) -> ImportPreview:
-        """With what stands in the book already, and warnings: only title or text is known, the language is another."""
+        """With what the book contains already, and warnings: only title or text is known, the language is another."""
         there = await self._store.book.titles_by_text()
         titles = {chapter.title for chapter in await self._store.book.chapters()}
         known = frozenset(

@@ -156,7 +156,7 @@ def _scores(pages: Sequence[Page], wanted: Sequence[_Paragraph], found: Sequence
 
 
 def _spans(page: Page, paragraph: int, terms: Sequence[str]) -> list[Span]:
-    """Where the terms stand in a paragraph."""
+    """The places of the terms in a paragraph."""
     start, end = page.paragraph(paragraph)
     words = page.folded[start:end]
     found = (Span(start + at, start + at + len(term)) for term in terms for at in places(words, term))

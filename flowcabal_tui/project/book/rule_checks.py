@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.kept import Draft, Earlier, Note, findings, learn, unread
+from flowcabal_tui.agents.checking.rules.kept import Earlier, Note, RuleDraft, findings, learn, unread
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.agents.sentences import sentences
@@ -43,7 +43,7 @@ class RuleChecks:
         """The findings of the rules, except waived ones; "not checked" when the helper process fails."""
         earlier = await self._earlier(view)
         try:
-            found = await self._findings(view, Draft(text, uri, title), earlier)
+            found = await self._findings(view, RuleDraft(text, uri, title), earlier)
         except HelperFailed as error:
             return (AngleCheck("rules", "not checked", error.title),)
         waived = await view.waived()
@@ -70,7 +70,7 @@ class RuleChecks:
             self.off,
         )
 
-    async def _findings(self, view: MemoryView, draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...]:
+    async def _findings(self, view: MemoryView, draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...]:
         """Raises HelperFailed. What the process has forgotten meanwhile is read again."""
         for _round in range(_ROUNDS):
             found = await self._workshop.do(findings, draft, earlier)

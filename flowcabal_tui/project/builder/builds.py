@@ -247,7 +247,7 @@ class Builds:
         self._emit(BuildProgress(record.id, len(record.rounds), record.tokens, nodes))
 
     async def _by_form(self, record: BuildRecord, known: Known) -> BuildRecord:
-        """By the form, or by one that is filled from the wish and the answers: each time anew from the beginning."""
+        """By the form, or by one that is filled from the wish and the answers: each time from the beginning."""
         wish = "\n".join((record.wish, *record.answers))
         base = record.base or (plain(await self._template(record.template)) if record.template else None)
         if base is not None and record.base is None:  # a template is changed as if it were the writer's own

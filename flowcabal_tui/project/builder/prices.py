@@ -65,7 +65,7 @@ class RunPrices:
         self._store, self._runs = store, runs
 
     async def words(self, workflow: Workflow) -> str:
-        """A run of the last chapter, every node anew; "" where it is free, or where it cannot be foreseen.
+        """A run of the last chapter with every node run again; "" where it is free, or where it cannot be foreseen.
 
         A book without chapters is quoted as if it had a first one.
         """

@@ -21,7 +21,7 @@ from flowcabal_tui.nodes.validation import Actions
 _READ: Final = ("name", "description", "nodes", "edges")
 
 
-class Draft:
+class VelvetFlowDraft:
     """The skeleton of a build. The copy of the build is its last version that was valid, never anything else."""
 
     def __init__(self, build: Build) -> None:

@@ -28,7 +28,7 @@ from flowcabal_tui.domain.model_calls import Message, ModelRequest, Tool, ToolCa
 from flowcabal_tui.domain.prompt_parts import escaped
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.builder.velvetflow_draft import Draft
+from flowcabal_tui.project.builder.velvetflow_draft import VelvetFlowDraft
 
 LIMITS: Final = BuildLimits(rounds=40)
 STRUCTURE_ROUNDS: Final = 10
@@ -60,7 +60,7 @@ class VelvetFlowPlanner:
     def __init__(self, build: Build, model: AnsweringModel, simulate: Simulator, search: Search) -> None:
         """Raises DialectError when the workflow to change holds nodes that VelvetFlow does not have."""
         self._build, self._model, self._simulate = build, model, simulate
-        self.draft = Draft(build)
+        self.draft = VelvetFlowDraft(build)
         self._structure = StructureTools(self.draft.skeleton, self.draft.actions, search)
         self._pass: Pass = "structure"
         self._turns = self._refined = 0
@@ -203,7 +203,7 @@ class VelvetFlowPlanner:
         self._turns, self._submitted = 0, _Submitted()
         if self._nodes:
             self._pass = "params"
-            return Turn(anew=True, settled=True)
+            return Turn(restart=True, settled=True)
         self._mend_plainly()
         return await self._checked()
 
@@ -221,7 +221,7 @@ class VelvetFlowPlanner:
             return Turn(settled=True)
         if self._pass != "repair":
             self._pass, self._turns = "repair", 0
-        return Turn(anew=True, settled=True)
+        return Turn(restart=True, settled=True)
 
     async def _is_well(self) -> bool:
         """Is all of the skeleton on the copy, and does the copy pass the checks?"""

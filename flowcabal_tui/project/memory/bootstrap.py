@@ -280,7 +280,7 @@ class Bootstrap:
             await self.tell()
 
     async def _all(self, job: plan.Job) -> str:
-        """Does all steps, some side by side; returns why it stopped before the end ("": it did not, or was told to)."""
+        """Does all steps, some side by side; returns why it stopped before the end ("": it did not, or was stopped)."""
         width = self._models.model("agent").endpoint.pace.concurrency
         await self._indexed()
         active: dict[asyncio.Task[str], int] = {}

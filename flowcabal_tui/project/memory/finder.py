@@ -157,7 +157,7 @@ class RememberingFinder:
     async def _read(self, hit: KnowledgeHit, view: View, before: int) -> list[Found]:
         """The hit's text from our own store, as of the generation: the server's copy is only an index.
 
-        Nothing when the book has no such text, or another one: the server has not been told yet.
+        Nothing when the book has no such text, or another one: the server does not have the change yet.
         """
         uri, title, position, whole = hit.subject, "", hit.position, ""
         if hit.chapter is not None:

@@ -87,7 +87,7 @@ class ProfileEditor:
         )
 
     async def _whole(self, uri: str, view: View, entity: Entity | None) -> tuple[Derived, ...]:
-        """The L2 of a profile: its whole evidence, as the text stands."""
+        """The L2 of a profile: its whole evidence in the current text."""
         kind, chapters = self._kind(uri), await view.chapters()
         if kind is None or not chapters or (entity is None and not kind.of_book):
             return ()
@@ -155,7 +155,7 @@ class ProfileEditor:
         await self._changed(uri, 0)
 
     async def _again(self, uri: str) -> list[BackgroundTask]:
-        """A step that asks for a further answer; what stands is read until it is there."""
+        """A step that asks for a further answer; the current one is read until it is there."""
         view = await self._store.memory.view(None)
         made = await view.made(uri, "L1")
         source = with_sample(digest_of(["again", uri]), sample_of(made.source) + 1 if made else 1)

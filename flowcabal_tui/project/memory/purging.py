@@ -157,7 +157,7 @@ class Purging:
     async def _wiped(self) -> str:
         """Empties the local knowledge server, which starts again if it ran; returns why it could not, "" when done.
 
-        One elsewhere deletes what it is told to delete; until it was told, that is the reason.
+        A server elsewhere deletes on request; until the request was sent, that is the reason.
         """
         knowledge = self._tools.knowledge
         if knowledge.is_elsewhere:
@@ -170,7 +170,7 @@ class Purging:
         return "" if wiped else _("a knowledge server from an earlier start still runs")
 
     async def _compacted(self) -> str:
-        """Writes the database anew; returns why it still holds what was deleted, "" when it does not."""
+        """Rewrites the database; returns why it still holds what was deleted, "" when it does not."""
         for _number in range(_TRIES):
             try:
                 if await self._store.upkeep.compact():

@@ -87,7 +87,7 @@ class Steps:
         """One for each written chapter, under the digest of these names.
 
         With `changed`, which only got further names, just for those in which one of their names stands: nothing else
-        of the index can change, and a long book is not read anew for each name.
+        of the index can change, and a long book is not read again for each name.
         """
         names = digest_of([[entity.id, *entity.names] for entity in entities])
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
@@ -225,7 +225,7 @@ class Steps:
         self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), said))
 
     async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
-        """What the Monitor said of this very text when it was an attempt of a run, but for what the writer waived."""
+        """The Monitor's report on this very text as an attempt of a run, without what the writer waived."""
         checks: dict[CheckAngle, AngleCheck] = {}
         for kept in await self._store.book.kept(chapter.id):
             if not kept.run or kept.digest != chapter.digest:
@@ -247,6 +247,6 @@ def _placed(finding: CheckFinding, uri: str) -> CheckFinding:
 
 
 def _advice(failed: DimensionAdvice) -> str:
-    """One of the four questions in words, with what the model said of it."""
+    """One of the four questions in words, with the answer of the model."""
     words = _(ADVICE[failed.dimension])
     return f"{words} {failed.detail}".strip()

@@ -23,7 +23,7 @@ BEFORE: Final = "before"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordLine:
     """A record in words; `uri` is that of its source, `start` and `end` are offsets in the text of its place."""
 
     uri: str
@@ -44,12 +44,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlaceRecords:
     """The records of one place, ordered by their words; `head` are the names that they are about."""
 
     head: str
     text: str
-    lines: tuple[Line, ...]
+    lines: tuple[RecordLine, ...]
 
 
 def subject(chapter: ChapterId | None) -> str:
@@ -57,7 +57,7 @@ def subject(chapter: ChapterId | None) -> str:
     return f"{ROOT}/{chapter or BEFORE}"
 
 
-async def told(view: View, subjects: Collection[str] | None = None) -> dict[str, Told]:
+async def told(view: View, subjects: Collection[str] | None = None) -> dict[str, PlaceRecords]:
     """The story records that the view sees (of these subjects, or all), by subject."""
     names = {entity.id: entity.name for entity in await view.entities()}
     places: dict[str, list[tuple[int, str, StoryRecord]]] = {}
@@ -71,7 +71,7 @@ async def told(view: View, subjects: Collection[str] | None = None) -> dict[str,
 
 
 def _records(story: Story, names: Mapping[EntityId, str]) -> list[tuple[str, StoryRecord]]:
-    """A relation to somebody who was not named yet cannot be told."""
+    """A relation to somebody who was not named yet is left out."""
     between_named = (each for each in story.relations if each.source in names and each.target in names)
     open_facts = (fact for fact in story.facts if not fact.secret)
     return [
@@ -82,14 +82,14 @@ def _records(story: Story, names: Mapping[EntityId, str]) -> list[tuple[str, Sto
     ]
 
 
-def _told(records: list[tuple[int, str, StoryRecord]], names: Mapping[EntityId, str]) -> Told:
-    text, lines, concerned = "", list[Line](), dict[str, None]()
+def _told(records: list[tuple[int, str, StoryRecord]], names: Mapping[EntityId, str]) -> PlaceRecords:
+    text, lines, concerned = "", list[RecordLine](), dict[str, None]()
     for _start, uri, record in records:
         words = " ".join(_words(record, names).split())
-        lines.append(Line(uri, words, len(text), len(text) + len(words), record))
+        lines.append(RecordLine(uri, words, len(text), len(text) + len(words), record))
         text += f"{words}\n"
         concerned |= {names[each]: None for each in _about(record) if each in names}
-    return Told(" · ".join(concerned), text, tuple(lines))
+    return PlaceRecords(" · ".join(concerned), text, tuple(lines))
 
 
 def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:

@@ -91,7 +91,7 @@ class SummarySteps:
         return tuple(entity for entity in await self._store.memory.names() if entity.id in named)
 
     async def _overview(self, chapter: Chapter, text: str, sample: int = 0, *, by_rule: bool = False) -> Derived | None:
-        """What stands as the chapter's L1, made if it is not there; None when the curator is switched off."""
+        """The current L1 of the chapter, made if there is none; None when the curator is switched off."""
         uri = f"manuscript/{chapter.id}"
         standing = await (await self._now()).made(uri, "L1")
         curator = await (
@@ -111,7 +111,7 @@ class SummarySteps:
     async def _line(
         self, curator: Curator, chapter: Chapter, text: str, overview: Derived, generation: Generation
     ) -> str:
-        """The line that was said together with the overview; "" when the overview is a hand's, or a further answer."""
+        """The line that came with the overview; "" when the overview is a hand's, or a further answer."""
         if overview.method != "model" or curator.prompts.source("curator.l1"):
             return ""
         said = await self.said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))

@@ -39,7 +39,7 @@ from flowcabal_tui.protocol.comparisons import ComparisonChanged, DecideComparis
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
 from flowcabal_tui.store.runs.comparisons import StoredPart
-from flowcabal_tui.store.runs.standings import Change, Mark, forgetting_outcomes
+from flowcabal_tui.store.runs.standings import Mark, StandingChange, forgetting_outcomes
 
 
 class Comparisons:
@@ -256,7 +256,7 @@ class Comparisons:
             own: tuple[Mark, ...] = ()
             if not row.before and standing is not None:
                 own = ((target.node, target.node, "output"),)
-            await self._store.standings.write(target.workflow, {target.chapter: Change(marks=own)}, *parts)
+            await self._store.standings.write(target.workflow, {target.chapter: StandingChange(marks=own)}, *parts)
         self._emit(ComparisonChanged(identity))
 
     async def _forgetting_answer(self, target: ComparisonTarget) -> Work:

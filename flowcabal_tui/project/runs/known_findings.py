@@ -124,7 +124,7 @@ def _told_of(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
 
 
 def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
-    """A rule quotes few words, which may stand there more than once."""
+    """A rule quotes few words, which may occur more than once."""
     span = sentence_at(text, finding.draft.start)
     if span.end < finding.draft.end or finding.draft.text not in text[span.start : span.end]:
         return finding

@@ -246,7 +246,7 @@ class RunManager:
     def _told(self, event: Event) -> None:
         """Passes on what a run tells, and notes which are paused and which nodes have ended.
 
-        The last word is held back until what stands from now on is written.
+        The last event is held back until the current outputs are written.
         """
         if isinstance(event, RunStateChanged):
             (self._paused.add if event.state == "paused" else self._paused.discard)(event.run)
@@ -380,7 +380,7 @@ class RunManager:
 
 
 def _known(error: BaseException) -> FlowCabalError | None:
-    """What the user can be told of an error, also of one among several nodes."""
+    """The error as the user may see it, also of one among several nodes."""
     if isinstance(error, BaseExceptionGroup):
         return next((known for each in error.exceptions if (known := _known(each))), None)
     return error if isinstance(error, FlowCabalError) else None

@@ -102,7 +102,7 @@ class NodeCosts:
         return tally
 
     def endpoint(self, role: Role, name: str | None = None) -> Endpoint | None:
-        """None when there is no model: then nothing is spent, and the run says so."""
+        """None when there is no model: then nothing is spent, and the run reports it."""
         try:
             return self._services.models.model(role, name).endpoint
         except FlowCabalError:

@@ -18,7 +18,7 @@ from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.workflows import MarksChanged
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
-from flowcabal_tui.store.runs.standings import Change, Mark
+from flowcabal_tui.store.runs.standings import Mark, StandingChange
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.2
@@ -88,7 +88,7 @@ class RunMarks:
         outputs: Mapping[NodeId, Output],
         known: dict[NodeId, StandingOutput],
         stale: Collection[NodeId],
-    ) -> Change:
+    ) -> StandingChange:
         put: list[StandingOutput] = []
         marks: list[Mark] = []
         at = self._scope.services.now()
@@ -107,4 +107,4 @@ class RunMarks:
             if before is not None:
                 behind = stale_after_run(self._graph, node, has_output=known.__contains__)
                 marks += [(each, node, "output") for each in behind if each not in outputs]
-        return Change(tuple(put), tuple(node for node in nodes if node in stale), tuple(marks))
+        return StandingChange(tuple(put), tuple(node for node in nodes if node in stale), tuple(marks))

@@ -36,7 +36,7 @@ from flowcabal_tui.protocol.workflows import (
 from flowcabal_tui.runner.scope import RunScope
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.file.connection import Work
-from flowcabal_tui.store.runs.standings import Change, Mark, forgetting_outcomes
+from flowcabal_tui.store.runs.standings import Mark, StandingChange, forgetting_outcomes
 
 
 def name_of(workflow: str) -> str:
@@ -139,10 +139,10 @@ class OutputVersions:
         ]
         if not changed:
             return
-        changes: dict[ChapterId | None, Change] = {}
+        changes: dict[ChapterId | None, StandingChange] = {}
         for chapter in await self._store.standings.chapters(after.id):
             known = await self._store.standings.all(after.id, chapter)
-            changes[chapter] = Change(
+            changes[chapter] = StandingChange(
                 marks=tuple(
                     (each, node, "edited")
                     for node in changed
@@ -277,7 +277,7 @@ class OutputVersions:
 
     def _change(
         self, graph: Plan, known: dict[NodeId, StandingOutput], stands: StandingOutput, *, fits: bool
-    ) -> Change:
+    ) -> StandingChange:
         """What one node's new output changes; `fits`: it answers the inputs of this moment."""
         top = NodeId(stands.node.split("/")[0])
         before = known.get(stands.node)
@@ -290,7 +290,7 @@ class OutputVersions:
         ]
         if not fits or top != stands.node:
             marks.append((top, top, "output"))
-        return Change(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
+        return StandingChange(put=(stands,), fresh=(stands.node,), marks=tuple(marks))
 
     def _remembering(self, version: NodeVersion, text: str, keys: Collection[Digest]) -> list[Work]:
         written, parts = version.author == "human", []
@@ -301,7 +301,7 @@ class OutputVersions:
         return parts
 
     async def _version(self, name: str, chapter: ChapterId | None, node: NodeId, digest: Digest) -> NodeVersion:
-        """The version of that digest; "" is the one that stands. Raises RunError."""
+        """The version of that digest; "" is the current one. Raises RunError."""
         for version in await self.of(name, node, chapter):
             if version.digest == digest or (not digest and version.current):
                 return version

@@ -18,7 +18,7 @@ from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.story.kinds import known_kinds, set_kinds
 from flowcabal_tui.project.story.scenes import set_scene
-from flowcabal_tui.project.views import Seen
+from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.protocol.book import BookChanged, SetScene
 from flowcabal_tui.protocol.story import (
     ApplyImpact,
@@ -52,7 +52,7 @@ class StoryService:
         """The writer's own kinds of names, and those of the program that have fields."""
         return known_kinds(self._parts.base)
 
-    async def seen(self) -> tuple[Seen, ...]:
+    async def seen(self) -> tuple[Appearances, ...]:
         """The mentions of each entity: their number, and the first and last chapter."""
         return await self._parts.story.seen()
 

@@ -318,7 +318,7 @@ def _overlaps(evidence: Evidence, lost: Lost, text: str) -> bool:
 
 
 def _record(record: StoryRecord, lost: Lost, source: Quotation) -> ImpactRow:
-    """Its words with the new value where that can be said by rule."""
+    """Its words with the new value where a rule can write them."""
     words, value = wording(record), lost.values[0].words
     if lost.instead is not None and value in words:
         return record_row(record, reworded(record, words.replace(value, lost.instead.words)))

@@ -34,7 +34,7 @@ Edits = Mapping[str, Sequence[tuple[int, str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ImpactChoice:
     """The rows to write, those that become findings, and the words on places."""
 
     patches: Sequence[ImpactRow]
@@ -47,7 +47,7 @@ class Choice:
         return not (self.patches or self.findings or self.words)
 
 
-def chosen(impact: Impact, command: ApplyImpact) -> Choice:
+def chosen(impact: Impact, command: ApplyImpact) -> ImpactChoice:
     """The rows by the command's ids, and the writer's words on places."""
     source = _source(impact.change)
     out = {*command.leave, *command.holds}
@@ -60,7 +60,7 @@ def chosen(impact: Impact, command: ApplyImpact) -> Choice:
         *(_word(row, "", source) for row in impact.settled if row.proposal.id in command.again),
     ]
     findings = [replace(row.proposal, id=ProposalId("")) for row in asked]
-    return Choice([row for row in rows if row.answer == "patch"], findings, words)
+    return ImpactChoice([row for row in rows if row.answer == "patch"], findings, words)
 
 
 def _word(row: ImpactRow, word: Literal["holds", "decide", ""], source: str) -> PlaceWord:
@@ -77,7 +77,7 @@ def _source(change: BookChange) -> str:
 
 def reviewed(
     change: BookChange,
-    choice: Choice,
+    choice: ImpactChoice,
     known: Mapping[str, BookText],
     entities: Sequence[Entity],
     model: str,

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.memory import Entity, Mention
 from flowcabal_tui.domain.story import RecordId, Relation, Story, StoryRecord
 from flowcabal_tui.domain.text import clean, slug
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.views import Seen
+from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.protocol.base import Event
 from flowcabal_tui.protocol.book import BookChanged
 from flowcabal_tui.store import Store
@@ -64,9 +64,9 @@ class StoryRecords:
         """All records as they are now."""
         return await (await self._store.memory.view(None)).story()
 
-    async def seen(self) -> tuple[Seen, ...]:
+    async def seen(self) -> tuple[Appearances, ...]:
         """The mentions of each entity: their number, and the first and last chapter."""
-        return tuple(Seen(*each) for each in await (await self._store.memory.view(None)).seen())
+        return tuple(Appearances(*each) for each in await (await self._store.memory.view(None)).seen())
 
     async def mentions(self, entity: EntityId) -> tuple[Mention, ...]:
         """Every place that names an entity, in story order."""

@@ -27,7 +27,7 @@ async def set_scene(store: Store, command: SetScene) -> None:
 
 
 def _checked(scene: Scene) -> dict[str, Any]:
-    """The fields of which something is said, each in one line. Raises RunError."""
+    """The fields that are given, each in one line. Raises RunError."""
     said: dict[str, Any] = {}
     if scene.who is not None:
         said["who"] = tuple(dict.fromkeys(name for each in scene.who if (name := _line(each))))

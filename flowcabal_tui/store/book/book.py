@@ -33,8 +33,8 @@ from flowcabal_tui.store.rows.texts import (
     CHAPTERS,
     DELETED,
     EMPTY,
+    ChapterPlace,
     NewVersion,
-    Place,
     append_version,
     arrange,
     chapter_now,
@@ -193,7 +193,7 @@ class Book:
                 raise Gone(chapter)
             order = places(connection)
             at = min(row[0] - 1, len(order))
-            new = Place(chapter, row[1], row[2])
+            new = ChapterPlace(chapter, row[1], row[2])
             generation = self._begin(connection, "undelete", chapter, at + 1)
             arrange(connection, [*order[:at], new, *order[at:]], generation)
             return chapter_now(connection, chapter)

@@ -20,7 +20,15 @@ from flowcabal_tui.store.rows.comments import move_comments
 from flowcabal_tui.store.rows.locks import require_unlocked
 from flowcabal_tui.store.rows.outline import LINKS
 from flowcabal_tui.store.rows.tasks import TaskMaker, add_tasks
-from flowcabal_tui.store.rows.texts import NewVersion, Place, append_version, arrange, chapters_now, latest, places
+from flowcabal_tui.store.rows.texts import (
+    ChapterPlace,
+    NewVersion,
+    append_version,
+    arrange,
+    chapters_now,
+    latest,
+    places,
+)
 
 _LOG: Final = """
     SELECT generation, kind, subject, at, undone,
@@ -157,24 +165,24 @@ class _Undo:
         ).fetchone()
         return newest is not None and newest.digest == row[0]
 
-    def _placed(self) -> list[tuple[Place, Place | None]]:
+    def _placed(self) -> list[tuple[ChapterPlace, ChapterPlace | None]]:
         """Each place that the change wrote, with the earlier one; None: the chapter was not in the book."""
         rows = self._connection.execute(
             "SELECT chapter, title, volume, position FROM place WHERE generation=? ORDER BY position",
             (self._generation,),
         ).fetchall()
-        return [(Place(*row), self._place_of(row[0], before=self._generation)) for row in rows]
+        return [(ChapterPlace(*row), self._place_of(row[0], before=self._generation)) for row in rows]
 
-    def _place_of(self, chapter: ChapterId, *, before: int) -> Place | None:
+    def _place_of(self, chapter: ChapterId, *, before: int) -> ChapterPlace | None:
         row = self._connection.execute(
             "SELECT chapter, title, volume, position, deleted FROM place WHERE chapter=? AND generation<?"
             " ORDER BY generation DESC LIMIT 1",
             (chapter, before),
         ).fetchone()
-        return None if row is None or row[4] else Place(*row[:4])
+        return None if row is None or row[4] else ChapterPlace(*row[:4])
 
     def _require_unchanged(
-        self, placed: Iterable[tuple[Place, Place | None]], written: Iterable[tuple[str, int]]
+        self, placed: Iterable[tuple[ChapterPlace, ChapterPlace | None]], written: Iterable[tuple[str, int]]
     ) -> None:
         changed = []
         for place, _before in placed:
@@ -214,7 +222,7 @@ class _Undo:
             raise RunError(_("The text before this change was purged."), self._title(subject), _("Nothing was undone."))
         return get_text(self._connection, Digest(row[0]))
 
-    def _place(self, placed: list[tuple[Place, Place | None]], made: Generation) -> None:
+    def _place(self, placed: list[tuple[ChapterPlace, ChapterPlace | None]], made: Generation) -> None:
         """Moves the chapters that the change placed back to their earlier places; the others keep their order."""
         if not placed:
             return
@@ -232,7 +240,7 @@ class _Undo:
             here = now.get(before.chapter)
             same = here is not None and (here.title, here.volume) == (before.title, before.volume)
             at = here.position if here is not None and same else 0  # 0: its row is written in any case
-            order.insert(before.position - 1, Place(before.chapter, before.title, before.volume, at))
+            order.insert(before.position - 1, ChapterPlace(before.chapter, before.title, before.volume, at))
         arrange(self._connection, order, made)
 
 

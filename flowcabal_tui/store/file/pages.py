@@ -29,7 +29,7 @@ _INTEGER_SIZES: Final = (0, 1, 2, 3, 4, 6, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowStart:
     """The start of a row: the number of its page, and the offset in it."""
 
     page: int
@@ -134,22 +134,22 @@ class Pages:
             found.update(struct.unpack(f">{leaves}I", page[8 : 8 + 4 * leaves]))
         return frozenset(found)
 
-    def rows(self) -> Iterator[tuple[Place, tuple[Value, ...]]]:
+    def rows(self) -> Iterator[tuple[RowStart, tuple[Value, ...]]]:
         """Every row of every table and index that can be read, in the order of the pages."""
         free = self.free()
         for number in range(1, self.count + 1):
             if number not in free:
                 page = self.page(number)
                 for offset in _cells(page, 100 if number == 1 else 0):
-                    place = Place(number, offset)
+                    place = RowStart(number, offset)
                     if (row := self._row(page, place)) is not None:
                         yield place, row
 
-    def row(self, place: Place) -> tuple[Value, ...] | None:
+    def row(self, place: RowStart) -> tuple[Value, ...] | None:
         """Reads one row again."""
         return self._row(self.page(place.page), place)
 
-    def _row(self, page: bytes, place: Place) -> tuple[Value, ...] | None:
+    def _row(self, page: bytes, place: RowStart) -> tuple[Value, ...] | None:
         kind = page[100 if place.page == 1 else 0]
         at = place.offset + (4 if kind == _INDEX_INNER else 0)
         length, at = _varint(page, at)

@@ -16,7 +16,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.store.file.pages import Pages, Place, Value
+from flowcabal_tui.store.file.pages import Pages, RowStart, Value
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}")
 _IDENTITY: Final = re.compile(r"[0-9a-z][0-9a-z_/-]{0,79}")
@@ -70,7 +70,7 @@ class FoundEntity:
 
 
 @dataclass
-class Found:
+class SalvagedData:
     """All readable data. `texts` are intact: each matches its digest."""
 
     pages: int = 0
@@ -79,7 +79,7 @@ class Found:
     versions: dict[tuple[str, int], FoundVersion] = field(default_factory=dict)
     places: dict[ChapterId, FoundPlace] = field(default_factory=dict)
     entities: dict[str, FoundEntity] = field(default_factory=dict)
-    texts: dict[Digest, Place] = field(default_factory=dict)
+    texts: dict[Digest, RowStart] = field(default_factory=dict)
     comments: list[tuple[Value, ...]] = field(default_factory=list)
     findings: list[tuple[Value, ...]] = field(default_factory=list)
     locks: list[tuple[Value, ...]] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Salvage:
 
     def __init__(self, file: Path) -> None:
         self._pages = Pages(file, file.with_name(f"{file.name}-wal"))
-        self.found = Found(self._pages.count, self._pages.header_is_whole)
+        self.found = SalvagedData(self._pages.count, self._pages.header_is_whole)
 
     def __enter__(self) -> Salvage:
         return self
@@ -99,7 +99,7 @@ class Salvage:
     def __exit__(self, *_error: object) -> None:
         self._pages.__exit__()
 
-    def read(self) -> Found:
+    def read(self) -> SalvagedData:
         """Reads all pages once; texts are checked and not kept in memory."""
         damaged: set[str] = set()
         for place, row in self._pages.rows():
@@ -129,7 +129,7 @@ class Salvage:
             raise KeyError(name)
         return text
 
-    def _text(self, place: Place, row: tuple[Value, ...], damaged: set[str]) -> None:
+    def _text(self, place: RowStart, row: tuple[Value, ...], damaged: set[str]) -> None:
         name, body = row
         if not isinstance(name, str) or not _DIGEST.fullmatch(name) or not isinstance(body, str | bytes):
             return

@@ -41,7 +41,7 @@ LATEST: Final = """SELECT subject, number, digest, author, at, generation, outpu
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChapterPlace:
     """The place, title and volume of a chapter."""
 
     chapter: ChapterId
@@ -88,7 +88,7 @@ def latest(connection: sqlite3.Connection, subject: str, as_of: Generation = NOW
     return version_of(row) if row else None
 
 
-def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: Generation) -> None:
+def arrange(connection: sqlite3.Connection, order: Sequence[ChapterPlace], generation: Generation) -> None:
     """Gives the chapters the positions 1, 2, ...; writes only those that are new or move.
 
     If some move back while others move forward, the order changes: those chapters are stored under REORDERED.
@@ -105,15 +105,15 @@ def arrange(connection: sqlite3.Connection, order: Sequence[Place], generation: 
         connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (REORDERED, json.dumps(sorted(chapters))))
 
 
-def places(connection: sqlite3.Connection) -> list[Place]:
-    return [Place(at.id, at.title, at.volume, at.position) for at in chapters_now(connection)]
+def places(connection: sqlite3.Connection) -> list[ChapterPlace]:
+    return [ChapterPlace(at.id, at.title, at.volume, at.position) for at in chapters_now(connection)]
 
 
-def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]], at: str) -> list[Place]:
+def new_places(connection: sqlite3.Connection, named: Sequence[tuple[str, str]], at: str) -> list[ChapterPlace]:
     """New chapters by title and volume, each with an id of its own."""
     (known,) = connection.execute("SELECT count(DISTINCT chapter) FROM place").fetchone()
     return [
-        Place(ChapterId(digest_of(["chapter", number, at])[:12]), clean_line(title), clean_line(volume))
+        ChapterPlace(ChapterId(digest_of(["chapter", number, at])[:12]), clean_line(title), clean_line(volume))
         for number, (title, volume) in enumerate(named, known + 1)
     ]
 

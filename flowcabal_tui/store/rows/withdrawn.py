@@ -3,7 +3,7 @@
 Nothing is written when a kept output or a chapter is removed. A derived state stores the digests of the texts that it
 is based on; the versions and places as of a generation decide whether it is visible. A text that was only edited stays
 readable through its derived texts until those are made again; one that was moved behind the chapter of a state does
-not: it would be told before it happens.
+not: it would be in the context before it happens.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _PLACE: Final = "workflow=? AND chapter=?"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StandingChange:
     """Rows to write at once: new current outputs, nodes that are fresh, then new marks."""
 
     put: tuple[StandingOutput, ...] = ()
@@ -73,7 +73,7 @@ class Standings:
             for node, sources in found.items()
         }
 
-    async def write(self, workflow: str, changes: Mapping[ChapterId | None, Change], *beside: Work) -> None:
+    async def write(self, workflow: str, changes: Mapping[ChapterId | None, StandingChange], *beside: Work) -> None:
         """Writes the changes of each chapter in one transaction, together with the parts `beside` them."""
         at = self._clock().isoformat()
 

@@ -292,11 +292,11 @@ class FlowCabalApp(App[int]):
         """Shows the guide's first ten minutes beside the screen, or leaves them."""
         if self.guide is None:
             from flowcabal_tui.tui.app.guide import Guide  # not needed for the first frame
-            from flowcabal_tui.tui.app.tour import Seen
+            from flowcabal_tui.tui.app.tour import BookState
 
-            def seen() -> Seen | None:
+            def seen() -> BookState | None:
                 workspace = self.departure.workspace
-                return Seen.of(workspace) if workspace is not None else None
+                return BookState.of(workspace) if workspace is not None else None
 
             self.guide = Guide(self, seen)
             self.screen_change_signal.subscribe(self, self.guide.screen_changed)

@@ -17,7 +17,7 @@ from textual.widgets import Static
 import flowcabal_tui
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.app.keymap import key_name
-from flowcabal_tui.tui.app.tour import TOUR, Outcome, Seen
+from flowcabal_tui.tui.app.tour import TOUR, AwaitedOutcome, BookState
 from flowcabal_tui.tui.shared.actions import shown_key
 from flowcabal_tui.tui.widgets.roles import role_style
 
@@ -30,7 +30,7 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GuideStep:
     """A step of the guide: its words, and the keys that it names, in their order."""
 
     words: str
@@ -44,7 +44,7 @@ def guide_text(language: str) -> str:
     return (folder / f"{'zh' if language.startswith('zh') else 'en'}.md").read_text(encoding="utf-8")
 
 
-def steps_of(text: str) -> tuple[Step, ...]:
+def steps_of(text: str) -> tuple[GuideStep, ...]:
     """The numbered steps of the guide's first section."""
     section = text.split("\n## ")[1] if "\n## " in text else ""
     found: list[list[str]] = []
@@ -58,11 +58,11 @@ def steps_of(text: str) -> tuple[Step, ...]:
     return tuple(_step("\n".join(lines)) for lines in found)
 
 
-def _step(text: str) -> Step:
+def _step(text: str) -> GuideStep:
     plain = _LINK.sub("", _PICTURE.sub("", text))
     keys = tuple(key for named in _CODE.findall(plain) if (key := key_name(named)))
     joined = re.sub(r"(?<=[^\x00-\x7f])\n(?=[^\x00-\x7f])", "", plain).replace("\n", " ")
-    return Step(_CODE.sub(r"\1", joined).strip(), keys)
+    return GuideStep(_CODE.sub(r"\1", joined).strip(), keys)
 
 
 class GuidePanel(Static):
@@ -81,12 +81,12 @@ _LOOK: Final = 0.5
 class Guide:
     """Shows the steps over every screen until the last one is done, or until it is closed. It takes no key away."""
 
-    def __init__(self, app: App[Any], seen: Callable[[], Seen | None]) -> None:
+    def __init__(self, app: App[Any], seen: Callable[[], BookState | None]) -> None:
         """`seen` gives the state of the open book; None while there is none."""
         self._app, self._seen = app, seen
-        self._steps: tuple[Step, ...] = ()
-        self._at, self._left = 0, list[Outcome]()
-        self._began: Seen | None = None
+        self._steps: tuple[GuideStep, ...] = ()
+        self._at, self._left = 0, list[AwaitedOutcome]()
+        self._began: BookState | None = None
         self._timer: Timer | None = None
 
     def toggle(self, language: str) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BookState:
     """The state of the open book, as the guide looks at it."""
 
     questions: int
@@ -30,7 +30,7 @@ class Seen:
     pane: str
 
     @classmethod
-    def of(cls, workspace: WorkspaceScreen) -> Seen | None:
+    def of(cls, workspace: WorkspaceScreen) -> BookState | None:
         """What the workspace shows; None until its chapters are there."""
         if workspace.is_opening:
             return None
@@ -51,21 +51,21 @@ def _deciding(workspace: WorkspaceScreen) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AwaitedOutcome:
     """What a step waits for: `words` after "until", and its test, given the state now and when the step began."""
 
     words: str
-    holds: Callable[[Seen, Seen], bool]
+    holds: Callable[[BookState, BookState], bool]
 
 
-_ASKED: Final = Outcome(mark("a decision waits for you"), lambda now, _then: now.questions > 0 or now.done > 0)
-TOUR: Final[tuple[tuple[Outcome, ...], ...]] = (
-    (Outcome(mark("the run has begun"), lambda now, then: now.runs > then.runs or now.questions > 0),),
-    (_ASKED, Outcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
-    (_ASKED, Outcome(mark("the decision is open"), lambda now, _then: now.deciding or now.done > 0)),
-    (Outcome(mark("the run is done"), lambda now, _then: now.done > 0 and now.questions == 0),),
-    (Outcome(mark("the draft is kept"), lambda now, _then: now.version > 0),),
-    (Outcome(mark("a workflow of yours is saved"), lambda now, then: now.workflows > then.workflows),),
-    (Outcome(mark("the profiles are shown"), lambda now, _then: now.pane == "profiles"),),
+_ASKED: Final = AwaitedOutcome(mark("a decision waits for you"), lambda now, _then: now.questions > 0 or now.done > 0)
+TOUR: Final[tuple[tuple[AwaitedOutcome, ...], ...]] = (
+    (AwaitedOutcome(mark("the run has begun"), lambda now, then: now.runs > then.runs or now.questions > 0),),
+    (_ASKED, AwaitedOutcome(mark("the plan is decided"), lambda now, _then: now.questions == 0)),
+    (_ASKED, AwaitedOutcome(mark("the decision is open"), lambda now, _then: now.deciding or now.done > 0)),
+    (AwaitedOutcome(mark("the run is done"), lambda now, _then: now.done > 0 and now.questions == 0),),
+    (AwaitedOutcome(mark("the draft is kept"), lambda now, _then: now.version > 0),),
+    (AwaitedOutcome(mark("a workflow of yours is saved"), lambda now, then: now.workflows > then.workflows),),
+    (AwaitedOutcome(mark("the profiles are shown"), lambda now, _then: now.pane == "profiles"),),
 )
 """One entry for each numbered step of the guide."""

@@ -38,7 +38,7 @@ from flowcabal_tui.tui.book.chapter_list import ChapterList
 from flowcabal_tui.tui.book.drafts import ChapterDrafts
 from flowcabal_tui.tui.book.export import BookExport
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
-from flowcabal_tui.tui.book.manuscript_words import Proposal, ProposalAccepted, ProposalRefused
+from flowcabal_tui.tui.book.manuscript_words import PassageProposal, ProposalAccepted, ProposalRefused
 from flowcabal_tui.tui.book.reading import ReadingController
 from flowcabal_tui.tui.shared.diff import OutsideScreen, UnsavedAnswer, UnsavedScreen
 from flowcabal_tui.tui.shared.editor import edit_outside, editor_command
@@ -343,7 +343,7 @@ class BookController:
             await self._workbench.carry_out(DropRewrite(made.rewrite))
 
     @on_request(ProposalAccepted)
-    async def accepted(self, proposal: Proposal, text: str) -> None:
+    async def accepted(self, proposal: PassageProposal, text: str) -> None:
         """Records the model and the instruction behind the passage that went into `text`."""
         if (made := self._proposed) is not None:
             place = (made.chapter, text, proposal.start, proposal.end)

@@ -22,7 +22,7 @@ from flowcabal_tui.tui.book.comment_line import CommentLine
 from flowcabal_tui.tui.book.manuscript_words import (
     KEYS,
     Face,
-    Proposal,
+    PassageProposal,
     ProposalAccepted,
     ProposalRefused,
     head_words,
@@ -131,7 +131,7 @@ class ManuscriptPane(Vertical):
         self.book_language = ""
         self._chapter: Chapter | None = None
         self._known: OpenText | None = None
-        self._proposal: Proposal | None = None
+        self._proposal: PassageProposal | None = None
         self._older_texts = VersionTexts()
 
     def compose(self) -> ComposeResult:
@@ -212,7 +212,7 @@ class ManuscriptPane(Vertical):
 
     def propose(self, start: int, end: int, before: str, after: str) -> None:
         """Shows another version of a passage; it can be put in only while the old one is still at its place."""
-        self._proposal = Proposal(start, end, before, clean(after), fits=self.text[start:end] == before)
+        self._proposal = PassageProposal(start, end, before, clean(after), fits=self.text[start:end] == before)
         self._report_typed()
         self.query_one(DiffView).set_texts(before, self._proposal.after)
         self._turn_to("proposal")

@@ -57,7 +57,7 @@ def is_possible(pane: Widget, face: Face, action: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PassageProposal:
     """Another version of the passage at `start`; `fits` while the old one is still there."""
 
     start: int
@@ -77,7 +77,7 @@ def paragraph_with(text: str, place: int) -> tuple[str, int]:
 class ProposalAccepted(Request):
     """A proposal was put into `text`, the text before it."""
 
-    proposal: Proposal
+    proposal: PassageProposal
     text: str
 
 
@@ -98,7 +98,7 @@ def head_words(
     known: OpenText,
     text: str,
     face: Face,
-    proposal: Proposal | None,
+    proposal: PassageProposal | None,
     *,
     is_unsaved: bool,
     is_changed_outside: bool,

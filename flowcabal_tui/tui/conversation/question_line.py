@@ -34,7 +34,7 @@ class Typed:
 
 
 class QuestionLine(Vertical):
-    """`@` opens the list of texts to send; tokens and price of the question stand below it."""
+    """`@` opens the list of texts to send; tokens and price of the question are shown below it."""
 
     DEFAULT_CSS = """
     QuestionLine { height: auto; }

@@ -80,7 +80,7 @@ class TalkRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameWords:
     """The words for chapters and names."""
 
     positions: Mapping[ChapterId, int]
@@ -104,7 +104,7 @@ def level_words(level: ConversationLevel, scope: Scope | None, title_of: Callabl
     return _(LEVELS[level]).format(scope=title_of(scope) if scope else "")
 
 
-def rows_of(turns: Sequence[Turn], cards: Mapping[ProposalId, Proposal], names: Names) -> list[TalkRow]:
+def rows_of(turns: Sequence[Turn], cards: Mapping[ProposalId, Proposal], names: NameWords) -> list[TalkRow]:
     """All rows of a conversation."""
     is_answering = any(turn.state == "in_progress" for turn in turns)
     return [row for turn in turns for row in _turn_rows(turn, cards, names, is_answering=is_answering)]
@@ -133,7 +133,7 @@ def _arguments(used: UsedTool) -> str:
 
 
 def _turn_rows(
-    turn: Turn, cards: Mapping[ProposalId, Proposal], names: Names, *, is_answering: bool
+    turn: Turn, cards: Mapping[ProposalId, Proposal], names: NameWords, *, is_answering: bool
 ) -> Iterator[TalkRow]:
     start = f"t{turn.number}"
     words = _("waits for its turn") if is_answering else _("not sent: r sends it")
@@ -168,7 +168,7 @@ def live_row(turn: Turn) -> TalkRow:
     return TalkRow(f"t{turn.number}.live", HangingRow("  ", words), turn)
 
 
-def _statement(identity: str, turn: Turn, statement: Statement, names: Names) -> TalkRow:
+def _statement(identity: str, turn: Turn, statement: Statement, names: NameWords) -> TalkRow:
     """One with a place has its number behind it; one without is dim."""
     words = " ".join(clean(statement.text).split())
     if not statement.places:
@@ -177,7 +177,7 @@ def _statement(identity: str, turn: Turn, statement: Statement, names: Names) ->
     return TalkRow(identity, HangingRow("  ", f"{words} ", f"[{', '.join(numbers)}]"), turn, places=statement.places)
 
 
-def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: Names) -> TalkRow:
+def _card(identity: str, turn: Turn, used: UsedTool, card: Proposal, names: NameWords) -> TalkRow:
     at = names.chapter_words(card.place.chapter) if card.place else ""
     head = _(", ").join(filter(None, (_(KINDS[card.kind]), at)))
     title = _("{kind}: {name}").format(kind=head, name=said(card, names.name))
@@ -196,7 +196,7 @@ def _places(card: Proposal) -> tuple[Citation, ...]:
     return (Citation(0, 0, place.chapter, card.quotation, place.start, place.end, found=True),)
 
 
-def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow:
+def _finding(identity: str, turn: Turn, card: Proposal, names: NameWords) -> TalkRow:
     """What a check found: Enter opens its place; it is decided in the list of findings."""
     place, after = card.place, card.difference.after
     at = names.chapter_words(place.chapter) if place else ""
@@ -207,7 +207,7 @@ def _finding(identity: str, turn: Turn, card: Proposal, names: Names) -> TalkRow
     return TalkRow(identity, HangingRow("! ", words, f"  [{_(STATES[card.state])}]"), turn, places=_places(card))
 
 
-def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: Names) -> TalkRow:
+def _asked(identity: str, turn: Turn, used: UsedTool, asked: Permission, names: NameWords) -> TalkRow:
     if asked.kind == "check":
         words = _("Check chapter {n} by the agents' model").format(n=names.chapter(asked.chapter or ChapterId("")))
     else:

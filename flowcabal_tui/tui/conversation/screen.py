@@ -32,7 +32,7 @@ from flowcabal_tui.protocol.conversations import AnswerStreaming, TurnChanged
 from flowcabal_tui.tui.conversation.access import ConversationAccess
 from flowcabal_tui.tui.conversation.chips import offered
 from flowcabal_tui.tui.conversation.question_line import QuestionLine, Typed
-from flowcabal_tui.tui.conversation.rows import Names, TalkRow, level_words, live_row, receipt_of, rows_of
+from flowcabal_tui.tui.conversation.rows import NameWords, TalkRow, level_words, live_row, receipt_of, rows_of
 from flowcabal_tui.tui.conversation.turn_list import TurnList
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -119,7 +119,7 @@ class ConversationScreen(ModalScreen[Citation | None]):
         self._in_view, self._typed, self._pages = in_view, typed, pages
         self._talk: Conversation | None = None
         self._turns: tuple[Turn, ...] = ()
-        self._words = Names({}, {})
+        self._words = NameWords({}, {})
 
     @property
     def rows(self) -> TurnList:
@@ -156,7 +156,9 @@ class ConversationScreen(ModalScreen[Citation | None]):
     async def reload(self, *, to_end: bool = False) -> None:
         """Reads the conversation, its cards, and the names."""
         chapters, entities = await self.access.chapters(), await self.access.entities()
-        self._words = Names({each.id: each.position for each in chapters}, {each.id: each.name for each in entities})
+        self._words = NameWords(
+            {each.id: each.position for each in chapters}, {each.id: each.name for each in entities}
+        )
         if self.is_attached:
             self.question.offers = offered(chapters, entities, self._in_view.selection)
         await self._read_turns(to_end=to_end)

@@ -128,7 +128,7 @@ class FindingView(Vertical):
 
 
 def _check_content(check: AngleCheck) -> Content:
-    """What one angle said: a sign and its name; the reason only where it could not say."""
+    """The result of one angle: a sign and its name; the reason only where it has none."""
     sign, role = _CHECKS[check.outcome]
     count = f" {len(check.findings)}" if check.findings else ""
     why = f" ({one_line(check.detail)})" if check.outcome == "not checked" and check.detail else ""

@@ -55,7 +55,7 @@ class KnownKeys:
 
     @classmethod
     def now(cls) -> KnownKeys:
-        """Those of this moment; none of a secrets file that cannot be read, which is told when a key is kept."""
+        """Those of this moment; none of a secrets file that cannot be read, which is reported when a key is kept."""
         variables = frozenset(each.key_env for each in PRESETS if os.environ.get(each.key_env, "").strip())
         with suppress(SettingsError):
             return cls(frozenset(read_secrets()), variables)

@@ -24,7 +24,7 @@ from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
-from flowcabal_tui.tui.story.passages import Passage, Passages
+from flowcabal_tui.tui.story.passages import Passages, QuotedPassage
 from flowcabal_tui.tui.story.story_page import Place
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.help import HelpData
@@ -161,7 +161,7 @@ class CommentsScreen(FilteredPage):
             text = self._texts.get(comment.chapter, "")
             title = cast.chapter(comment.chapter)
             words = comment.quotation or _("(the whole chapter)")
-            passage = Passage(title, words, text if comment.quotation else "", comment.start)
+            passage = QuotedPassage(title, words, text if comment.quotation else "", comment.start)
             self.query_one(Passages).show(passage, None)
 
     # What is shown

@@ -72,7 +72,7 @@ class KeepController:
         return f"{words.format(version=kept.version, n=kept.position)} {costs}".strip()
 
     async def _may_unlock(self, place: Chapter) -> bool:
-        """A locked chapter is unlocked when the writer says so; until then the output waits with its run."""
+        """A locked chapter is unlocked on the writer's answer; until then the output waits with its run."""
         lock = (await self._workbench.revision.locks()).get(place.id)
         if lock is None or not lock.locked:
             return True

@@ -11,7 +11,7 @@ from flowcabal_tui.domain.run import Evaluation, NodeState
 from flowcabal_tui.domain.text import clean, han_count, word_count
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import ANGLES, check_words
-from flowcabal_tui.tui.widgets.prose_diff import Change, prose_diff
+from flowcabal_tui.tui.widgets.prose_diff import DiffKind, prose_diff
 from flowcabal_tui.tui.widgets.roles import Role
 
 STATES: Final[Mapping[NodeState | Literal["stale"], str]] = {
@@ -100,8 +100,8 @@ def changed_words(old: str, new: str) -> str:
     if len(old) + len(new) > _COMPARED:
         return ""
     runs = prose_diff(old, new)
-    added = sum(word_count(run.text, "zh") for run in runs if run.change == Change.INSERT)
-    removed = sum(word_count(run.text, "zh") for run in runs if run.change == Change.DELETE)
+    added = sum(word_count(run.text, "zh") for run in runs if run.change == DiffKind.INSERT)
+    removed = sum(word_count(run.text, "zh") for run in runs if run.change == DiffKind.DELETE)
     if not added and not removed:
         return ""
     words = _("+{added} -{removed} characters") if is_chinese(new) else _("+{added} -{removed} words")

@@ -10,7 +10,7 @@ from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.story import Fact, Relation, Story, StoryRecord
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.views import Seen
+from flowcabal_tui.project.views import Appearances
 from flowcabal_tui.tui.shared.words import one_line
 
 
@@ -18,7 +18,7 @@ class Cast:
     """The entities of the book with their records."""
 
     def __init__(
-        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Sequence[Seen],
+        self, entities: Sequence[Entity], chapters: Sequence[Chapter], story: Story, seen: Sequence[Appearances],
         kinds: Sequence[BookKind] = (),
     ) -> None:  # fmt: skip
         self.kinds = tuple(kinds)

@@ -20,7 +20,7 @@ from flowcabal_tui.project.proposal_words import STATES
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
-from flowcabal_tui.tui.story.passages import Passage
+from flowcabal_tui.tui.story.passages import QuotedPassage
 from flowcabal_tui.tui.story.story_page import Place
 
 
@@ -87,18 +87,18 @@ class PassageReader:
             if place is not None and place.chapter not in self._texts:
                 self._texts[place.chapter] = await self._access.workbench.book.chapter_text(place.chapter)
 
-    def of(self, row: FindingRow, cast: Cast) -> tuple[Passage, Passage | None]:
+    def of(self, row: FindingRow, cast: Cast) -> tuple[QuotedPassage, QuotedPassage | None]:
         """The words that were checked, and the others; alone where their chapters were not read yet."""
         proposal, finding = row.proposal, said_in(row)
         here, there = place_of(row, cast, there=False), place_of(row, cast, there=True)
         title = cast.chapter(proposal.place.chapter) if proposal.place else _("a draft")
         if finding.draft:
             title = _("{chapter}, a draft that is not kept").format(chapter=title)
-        first = Passage(title, proposal.quotation, self._text(here), here.start if here else 0)
+        first = QuotedPassage(title, proposal.quotation, self._text(here), here.start if here else 0)
         if not finding.source.text:
             return first, None
         named = cast.chapter(finding.against) if finding.against else finding.source.title or finding.source.uri
-        return first, Passage(named, finding.source.text, self._text(there), finding.source.start)
+        return first, QuotedPassage(named, finding.source.text, self._text(there), finding.source.start)
 
     def _text(self, place: Place | None) -> str:
         return self._texts.get(place.chapter, "") if place else ""

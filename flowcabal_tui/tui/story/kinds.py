@@ -37,7 +37,7 @@ def kind_choices(kinds: Sequence[BookKind]) -> tuple[tuple[str, str], ...]:
 
 
 async def edit_kinds(page: StoryPage, cast: Cast) -> None:
-    """Asks which kind, and for its name and fields; shows the page anew."""
+    """Asks which kind, and for its name and fields; refreshes the page."""
     known = {each.name: each for each in every_kind(cast.kinds)}
     rows = tuple((each.name, (kind_name(each), _(", ").join(each.fields))) for each in known.values())
     title = _("Kinds of names and their fields")

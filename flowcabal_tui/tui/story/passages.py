@@ -23,7 +23,7 @@ _LONGEST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class QuotedPassage:
     """Quoted words with where they are: in `text` near `start`, or by themselves."""
 
     title: str
@@ -66,7 +66,7 @@ class Passages(Container):
         """Switches between one and two columns."""
         self.set_class(event.size.width < BESIDE, "-stacked")
 
-    def show(self, here: Passage | None, there: Passage | None) -> None:
+    def show(self, here: QuotedPassage | None, there: QuotedPassage | None) -> None:
         """Shows these; None: nothing."""
         for name, passage in (("#here", here), ("#there", there)):
             shown = passage.shown() if passage is not None else ""

@@ -39,7 +39,7 @@ _TURNS: Final[dict[Turn, str]] = {"": " ", "back": "<", "ahead": ">"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RecordFilter:
     """The filter of a list: words; the chapter at which facts hold (None: all); the order."""
 
     words: str = ""
@@ -48,14 +48,14 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordRow:
     """One record as a row of its list."""
 
     record: StoryRecord
     row: ColumnRow
 
 
-def lines(listed: RecordList, cast: Cast, wish: Wish) -> list[Line]:
+def lines(listed: RecordList, cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     """The rows of a listed, in their order."""
     if listed == "promises":
         return _promises(cast, wish)
@@ -75,7 +75,7 @@ def about(record: StoryRecord, cast: Cast) -> Iterator[str]:
         yield f"“{one_line(record.evidence[0].sentence, 400)}” · {cast.chapter(record.evidence[0].chapter)}"
 
 
-def _promises(cast: Cast, wish: Wish) -> list[Line]:
+def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     found = [each for each in cast.story.promises if cast.fits(wish.words, each.text, each.about)]
     found.sort(key=lambda each: urgency(each, cast))
     columns = Columns(
@@ -91,7 +91,7 @@ def _promises(cast: Cast, wish: Wish) -> list[Line]:
         due = due_words(promise) or _chapter(promise, cast)
         silent = f"{state.silent}" if state.silent else ""
         row = columns.row(Cell(sign, role), Cell(standing_words(state), role), one_line(promise.text), due, silent)
-        rows.append(Line(promise, row))
+        rows.append(RecordRow(promise, row))
     return rows
 
 
@@ -99,7 +99,7 @@ def _chapter(promise: Promise, cast: Cast) -> str:
     return _("chapter {n}").format(n=cast.position(promise.planted))
 
 
-def _moments(cast: Cast, wish: Wish) -> list[Line]:
+def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     placed = placed_moments(cast.story, cast)
     if wish.as_told:
         placed = tuple(sorted(placed, key=lambda each: each.told))
@@ -118,7 +118,7 @@ def _moments(cast: Cast, wish: Wish) -> list[Line]:
             when, text = one_line(each.moment.when), one_line(each.moment.text)
             turn, at = _TURNS[each.turn], f"{cast.position(each.moment.chapter)}"
             row = columns.row(f"{each.happens}", f"{each.told}", turn, when, text, at, _turned(each.turn))
-            rows.append(Line(each.moment, row))
+            rows.append(RecordRow(each.moment, row))
     return rows
 
 
@@ -126,7 +126,7 @@ def _turned(turn: Turn) -> str:
     return {"": "", "back": _("looks back"), "ahead": _("looks ahead")}[turn]
 
 
-def _facts(cast: Cast, wish: Wish) -> list[Line]:
+def _facts(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     columns = Columns(
         Column(most=1, least=1),
         Column(_("fact"), fill=True, least=20),
@@ -139,7 +139,7 @@ def _facts(cast: Cast, wish: Wish) -> list[Line]:
         if held and cast.fits(wish.words, f"{fact.attribute} {fact.text}", fact.about):
             names = cast.names(_some(fact.about))
             sign = Cell("S" if fact.secret else "", "key")
-            rows.append(Line(fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))
+            rows.append(RecordRow(fact, columns.row(sign, one_line(fact.text), names, short_period(fact, cast))))
     return rows
 
 

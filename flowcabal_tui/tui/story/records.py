@@ -31,7 +31,7 @@ from flowcabal_tui.tui.story.record_forms import (
     payment_form,
     promise_form,
 )
-from flowcabal_tui.tui.story.record_rows import RecordList, Wish, about, lines
+from flowcabal_tui.tui.story.record_rows import RecordFilter, RecordList, about, lines
 from flowcabal_tui.tui.widgets.chapter_slider import ChapterSlider
 from flowcabal_tui.tui.widgets.help import HelpData
 
@@ -137,7 +137,7 @@ class RecordsScreen(FilteredPage):
         self.set_class(self._list_shown == "facts", "-facts")
         position = None if self._shows_all else self._position
         words = self.query_one(Input).value.strip()
-        found = lines(self._list_shown, cast, Wish(words, position, self._as_told))
+        found = lines(self._list_shown, cast, RecordFilter(words, position, self._as_told))
         self._listed = {each.record.id: each.record for each in found}
         rows = [Option(each.row, id=each.record.id) for each in found]
         self.query_one(ColumnHead).display = bool(found)

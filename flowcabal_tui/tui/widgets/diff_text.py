@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.widgets.prose_diff import Change, Hunk
+from flowcabal_tui.tui.widgets.prose_diff import DiffKind, Hunk
 from flowcabal_tui.tui.widgets.text_marks import Span
 
-_MARKS: Final = {Change.EQUAL: ("", ""), Change.DELETE: ("[-", "-]"), Change.INSERT: ("{+", "+}")}
+_MARKS: Final = {DiffKind.EQUAL: ("", ""), DiffKind.DELETE: ("[-", "-]"), DiffKind.INSERT: ("{+", "+}")}
 _KEPT: Final = 120
 """Characters of what stayed the same that are shown on each side of a change."""
 

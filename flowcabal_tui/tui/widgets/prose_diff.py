@@ -23,7 +23,7 @@ _COMMON_SHARE: Final = 0.35
 """Less in common than this, and a passage is shown as replaced in one piece."""
 
 
-class Change(StrEnum):
+class DiffKind(StrEnum):
     """The kind of a run: equal, deleted or inserted."""
 
     EQUAL = "equal"
@@ -35,7 +35,7 @@ class Change(StrEnum):
 class Run:
     """A piece of text with one fate."""
 
-    change: Change
+    change: DiffKind
     text: str
 
 
@@ -57,7 +57,7 @@ def prose_diff(old: str, new: str) -> tuple[Run, ...]:
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     for same, left, right in _blocks(before, after, budget):
         if same:
-            runs.append(Run(Change.EQUAL, "".join(left)))
+            runs.append(Run(DiffKind.EQUAL, "".join(left)))
         else:
             for one, other in _pairs(left, right):
                 runs.extend(_passage("".join(one), "".join(other), budget))
@@ -68,7 +68,7 @@ def hunks(runs: Sequence[Run]) -> tuple[Hunk, ...]:
     """Runs gathered into stretches that differ and stretches that do not."""
     gathered: list[Hunk] = []
     for run in runs:
-        is_change = run.change is not Change.EQUAL
+        is_change = run.change is not DiffKind.EQUAL
         if is_change and gathered and gathered[-1].is_change:
             gathered[-1] = Hunk(True, (*gathered[-1].runs, run))
         else:
@@ -178,8 +178,8 @@ def _walk_back(trail: list[dict[int, int]], x: int, y: int) -> list[tuple[int, i
 def _passage(old: str, new: str, budget: _Budget) -> list[Run]:
     """The runs of one changed passage, by word or character."""
     if old == new:
-        return [Run(Change.EQUAL, old)]
-    whole = [Run(Change.DELETE, old), Run(Change.INSERT, new)]
+        return [Run(DiffKind.EQUAL, old)]
+    whole = [Run(DiffKind.DELETE, old), Run(DiffKind.INSERT, new)]
     if not (old and new and budget.left):
         return whole
     blocks = [
@@ -211,26 +211,26 @@ def _without_islands(blocks: list[tuple[bool, str, str]]) -> list[tuple[bool, st
 def _runs_of(block: tuple[bool, str, str]) -> list[Run]:
     same, left, right = block
     if same:
-        return [Run(Change.EQUAL, left)]
-    return [Run(Change.DELETE, left), Run(Change.INSERT, right)]
+        return [Run(DiffKind.EQUAL, left)]
+    return [Run(DiffKind.DELETE, left), Run(DiffKind.INSERT, right)]
 
 
 def _joined(runs: list[Run]) -> list[Run]:
-    """Runs without empty ones; deletions stand before insertions, and one run for each fate in a change."""
+    """Runs without empty ones; deletions come before insertions, and one run for each fate in a change."""
     joined: list[Run] = []
     deleted = inserted = ""
-    end = Run(Change.EQUAL, "")
+    end = Run(DiffKind.EQUAL, "")
     for run in [*runs, end]:
-        if run.change is Change.DELETE:
+        if run.change is DiffKind.DELETE:
             deleted += run.text
-        elif run.change is Change.INSERT:
+        elif run.change is DiffKind.INSERT:
             inserted += run.text
         elif run.text or run is end:
-            joined += [Run(Change.DELETE, deleted)] if deleted else []
-            joined += [Run(Change.INSERT, inserted)] if inserted else []
+            joined += [Run(DiffKind.DELETE, deleted)] if deleted else []
+            joined += [Run(DiffKind.INSERT, inserted)] if inserted else []
             deleted = inserted = ""
-            if run.text and joined and joined[-1].change is Change.EQUAL:
-                joined[-1] = Run(Change.EQUAL, joined[-1].text + run.text)
+            if run.text and joined and joined[-1].change is DiffKind.EQUAL:
+                joined[-1] = Run(DiffKind.EQUAL, joined[-1].text + run.text)
             elif run.text:
                 joined.append(run)
     return joined

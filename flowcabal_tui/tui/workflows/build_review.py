@@ -371,7 +371,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
 
 def _head(record: BuildRecord) -> Iterator[str]:
-    """What was wished, how far it is, and what was assumed or stays to be said."""
+    """The wish, the state of the build, its assumptions and its notes."""
     yield f"{record.id} · {one_line(record.wish or _('by the form'), 300)}"
     fate = fate_words(record) if record.status != "asks" and record.changes else ""
     yield " · ".join(filter(None, (_state_words(record), fate)))

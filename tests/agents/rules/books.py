@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check
 from flowcabal_tui.agents.names.names import entity_id
 from flowcabal_tui.domain.memory import Entity
@@ -14,7 +14,8 @@ from flowcabal_tui.domain.memory import Entity
 def book(language: str, *chapters: str, people: Sequence[str] = ()) -> EarlierBook:
     """A book of these chapters, whose people have these names."""
     told = tuple(
-        Told(text, language, f"manuscript/{number}", str(number)) for number, text in enumerate(chapters, start=1)
+        NarratedText(text, language, f"manuscript/{number}", str(number))
+        for number, text in enumerate(chapters, start=1)
     )
     return EarlierBook(
         language, told, tuple(Entity(entity_id("character", name), "character", name) for name in people)
@@ -23,7 +24,7 @@ def book(language: str, *chapters: str, people: Sequence[str] = ()) -> EarlierBo
 
 def found(rule: str, draft: str, earlier: EarlierBook) -> list[RuleFinding]:
     """What one rule finds in a draft."""
-    findings = [each for each in check(Told(draft, earlier.language, "draft"), earlier) if each.rule == rule]
+    findings = [each for each in check(NarratedText(draft, earlier.language, "draft"), earlier) if each.rule == rule]
     for each in findings:
         assert draft[each.draft.start : each.draft.end] == each.draft.text
         if each.source is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowcabal_tui.agents.checking.rules.material import Told
+from flowcabal_tui.agents.checking.rules.material import NarratedText
 from flowcabal_tui.agents.checking.rules.registry import RULES, check
 from tests.agents.rules.books import book
 
@@ -27,18 +27,18 @@ HOSTILE = {
 def test_hostile_text_is_read_to_its_end(language: str, name: str) -> None:
     text = HOSTILE[name]
     known = book(language, "林远舟死了。He was thirty years old.", text, people=["林远舟", "Tom Gray"])
-    for finding in check(Told(text, language), known):
+    for finding in check(NarratedText(text, language), known):
         assert finding.draft.text == text[finding.draft.start : finding.draft.end]
-    assert check(Told("林远舟道：好。Tom Gray said no.", language), known) is not None
+    assert check(NarratedText("林远舟道：好。Tom Gray said no.", language), known) is not None
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_an_empty_book_has_nothing_to_compare_with(language: str) -> None:
-    assert check(Told("林远舟今年三十岁。Tom was thirty years old.", language), book(language)) == ()
+    assert check(NarratedText("林远舟今年三十岁。Tom was thirty years old.", language), book(language)) == ()
 
 
 def test_a_rule_that_is_off_finds_nothing() -> None:
-    left = Told("As an AI language model, I cannot go on.", "en")
+    left = NarratedText("As an AI language model, I cannot go on.", "en")
     assert [each.rule for each in check(left, book("en"))] == ["leftovers"]
     assert check(left, book("en"), off=["leftovers"]) == ()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from flowcabal_tui.agents.checking.rules import leftovers, quote_marks
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.mends import mended
 from flowcabal_tui.agents.checking.rules.registry import check
 
 
 def after(text: str, language: str = "en") -> str | None:
     """The text with all that the rules find in it mended; None where a mend is not known."""
-    found = [each for each in check(Told(text, language), EarlierBook(language, (), ()))
+    found = [each for each in check(NarratedText(text, language), EarlierBook(language, (), ()))
              if each.rule in (leftovers.NAME, quote_marks.NAME)]  # fmt: skip
     assert found, "the rules find something"
     for each in found:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flowcabal_tui.agents.checking.rules.belongings import belongings
-from flowcabal_tui.agents.checking.rules.material import Declared, EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import Declared, EarlierBook, NarratedText
 from flowcabal_tui.agents.names.names import entity_id
 from flowcabal_tui.domain.run import Quotation
 from tests.agents.rules.books import book, words
@@ -38,7 +38,7 @@ def _book(language: str, *told: str) -> EarlierBook:
     ],
 )
 def test_statements_of_belongings(language: str, text: str, said: tuple[str, str, str, str, bool]) -> None:
-    found = belongings(Told(text, language), book(language, people=PEOPLE))
+    found = belongings(NarratedText(text, language), book(language, people=PEOPLE))
     assert [(each.act, each.thing, each.mark, each.is_own) for each in found] == [said[1:]]
     assert found[0].owner == entity_id("character", said[0])
 
@@ -53,7 +53,7 @@ def test_statements_of_belongings(language: str, text: str, said: tuple[str, str
     ],
 )
 def test_what_says_nothing_of_belongings(language: str, text: str) -> None:
-    assert belongings(Told(text, language), book(language, people=PEOPLE)) == ()
+    assert belongings(NarratedText(text, language), book(language, people=PEOPLE)) == ()
 
 
 def test_another_weapon_than_always() -> None:
@@ -87,7 +87,7 @@ def test_the_thing_of_another() -> None:
 
 def test_a_note_declares_the_weapon() -> None:
     about = entity_id("character", "沈知微")
-    note = Declared(about, Told("惯使一对短剑。", "zh"), Quotation("惯使一对短剑。", "entities/a", 0, 7))
+    note = Declared(about, NarratedText("惯使一对短剑。", "zh"), Quotation("惯使一对短剑。", "entities/a", 0, 7))
     zh = replace(_book("zh"), declared=(note,))
     assert [source for _draft, source in _declared("沈知微抡起大斧。", zh)] == ["惯使一对短剑。"]
     assert _declared("沈知微拔出剑。", zh) == []
@@ -97,7 +97,7 @@ def test_a_note_declares_the_weapon() -> None:
 def _declared(draft: str, earlier: EarlierBook) -> list[tuple[str, str]]:
     from flowcabal_tui.agents.checking.rules.possession import find
 
-    return [(each.draft.text, each.source.text) for each in find(Told(draft, "zh"), earlier) if each.source]
+    return [(each.draft.text, each.source.text) for each in find(NarratedText(draft, "zh"), earlier) if each.source]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from flowcabal_tui.agents.checking.rules.ages import ages
 from flowcabal_tui.agents.checking.rules.kinship import kinship
 from flowcabal_tui.agents.checking.rules.looks import appearances
-from flowcabal_tui.agents.checking.rules.material import Declared, Told
+from flowcabal_tui.agents.checking.rules.material import Declared, NarratedText
 from flowcabal_tui.agents.checking.rules.quantities import Range, range_of
 from flowcabal_tui.agents.names.names import entity_id
 from flowcabal_tui.domain.ids import ChapterId
@@ -59,7 +59,7 @@ def test_what_is_no_number() -> None:
     ],
 )
 def test_ages_that_are_told(language: str, text: str, least: float) -> None:
-    assert [each.value.least for each in ages(Told(text, language))] == [least]
+    assert [each.value.least for each in ages(NarratedText(text, language))] == [least]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_ages_that_are_told(language: str, text: str, least: float) -> None:
     ],
 )
 def test_what_is_no_age(language: str, text: str) -> None:
-    assert ages(Told(text, language)) == ()
+    assert ages(NarratedText(text, language)) == ()
 
 
 def test_a_person_grew_younger() -> None:
@@ -133,14 +133,16 @@ def test_looks_that_agree_or_are_told_to_change(draft: str) -> None:
 
 
 def test_looks_are_read_of_parts_only() -> None:
-    said = appearances(Told("Her eyes, dark as night. A red sky. His beard was white. He blushed red.", "en"))
+    said = appearances(NarratedText("Her eyes, dark as night. A red sky. His beard was white. He blushed red.", "en"))
     assert [(each.part, sorted(each.value)) for each in said] == [("beard", ["shade.white"])]
 
 
 def test_a_declared_value_counts_as_told() -> None:
     about = entity_id("character", "沈知微")
-    note = Declared(about, Told("眼睛是蓝色的", "zh"), Quotation("蓝眼睛", "entities/x", 0, 3))
-    zh = replace(book("zh", FILL, people=PEOPLE), declared=(Declared(about, Told("一双蓝眼睛", "zh"), note.source),))
+    note = Declared(about, NarratedText("眼睛是蓝色的", "zh"), Quotation("蓝眼睛", "entities/x", 0, 3))
+    zh = replace(
+        book("zh", FILL, people=PEOPLE), declared=(Declared(about, NarratedText("一双蓝眼睛", "zh"), note.source),)
+    )
     assert [each.draft.text for each in _declared("沈知微的绿眼睛亮了。", zh)] == ["绿眼睛"]
     assert _declared("沈知微的蓝眼睛亮了。", zh) == []
     assert _declared("顾长庚的绿眼睛亮了。", zh) == []
@@ -149,7 +151,7 @@ def test_a_declared_value_counts_as_told() -> None:
 def _declared(draft, earlier):
     from flowcabal_tui.agents.checking.rules.looks import find
 
-    return list(find(Told(draft, "zh"), earlier))
+    return list(find(NarratedText(draft, "zh"), earlier))
 
 
 def test_a_mark_that_moved() -> None:
@@ -204,7 +206,7 @@ def test_a_formula_is_one_word() -> None:
     ],
 )
 def test_kin_in_so_many_words(language: str, text: str, who: str, kind: str, of: str) -> None:
-    said = kinship(Told(text, language))[0]
+    said = kinship(NarratedText(text, language))[0]
     assert (said.who[-len(who) :], said.kind, said.of[-len(of) :]) == (who, kind, of)
 
 
@@ -225,9 +227,9 @@ def test_kin_against_a_record() -> None:
     zh = replace(book("zh", "沈知微是他的女儿", people=PEOPLE), relations=(record,))
     from flowcabal_tui.agents.checking.rules.kinship import find
 
-    other = list(find(Told("沈知微是顾长庚的妹妹。", "zh"), zh))
+    other = list(find(NarratedText("沈知微是顾长庚的妹妹。", "zh"), zh))
     assert [each.source.text for each in other if each.source] == ["沈知微是他的女儿"]
-    assert list(find(Told("沈知微是顾长庚的女儿。", "zh"), zh)) == []
+    assert list(find(NarratedText("沈知微是顾长庚的女儿。", "zh"), zh)) == []
 
 
 def test_a_thing_of_another_colour() -> None:

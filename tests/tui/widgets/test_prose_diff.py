@@ -6,14 +6,14 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowcabal_tui.tui.widgets.prose_diff import STEPS, Change, Run, hunks, prose_diff
+from flowcabal_tui.tui.widgets.prose_diff import STEPS, DiffKind, Run, hunks, prose_diff
 from tests.effort import effort
 
 TEXT = st.text(alphabet="雨门开了 ab.\n", max_size=60)
 
 
 def written(old: str, new: str) -> str:
-    marks = {Change.EQUAL: "{}", Change.DELETE: "[-{}-]", Change.INSERT: "{{+{}+}}"}
+    marks = {DiffKind.EQUAL: "{}", DiffKind.DELETE: "[-{}-]", DiffKind.INSERT: "{{+{}+}}"}
     return "".join(marks[run.change].format(run.text) for run in prose_diff(old, new))
 
 
@@ -26,8 +26,8 @@ def chapter(chance: random.Random, length: int) -> str:
 @given(TEXT, TEXT)
 def test_both_texts_can_be_read_from_the_runs(old: str, new: str) -> None:
     runs = prose_diff(old, new)
-    assert "".join(run.text for run in runs if run.change is not Change.INSERT) == old
-    assert "".join(run.text for run in runs if run.change is not Change.DELETE) == new
+    assert "".join(run.text for run in runs if run.change is not DiffKind.INSERT) == old
+    assert "".join(run.text for run in runs if run.change is not DiffKind.DELETE) == new
     assert all(run.text for run in runs)
     assert all(one.change is not other.change for one, other in pairwise(runs))
     assert [run for hunk in hunks(runs) for run in hunk.runs] == list(runs)
@@ -45,11 +45,11 @@ def test_a_paragraph_that_was_put_in_leaves_its_neighbours_alone() -> None:
 
 def test_a_passage_with_little_in_common_is_replaced_in_one_piece() -> None:
     old, new = "她推开门走进院子里去了。", "The rain fell。"
-    assert prose_diff(old, new) == (Run(Change.DELETE, old), Run(Change.INSERT, new))
+    assert prose_diff(old, new) == (Run(DiffKind.DELETE, old), Run(DiffKind.INSERT, new))
 
 
 def test_equal_texts_have_one_run_and_empty_ones_none() -> None:
-    assert prose_diff("雨", "雨") == (Run(Change.EQUAL, "雨"),)
+    assert prose_diff("雨", "雨") == (Run(DiffKind.EQUAL, "雨"),)
     assert prose_diff("", "") == ()
 
 
@@ -60,7 +60,7 @@ def test_a_changed_chapter_is_compared_by_character_and_others_take_a_bounded_nu
     for _ in range(300):
         edited[chance.randrange(len(edited))] = "改"
     runs = prose_diff(old, "".join(edited))
-    kept = sum(len(run.text) for run in runs if run.change is Change.EQUAL)
+    kept = sum(len(run.text) for run in runs if run.change is DiffKind.EQUAL)
     assert kept > 0.9 * len(old)
     for length in (20_000, 100_000, 400_000):
         one, other = chapter(chance, length), chapter(chance, length)

@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import chain
 from typing import Final, NamedTuple
 
-from flowcabal_tui.agents.checking.evidence.reading import Comparison, Reader, Said
+from flowcabal_tui.agents.checking.evidence.reading import Comparison, Reader, SentenceContent
 from flowcabal_tui.agents.checking.evidence.statements import Statement, around
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
@@ -123,7 +123,7 @@ class _Unit(NamedTuple):
     beside: frozenset[str]
     subjects: frozenset[EntityId]
     near: frozenset[EntityId]
-    said: Said
+    said: SentenceContent
     kinds: frozenset[str]
     length: float
 
@@ -316,7 +316,7 @@ def _units(passage: NamedPassage, vocabulary: frozenset[str], reader: Reader) ->
 
 
 @lru_cache(_PASSAGES_KEPT)
-def _read(passage: str, language: str) -> tuple[tuple[Span, Said], ...]:
+def _read(passage: str, language: str) -> tuple[tuple[Span, SentenceContent], ...]:
     """The sentences of a passage with what they say: the same for every draft."""
     reader = Reader(language)
     return tuple((span, reader.said(passage[span.start : span.end])) for span in reader.units(passage))

@@ -43,7 +43,7 @@ Comparison = Literal["differ", "more", "same", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentenceContent:
     """The content of a sentence: its words by kind of thing, and its numbers."""
 
     words: Mapping[str, frozenset[str]]
@@ -53,7 +53,7 @@ class Said:
     kinds: frozenset[str] = frozenset()
     """The kinds that it has words of."""
 
-    def compared(self, book: Said) -> Comparison:
+    def compared(self, book: SentenceContent) -> Comparison:
         """Compares a statement with a sentence of the book.
 
         differ: both have words of one kind, numbers, sides or denials that the other lacks; or the book tells a death.
@@ -106,7 +106,7 @@ class Reader:
             forms[stem(form)] |= {form, stem(form)}
         return {word: frozenset(forms[word]) for word in wanted}
 
-    def said(self, text: str) -> Said:
+    def said(self, text: str) -> SentenceContent:
         """The kinds of things that it speaks of, with their words, and its numbers."""
         words: defaultdict[str, set[str]] = defaultdict(set)
         if self.language == "zh":
@@ -121,7 +121,7 @@ class Reader:
                     words[kind].add(word)
             numbers, marks = _NUMBERS_EN.findall(lower), _MARKS_EN.findall(lower)
         sets = {kind: frozenset(each) for kind, each in words.items()}
-        return Said(sets, frozenset(numbers), frozenset(marks), frozenset(sets))
+        return SentenceContent(sets, frozenset(numbers), frozenset(marks), frozenset(sets))
 
     def kinds(self, text: str) -> frozenset[str]:
         """The kinds of things that it speaks of."""

@@ -44,7 +44,7 @@ async def in_thread(work: Callable[[*Arguments], T], *arguments: *Arguments) -> 
     return await asyncio.to_thread(work, *arguments)
 
 
-class Draft(NamedTuple):
+class SearchedDraft(NamedTuple):
     """A draft with the entities whose names occur in it."""
 
     text: str
@@ -59,7 +59,7 @@ class Wanted(NamedTuple):
     subjects: Sequence[EntityId]
 
 
-class Found(NamedTuple):
+class FoundPassages(NamedTuple):
     """The numbers of the passages that hold the terms, then of those that name the subjects, one after another.
 
     `ends` says where each one's passages end. Two arrays, because they are sent to the helper process: thousands of
@@ -79,7 +79,7 @@ class Found(NamedTuple):
 async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> list[Sentence]:
     """Sentences of the chapters that the view sees, those that fit best first; one may come for two statements."""
     here = tuple(entity for entity in book.entities if any(name in draft for name in entity.names))
-    own = Draft(draft, here, book.view.language)
+    own = SearchedDraft(draft, here, book.view.language)
     wanted = await helper(wanted_for, own)
     found, places = await _found(book, wanted)
     shortlist = await helper(shortlist_for, own, found)
@@ -87,12 +87,12 @@ async def evidence_for(book: Book, draft: str, helper: Helper = in_thread) -> li
     return await helper(sentences_for, own, shortlist, passages)
 
 
-def wanted_for(draft: Draft) -> Wanted:
+def wanted_for(draft: SearchedDraft) -> Wanted:
     """The subjects, words and kinds of the statements of a draft, as the indexes have them."""
     return _reading(draft).wanted
 
 
-def shortlist_for(draft: Draft, found: Found) -> Shortlist:
+def shortlist_for(draft: SearchedDraft, found: FoundPassages) -> Shortlist:
     """The result of `shortlisted`, for what the indexes hold of the draft."""
     reading, each = _reading(draft), found.each
     terms = dict(zip(reading.wanted.terms, each, strict=False))
@@ -105,7 +105,7 @@ def shortlist_for(draft: Draft, found: Found) -> Shortlist:
     return shortlisted(reading.statements, index)
 
 
-def sentences_for(draft: Draft, shortlist: Shortlist, passages: Mapping[int, NamedPassage]) -> list[Sentence]:
+def sentences_for(draft: SearchedDraft, shortlist: Shortlist, passages: Mapping[int, NamedPassage]) -> list[Sentence]:
     """The result of `ranked`, for a draft."""
     return ranked(_reading(draft).statements, shortlist, passages, Reader(draft.language))
 
@@ -121,7 +121,7 @@ class _Reading:
 
 
 @lru_cache(_DRAFTS_KEPT)
-def _reading(draft: Draft) -> _Reading:
+def _reading(draft: SearchedDraft) -> _Reading:
     """Kept from step to step where the steps are carried out, so that it crosses no pipe."""
     reader = Reader(draft.language)
     statements = statements_of(draft.text, NameIndex(draft.named).find(draft.text), reader)
@@ -133,7 +133,7 @@ def _reading(draft: Draft) -> _Reading:
     return _Reading(statements, forms, of_kind, Wanted(sorted(terms), sorted(subjects)))
 
 
-async def _found(book: Book, wanted: Wanted) -> tuple[Found, Sequence[PassagePlace]]:
+async def _found(book: Book, wanted: Wanted) -> tuple[FoundPassages, Sequence[PassagePlace]]:
     """What the indexes hold, and the passages in story order."""
     postings = await book.view.postings(wanted.terms)
     named = await book.view.passages_naming(wanted.subjects)
@@ -141,7 +141,7 @@ async def _found(book: Book, wanted: Wanted) -> tuple[Found, Sequence[PassagePla
     for numbers in (*postings.found, *(named[subject] for subject in wanted.subjects)):
         passages.extend(numbers)
         ends.append(len(passages))
-    return Found(len(postings.passages), passages, ends), postings.passages
+    return FoundPassages(len(postings.passages), passages, ends), postings.passages
 
 
 async def _read(

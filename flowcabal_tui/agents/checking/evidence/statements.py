@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from flowcabal_tui.agents.checking.evidence.reading import Reader, Said
+from flowcabal_tui.agents.checking.evidence.reading import Reader, SentenceContent
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.known_names import NameHit
 
@@ -26,7 +26,7 @@ class Statement:
     words: frozenset[str]
     beside: frozenset[str]
     """Words of the statements before and after it in the paragraph, without its own."""
-    said: Said
+    said: SentenceContent
 
     @property
     def kinds(self) -> frozenset[str]:

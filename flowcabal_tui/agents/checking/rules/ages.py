@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
 from flowcabal_tui.agents.words import alternatives, word_table
@@ -58,7 +58,7 @@ _PAST_EN: Final = re.compile(
 """An age of an earlier time, which somebody had before."""
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding an age."""
     for clash in clashes(draft, book, ages, _disagree, _LEAST):
         said = _("This age does not agree with the one given before.")
@@ -76,7 +76,7 @@ def _disagree(now: Range, before: Range) -> bool:
     return gap < -_YOUNGER or gap > _OLDER
 
 
-def ages(told: Told) -> Sequence[Value]:
+def ages(told: NarratedText) -> Sequence[Value]:
     """The ages that the narration gives, except those of an earlier time."""
     chinese = told.language.startswith("zh")
     past = _PAST_ZH if chinese else _PAST_EN

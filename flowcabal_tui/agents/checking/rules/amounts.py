@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.quantities import NUMBER_EN, NUMBER_ZH, Range, range_of
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
@@ -46,7 +46,7 @@ _EN: Final = re.compile(
 )
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding an amount."""
     language = book.language[:2]
     for clash in clashes(draft, book, amounts, _disagree, min(_LEAST[language], _LEAST_TIME_ZH), same_event):
@@ -62,7 +62,7 @@ def _disagree(now: Range, before: Range) -> bool:
     return low.most * _TIMES < high.least
 
 
-def amounts(told: Told) -> Sequence[Value]:
+def amounts(told: NarratedText) -> Sequence[Value]:
     """The amounts with a unit that the narration gives."""
     language = told.language[:2]
     found = []

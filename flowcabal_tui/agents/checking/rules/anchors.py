@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.manuscript import Span
 
@@ -67,7 +67,7 @@ def _stem(word: str) -> str:
     return _ENDINGS.sub("", low) if len(low) > 5 else low
 
 
-def window(told: Told, start: int, before: int = 1, after: int = 1) -> Iterator[Span]:
+def window(told: NarratedText, start: int, before: int = 1, after: int = 1) -> Iterator[Span]:
     """The sentences around a place that are in its paragraph."""
     number = told.sentence_number(start)
     for each in range(max(0, number - before), min(len(told.sentences), number + after + 1)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.speech import BLANK
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.ids import EntityId
@@ -96,7 +96,7 @@ _PATTERNS: Final = {
 }
 
 
-def belongings(told: Told, book: EarlierBook) -> Sequence[Belonging]:
+def belongings(told: NarratedText, book: EarlierBook) -> Sequence[Belonging]:
     """The statements of the narration, in its order."""
     patterns = _PATTERNS[told.language[:2]]
     found: list[Belonging] = []
@@ -125,7 +125,7 @@ def things_of(text: str) -> set[tuple[str, str]]:
     return {(_KIND[word], _simple(word)) for word in words}
 
 
-def _gift(told: Told, start: int, end: int, patterns: _Patterns) -> re.Match[str] | None:
+def _gift(told: NarratedText, start: int, end: int, patterns: _Patterns) -> re.Match[str] | None:
     first = max(0, start - _REACH, told.narration.rfind("\n", 0, start) + 1)
     if given := patterns.given.search(told.narration, first, start):
         return given

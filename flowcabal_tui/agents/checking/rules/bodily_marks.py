@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import Value, clashes
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
@@ -28,7 +28,7 @@ _PLACES: Final = _named("body")
 _REACH: Final = {"zh": 14, "en": 110}
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a mark."""
     for clash in clashes(draft, book, marks, frozenset.isdisjoint, _LEAST):
         said = _("This mark was in another place before.")
@@ -36,7 +36,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 
 
-def marks(told: Told) -> Sequence[Value]:
+def marks(told: NarratedText) -> Sequence[Value]:
     """Marks of a body, each with the first part of it that the clause names after the mark, else before it."""
     reach = _REACH["zh" if told.language.startswith("zh") else "en"]
     found = []

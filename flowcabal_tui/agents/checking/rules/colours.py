@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
@@ -37,7 +37,7 @@ _ZH: Final = (
 )
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a thing."""
     for clash in clashes(draft, book, colours, str.__ne__, _LEAST[book.language[:2]], same_event):
         said = _("The book gave this a different colour before.")
@@ -45,7 +45,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 
 
-def colours(told: Told) -> Sequence[Value]:
+def colours(told: NarratedText) -> Sequence[Value]:
     """Things and animals with a colour, in narration."""
     return tuple(
         Value(match["noun"], _GROUP[match["colour"]], *match.span())

@@ -7,7 +7,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.deaths import acts_unlisted, deaths, first_acts, unlisted_deaths
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
@@ -15,12 +15,12 @@ from flowcabal_tui.locale import _
 NAME: Final[RuleName] = "dead-acts"
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding for each person: the first act, and the words of the death.
 
     A person who already acts in a chapter after the death has not died in the sense of the book.
     """
-    dead: dict[str, tuple[Told, Span]] = {}
+    dead: dict[str, tuple[NarratedText, Span]] = {}
     acting = _acting(book)
     for chapter in book.chapters:
         for name in [each for each in dead if acting(each, chapter) is not None]:
@@ -37,10 +37,10 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
             yield RuleFinding(NAME, "memory contradiction", said, draft.quoted(act.start, act.end), source)
 
 
-def _acting(book: EarlierBook) -> Callable[[str, Told], Span | None]:
+def _acting(book: EarlierBook) -> Callable[[str, NarratedText], Span | None]:
     known = {name for entity in book.entities for name in entity.names}
 
-    def acting(name: str, told: Told) -> Span | None:
+    def acting(name: str, told: NarratedText) -> Span | None:
         return told.made_of_names(first_acts, book).get(name) if name in known else acts_unlisted(name, told)
 
     return acting

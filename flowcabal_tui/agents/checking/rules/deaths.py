@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.speech import BLANK
 from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.manuscript import Span
@@ -88,7 +88,7 @@ _DIES_ZH: Final = re.compile(_any("deaths.zh"))
 _CALLED_ZH: Final = re.compile(rf"(?:{alternatives(_WORD_LISTS['called'])})(?P<name>[㐀-鿿]{{2,3}}?)(?:者|的|[，。])")
 
 
-def deaths(told: Told, book: EarlierBook) -> tuple[tuple[str, Span], ...]:
+def deaths(told: NarratedText, book: EarlierBook) -> tuple[tuple[str, Span], ...]:
     """The people whose death the narration tells, each with the sentence."""
     words = _words(book)
     hits, found = book.hits(told), []
@@ -112,7 +112,7 @@ def _excused(text: str, start: int, end: int, words: _Words) -> bool:
     return bool(words.excuse.search(text, *near) or _DREAMS.search(text, *around))
 
 
-def unlisted_deaths(told: Told) -> Sequence[tuple[str, Span]]:
+def unlisted_deaths(told: NarratedText) -> Sequence[tuple[str, Span]]:
     """Chinese names of people who die in the sentence that introduces them (`名唤瑞珠者，……触柱而亡`), known or not."""
     found = []
     for dies in _DIES_ZH.finditer(told.narration):
@@ -123,7 +123,7 @@ def unlisted_deaths(told: Told) -> Sequence[tuple[str, Span]]:
     return tuple(found)
 
 
-def acts_unlisted(name: str, told: Told) -> Span | None:
+def acts_unlisted(name: str, told: NarratedText) -> Span | None:
     """The first act of a name that need not be one of the book's entities."""
     for match in re.finditer(re.escape(name), told.narration):
         act = _ZH.acts.match(told.narration, match.end())
@@ -132,7 +132,7 @@ def acts_unlisted(name: str, told: Told) -> Span | None:
     return None
 
 
-def first_acts(told: Told, book: EarlierBook) -> Mapping[str, Span]:
+def first_acts(told: NarratedText, book: EarlierBook) -> Mapping[str, Span]:
     """The first words in which the narration lets each bearer of a name act, neither in memory nor in a dream."""
     words = _words(book)
     found: dict[str, Span] = {}
@@ -145,7 +145,7 @@ def first_acts(told: Told, book: EarlierBook) -> Mapping[str, Span]:
     return found
 
 
-def act_after(told: Told, end: int, book: EarlierBook) -> int | None:
+def act_after(told: NarratedText, end: int, book: EarlierBook) -> int | None:
     """Where an act ends whose words directly follow a name that ends at `end`."""
     act = _words(book).acts.match(told.narration, end)
     return act.end() if act else None

@@ -8,7 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.deaths import act_after
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import RuleName
@@ -32,7 +32,7 @@ _EN: Final = (
 )
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a name, at its first act before the words that introduce it."""
     seen = set()
     for name, introduced in _introduced(draft):
@@ -47,7 +47,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
             yield RuleFinding(NAME, "nomenclature confusion", said, draft.quoted(act.start, act.end))
 
 
-def _introduced(told: Told) -> Iterator[tuple[str, Span]]:
+def _introduced(told: NarratedText) -> Iterator[tuple[str, Span]]:
     """The names that the narration introduces, with the words that do."""
     for pattern in _ZH if told.language.startswith("zh") else _EN:
         for match in pattern.finditer(told.narration):
@@ -62,7 +62,7 @@ def _forms(name: str, book: EarlierBook) -> set[str]:
     return {name, *words, *(other for names in bearers for other in names)}
 
 
-def _acts_before(name: str, told: Told, place: int, book: EarlierBook) -> Span | None:
+def _acts_before(name: str, told: NarratedText, place: int, book: EarlierBook) -> Span | None:
     """The first words before a place in which the narration lets the bearer of the name act."""
     for match in re.finditer(re.escape(name), told.narration[:place]):
         end = told.text.find("\n", match.end())

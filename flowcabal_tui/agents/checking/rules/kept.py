@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import Declared, EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import Declared, EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.registry import check, read
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.ids import Digest, EntityId
@@ -22,7 +22,7 @@ _MOST: Final = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RuleDraft:
     """The text to check."""
 
     text: str
@@ -51,7 +51,7 @@ class Earlier:
     off: tuple[str, ...] = ()
 
 
-_read: OrderedDict[tuple[str, Digest], Told] = OrderedDict()
+_read: OrderedDict[tuple[str, Digest], NarratedText] = OrderedDict()
 
 
 def unread(earlier: Earlier) -> tuple[Digest, ...]:
@@ -62,7 +62,7 @@ def unread(earlier: Earlier) -> tuple[Digest, ...]:
 def learn(language: str, texts: Mapping[Digest, str]) -> None:
     """Reads these chapters; forgets those that nobody has asked for in the longest time when it has too many."""
     for digest, text in texts.items():
-        told = Told(text, language)
+        told = NarratedText(text, language)
         read(told)
         _read[language, digest] = told
     held = sum(len(told.text) for told in _read.values())
@@ -70,7 +70,7 @@ def learn(language: str, texts: Mapping[Digest, str]) -> None:
         held -= len(_read.popitem(last=False)[1].text)
 
 
-def findings(draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:
+def findings(draft: RuleDraft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:
     """The findings of the rules; None when a chapter is no longer in the cache."""
     chapters = []
     for digest, uri, title in earlier.chapters:
@@ -80,11 +80,13 @@ def findings(draft: Draft, earlier: Earlier) -> tuple[RuleFinding, ...] | None:
         _read.move_to_end((earlier.language, digest))
         told.uri, told.title = uri, title
         chapters.append(told)
-    declared = tuple(Declared(note.about, Told(note.text, earlier.language), note.source) for note in earlier.notes)
+    declared = tuple(
+        Declared(note.about, NarratedText(note.text, earlier.language), note.source) for note in earlier.notes
+    )
     book = EarlierBook(
         earlier.language, tuple(chapters), earlier.entities, declared, earlier.relations, _names(earlier.entities)
     )
-    return check(Told(draft.text, earlier.language, draft.uri, draft.title), book, earlier.off)
+    return check(NarratedText(draft.text, earlier.language, draft.uri, draft.title), book, earlier.off)
 
 
 @lru_cache(maxsize=2)

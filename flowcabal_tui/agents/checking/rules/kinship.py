@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import alternatives, word_list, word_table
 from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.locale import _
@@ -58,7 +58,7 @@ class Kin:
     end: int
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a statement, with the last earlier one that it does not agree with, where none agrees."""
     earlier = [*_recorded(book)]
     for chapter, kin in book.each(kinship):
@@ -92,7 +92,7 @@ def _contradicts(now: Kin, before: Kin) -> bool:
     return now.kind == before.kind == "child"
 
 
-def kinship(told: Told) -> Sequence[Kin]:
+def kinship(told: NarratedText) -> Sequence[Kin]:
     """The kinships that the narration states explicitly."""
     patterns = _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN
     return tuple(

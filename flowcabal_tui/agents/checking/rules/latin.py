@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.domain.text import han_count
 from flowcabal_tui.locale import _
@@ -21,7 +21,7 @@ _LEAST: Final = 3
 _ADDRESSES: Final = frozenset("0123456789@/_.")
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a word, at its first place. Abbreviations in capitals and names of the book are no finding."""
     known = {name.lower() for entity in book.entities for name in entity.names}
     found = {

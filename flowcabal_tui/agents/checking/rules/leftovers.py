@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -46,7 +46,7 @@ def is_free_of(text: str) -> bool:
 
 
 def is_placeholder(words: str) -> bool:
-    """True for words that stand for others, which only the writer knows."""
+    """True for words in place of others that only the writer knows."""
     return _PLACEHOLDERS.search(words) is not None
 
 
@@ -55,7 +55,7 @@ def is_markup(words: str) -> bool:
     return _MARKUP.search(words) is not None
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """The first `_MOST` of them."""
     words = (
         (_ASIDES, _("Here a model speaks to its user, not to the reader.")),

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_person
 from flowcabal_tui.agents.words import word_table
 from flowcabal_tui.domain.run import RuleName
@@ -64,7 +64,7 @@ def _looks(language: str) -> _Looks:
     return _Looks(parts, alone, qualities, near, scales, between, after, pattern)
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a part of the body."""
     looks = _looks(book.language[:2])
 
@@ -82,7 +82,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
             yield RuleFinding(NAME, "appearance mismatch", said, mine, clash.source)
 
 
-def _of_a_stranger(told: Told, value: Value) -> bool:
+def _of_a_stranger(told: NarratedText, value: Value) -> bool:
     """Does an English sentence bring in somebody new here: "a stout man", but not "he was a stout man"?"""
     tokens = _TOKEN.findall(told.narration[max(0, value.start - _BEFORE) : value.start].lower())
     has_part = value.part == "build"
@@ -101,7 +101,7 @@ def _exclude(one: str, other: str, looks: _Looks) -> bool:
     return same_scale and one != other and frozenset((one, other)) not in looks.near
 
 
-def appearances(told: Told) -> Sequence[Value]:
+def appearances(told: NarratedText) -> Sequence[Value]:
     """Parts of the body with their qualities, and words that imply both."""
     looks = _looks(told.language[:2])
     found: list[Value] = []

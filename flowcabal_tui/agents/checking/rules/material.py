@@ -25,14 +25,14 @@ _LONGEST: Final = 300
 """Characters of a sentence that are quoted at most."""
 
 
-class Told:
+class NarratedText:
     """A text, its sentences, and its narration. All offsets are those of the text."""
 
     def __init__(self, text: str, language: str, uri: str = "", title: str = "") -> None:
         self.text, self.language, self.uri, self.title = text, language, uri, title
-        self._made: dict[Callable[[Told], Any], Any] = {}
+        self._made: dict[Callable[[NarratedText], Any], Any] = {}
         self._hits: tuple[NameIndex, tuple[NameHit, ...]] | None = None
-        self._made_of_names: dict[Callable[[Told, EarlierBook], Any], Any] = {}
+        self._made_of_names: dict[Callable[[NarratedText, EarlierBook], Any], Any] = {}
 
     @cached_property
     def narration(self) -> str:
@@ -65,7 +65,7 @@ class Told:
         """These words, and where they are."""
         return Quotation(self.text[start:end], self.uri, start, end, self.title)
 
-    def made(self, make: Callable[[Told], T]) -> T:
+    def made(self, make: Callable[[NarratedText], T]) -> T:
         """The result of `make` for this text, computed once."""
         if make not in self._made:
             self._made[make] = make(self)
@@ -79,7 +79,7 @@ class Told:
             self._made_of_names.clear()
         return self._hits[1]
 
-    def made_of_names(self, make: Callable[[Told, EarlierBook], T], book: EarlierBook) -> T:
+    def made_of_names(self, make: Callable[[NarratedText, EarlierBook], T], book: EarlierBook) -> T:
         """The result of `make` for this text and the names of a book, computed once for these names."""
         book.hits(self)
         if make not in self._made_of_names:
@@ -93,7 +93,7 @@ class Declared:
     """The text of a note or record about a person or thing, and the words to quote for it."""
 
     about: EntityId
-    told: Told
+    told: NarratedText
     source: Quotation
 
 
@@ -102,7 +102,7 @@ class EarlierBook:
     """The chapters before the draft, in story order, the names of the book, and the notes on their bearers."""
 
     language: str
-    chapters: tuple[Told, ...] = ()
+    chapters: tuple[NarratedText, ...] = ()
     entities: tuple[Entity, ...] = ()
     declared: tuple[Declared, ...] = ()
     relations: tuple[Relation, ...] = ()
@@ -121,17 +121,17 @@ class EarlierBook:
         """The entities by their id."""
         return {entity.id: entity for entity in self.entities}
 
-    def hits(self, told: Told) -> tuple[NameHit, ...]:
+    def hits(self, told: NarratedText) -> tuple[NameHit, ...]:
         """The names in a text; looked for once."""
         return told.hits(self.names)
 
-    def hits_within(self, told: Told, start: int, end: int) -> tuple[NameHit, ...]:
+    def hits_within(self, told: NarratedText, start: int, end: int) -> tuple[NameHit, ...]:
         """The names in a part of a text."""
         hits = self.hits(told)
         first, last = (bisect_right(hits, place, key=lambda hit: hit.start) for place in (start, end))
         return hits[first:last]
 
-    def each(self, make: Callable[[Told], Sequence[T]]) -> Iterator[tuple[Told, T]]:
+    def each(self, make: Callable[[NarratedText], Sequence[T]]) -> Iterator[tuple[NarratedText, T]]:
         """The results of `make` for each chapter, in order."""
         for chapter in self.chapters:
             for one in chapter.made(make):
@@ -169,7 +169,7 @@ class EarlierBook:
         people = (entity for entity in self.entities if entity.kind == "character")
         return "\n".join(name for entity in people for name in entity.names)
 
-    def subject(self, told: Told, place: int, reach: int = 250) -> EntityId | None:
+    def subject(self, told: NarratedText, place: int, reach: int = 250) -> EntityId | None:
         """The person a place of the narration is about: the last one named before it in its paragraph, in narration."""
         hits = self.hits(told)
         number = bisect_right(hits, place, key=lambda hit: hit.start) - 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import Quotation, RuleName
@@ -39,7 +39,7 @@ _ENDINGS: Final = ("s", "e", "a", "i", "o", "y", "n", "'s", "’s")
 """Plurals, feminines and foreign forms: no slips."""
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a new spelling, with a sentence that has the known one."""
     slips = _chinese(draft, book) if draft.language.startswith("zh") else _lettered(draft, book)
     for span, known in slips:
@@ -60,7 +60,7 @@ def _where(known: str, book: EarlierBook) -> Quotation | None:
     return None
 
 
-def _chinese(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
+def _chinese(draft: NarratedText, book: EarlierBook) -> Iterator[tuple[Span, str]]:
     names = [
         name
         for entity in book.entities
@@ -102,16 +102,16 @@ def _own(name: str, gap: int, book: EarlierBook) -> bool:
     return own >= _OWN * sum(len(rest.findall(chapter.text)) for chapter in book.chapters)
 
 
-def _words(told: Told) -> Counter[str]:
+def _words(told: NarratedText) -> Counter[str]:
     return Counter(match[0] for match in _WORD.finditer(told.text))
 
 
-def _borne(told: Told) -> frozenset[str]:
+def _borne(told: NarratedText) -> frozenset[str]:
     """The names of people: a word of speech or movement follows, or a title stands before."""
     return frozenset(match[1] or match[2] for match in _PERSON.finditer(told.text))
 
 
-def _lettered(draft: Told, book: EarlierBook) -> Iterator[tuple[Span, str]]:
+def _lettered(draft: NarratedText, book: EarlierBook) -> Iterator[tuple[Span, str]]:
     counts: Counter[str] = Counter()
     for chapter in book.chapters:
         counts.update(chapter.made(_words))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
@@ -37,7 +37,7 @@ _PATTERNS_EN: Final = (
 _SAME: Final = word_table("rules", "same")
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a word."""
     for clash in clashes(draft, book, others, str.__ne__, _LEAST[book.language[:2]], same_event):
         said = _("The book gave a different one before.")
@@ -45,7 +45,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "memory contradiction", said, mine, clash.source)
 
 
-def others(told: Told) -> Sequence[Value]:
+def others(told: NarratedText) -> Sequence[Value]:
     """The words of closed sets in the narration; a sentence with two of one set is skipped."""
     found: dict[tuple[str, int], list[Value]] = {}
     for pattern in _PATTERNS_ZH if told.language.startswith("zh") else _PATTERNS_EN:

@@ -9,7 +9,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.rules.belongings import Belonging, belongings, things_of
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.run import Quotation, RuleName
 from flowcabal_tui.locale import _
@@ -22,10 +22,10 @@ _OFTEN, _CHAPTERS, _SHARE = 4, 2, 0.9
 _FEW, _RARE = 3, 0.1
 """A thing is known by its noun alone when at most so many chapters, or this share of them, have the word."""
 
-_Earlier = Sequence[tuple[Told, Belonging]]
+_Earlier = Sequence[tuple[NarratedText, Belonging]]
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a statement of the draft."""
     mine = draft.made_of_names(belongings, book)
     earlier = [(chapter, each) for chapter in book.chapters for each in chapter.made_of_names(belongings, book)]
@@ -91,13 +91,13 @@ def _is_rare(thing: str, book: EarlierBook) -> bool:
     return chapters <= max(_FEW, _RARE * len(book.chapters))
 
 
-def _sentence(told: tuple[Told, Belonging]) -> Quotation:
+def _sentence(told: tuple[NarratedText, Belonging]) -> Quotation:
     chapter, each = told
     span = chapter.around(each.start)
     return chapter.quoted(span.start, span.end)
 
 
-def _changed(draft: Told, now: Belonging) -> bool:
+def _changed(draft: NarratedText, now: Belonging) -> bool:
     """Does the sentence say that the thing is another one, or came to its owner?"""
     span = draft.around(now.start)
     said = draft.text[span.start : span.end].lower()

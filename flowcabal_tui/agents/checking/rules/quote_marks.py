@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _
 
@@ -33,7 +33,7 @@ class _Open:
     leads_in: bool
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """A finding for a line whose marks do not pair, unless a following one continues or ends the speech."""
     found = 0
     for line in _unpaired(draft.text):

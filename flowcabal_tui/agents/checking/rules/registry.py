@@ -25,7 +25,7 @@ from flowcabal_tui.agents.checking.rules import (
     sides,
 )
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import mark
 
@@ -36,7 +36,7 @@ class Rule:
 
     name: RuleName
     title: str
-    find: Callable[[Told, EarlierBook], Iterable[RuleFinding]]
+    find: Callable[[NarratedText, EarlierBook], Iterable[RuleFinding]]
     languages: tuple[str, ...] = ("zh", "en")
 
 
@@ -58,7 +58,7 @@ RULES: Final = (
     Rule(leftovers.NAME, mark("A model left instructions or comments in the text"), leftovers.find),
     Rule(latin.NAME, mark("Words in Latin letters in Chinese text"), latin.find, ("zh",)),
 )
-READS: Final[tuple[Callable[[Told], object], ...]] = (
+READS: Final[tuple[Callable[[NarratedText], object], ...]] = (
     ages.ages,
     amounts.amounts,
     bodily_marks.marks,
@@ -72,13 +72,13 @@ READS: Final[tuple[Callable[[Told], object], ...]] = (
 """What the rules read of every chapter, whatever the draft."""
 
 
-def read(chapter: Told) -> None:
+def read(chapter: NarratedText) -> None:
     """Reads a chapter for all rules, so that a check finds it read."""
     for make in READS:
         chapter.made(make)
 
 
-def check(draft: Told, book: EarlierBook, off: Collection[str] = ()) -> tuple[RuleFinding, ...]:
+def check(draft: NarratedText, book: EarlierBook, off: Collection[str] = ()) -> tuple[RuleFinding, ...]:
     """The findings of the rules for a draft, in the order of its text, without those of the rules that are `off`."""
     wanted = [rule for rule in RULES if rule.name not in off and book.language[:2] in rule.languages]
     found = [finding for rule in wanted for finding in rule.find(draft, book)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.domain.text import han_count
@@ -24,15 +24,15 @@ _MOST: Final = 5
 _LETTERS: Final = re.compile(r"[^\W_]+")
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding for each series of consecutive sentences that is also consecutive in an earlier chapter."""
     mine = dict(_inner(draft))
-    places: dict[str, list[tuple[Told, Span]]] = {}
+    places: dict[str, list[tuple[NarratedText, Span]]] = {}
     for chapter in book.chapters:
         theirs = chapter.made(by_words)
         for words in mine.keys() & theirs.keys():
             places.setdefault(words, []).append((chapter, theirs[words]))
-    last: tuple[Told, int] | None = None
+    last: tuple[NarratedText, int] | None = None
     found = 0
     for words, span in mine.items():
         where = places.get(words, [])
@@ -53,12 +53,12 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         last = chapter, number
 
 
-def by_words(told: Told) -> dict[str, Span]:
+def by_words(told: NarratedText) -> dict[str, Span]:
     """The sentences that may be repeated, by their letters."""
     return dict(_inner(told))
 
 
-def _inner(told: Told) -> Iterator[tuple[str, Span]]:
+def _inner(told: NarratedText) -> Iterator[tuple[str, Span]]:
     """The sentences long enough to tell, without those at the ends of the chapter."""
     spans = told.sentences
     for span in spans[_EDGE:-_EDGE] if len(spans) > 4 * _EDGE else spans:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.finding import RuleFinding
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.checking.rules.values import Value, clashes, same_event
 from flowcabal_tui.agents.words import alternatives, word_table
 from flowcabal_tui.domain.run import RuleName
@@ -26,7 +26,7 @@ _EN: Final = re.compile(
 _LETTERS: Final = {"东": "e", "西": "w", "南": "s", "北": "n"}
 
 
-def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
+def find(draft: NarratedText, book: EarlierBook) -> Iterator[RuleFinding]:
     """One finding a direction."""
     for clash in clashes(draft, book, sides, frozenset.isdisjoint, _LEAST[book.language[:2]], same_event):
         said = _("This direction or side does not agree with the one given before.")
@@ -34,7 +34,7 @@ def find(draft: Told, book: EarlierBook) -> Iterator[RuleFinding]:
         yield RuleFinding(NAME, "geographical contradiction", said, mine, clash.source)
 
 
-def sides(told: Told) -> Sequence[Value]:
+def sides(told: NarratedText) -> Sequence[Value]:
     """Points of the compass, and sides of the body, that the narration names.
 
     A sentence with two of one set is skipped: it goes through a battle or a town, or shows what both hands do.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flowcabal_tui.agents.checking.rules.anchors import shared, terms
-from flowcabal_tui.agents.checking.rules.material import EarlierBook, Told
+from flowcabal_tui.agents.checking.rules.material import EarlierBook, NarratedText
 from flowcabal_tui.agents.words import word_list
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.manuscript import Span
@@ -49,23 +49,23 @@ class Clash:
     weight: float
 
 
-Reads = Callable[[Told], Sequence[Value]]
+Reads = Callable[[NarratedText], Sequence[Value]]
 
 
 def clashes(
-    draft: Told,
+    draft: NarratedText,
     book: EarlierBook,
     read: Reads,
     disagree: Callable[[Any, Any], bool | None],
     least: float,
-    same: Callable[[Place, Place, EarlierBook], float] | None = None,
+    same: Callable[[ValueContext, ValueContext, EarlierBook], float] | None = None,
 ) -> Iterator[Clash]:
     """For each value of the draft, the earlier one about the same thing that differs, unless an earlier one agrees.
 
     `disagree` returns None for values that cannot be compared. `least` is the least weight of shared rare words at
     which two places count as the same subject.
     """
-    earlier: dict[str, list[tuple[Told, Value]]] = {}
+    earlier: dict[str, list[tuple[NarratedText, Value]]] = {}
     for chapter in book.chapters:
         for one in chapter.made(read)[:_MOST]:
             earlier.setdefault(one.part, []).append((chapter, one))
@@ -87,7 +87,7 @@ def clashes(
 
 
 def _against_declared(
-    draft: Told, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool | None]
+    draft: NarratedText, value: Value, book: EarlierBook, read: Reads, disagree: Callable[[Any, Any], bool | None]
 ) -> tuple[Clash | None, float]:
     """The clash with what is declared of the person whom the value is about; or how surely that agrees."""
     about = book.subject(draft, value.start)
@@ -102,13 +102,13 @@ def _against_declared(
     return best, agreed
 
 
-def _sentence(chapter: Told, value: Value) -> Quotation:
+def _sentence(chapter: NarratedText, value: Value) -> Quotation:
     span = chapter.around(value.start)
     return chapter.quoted(span.start, span.end)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValueContext:
     """The words around a value, the person it is about, and the people named near it."""
 
     near: frozenset[str]
@@ -118,13 +118,13 @@ class Place:
     named: frozenset[EntityId]
 
 
-def _place(told: Told, value: Value, book: EarlierBook) -> Place:
+def _place(told: NarratedText, value: Value, book: EarlierBook) -> ValueContext:
     span, own = told.around(value.start, 1, 1), told.around(value.start)
     reach = _CLOSE["zh" if told.language.startswith("zh") else "en"]
     known = told.made(_places)
     key = (value.start, id(book.names))
     if key not in known:
-        known[key] = Place(
+        known[key] = ValueContext(
             terms(told.text[span.start : value.start] + " " + told.text[value.end : span.end], told.language),
             terms(
                 told.text[max(own.start, value.start - reach) : value.start]
@@ -135,21 +135,21 @@ def _place(told: Told, value: Value, book: EarlierBook) -> Place:
             book.subject(told, value.start),
             frozenset(hit.entity for hit in book.hits_within(told, value.start - _NEARBY, value.end + _NEARBY)),
         )
-    found: Place = known[key]
+    found: ValueContext = known[key]
     return found
 
 
-def _places(told: Told) -> dict[tuple[int, int], Place]:
+def _places(told: NarratedText) -> dict[tuple[int, int], ValueContext]:
     return {}
 
 
-def same_subject(one: Place, other: Place, book: EarlierBook) -> float:
+def same_subject(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """A score for two places being about the same person or thing: shared words count, and shared people more."""
     about = _AS_ONE if one.about is not None and one.about == other.about else _company(one, other, book)
     return about + shared(one.near, other.near, book).weight
 
 
-def same_person(one: Place, other: Place, book: EarlierBook) -> float:
+def same_person(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """A score for two places describing the same person. Names alone are company, unless both places are about the same
     one; only those of a place's own subject count as words, too."""
     words = one.near & other.near
@@ -162,7 +162,7 @@ def same_person(one: Place, other: Place, book: EarlierBook) -> float:
     return described.weight + named.weight + (_AS_ONE if is_same else _company(one, other, book))
 
 
-def same_event(one: Place, other: Place, book: EarlierBook) -> float:
+def same_event(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """A score for two places telling of the same event: rare words count that are no part of a name, and company a
     little. A phrase that both have is one word, however long: formulas and proverbs come in many events."""
     words = one.own & other.own
@@ -180,13 +180,13 @@ def _inside_phrases(words: Sequence[str]) -> list[str]:
     return inside
 
 
-def _company(one: Place, other: Place, book: EarlierBook) -> float:
+def _company(one: ValueContext, other: ValueContext, book: EarlierBook) -> float:
     """What it weighs that both places name the same: the more, the fewer chapters name it."""
     both = one.named & other.named
     return min(_BESIDE, _SHARE * max((-math.log(book.share_naming(entity)) for entity in both), default=0.0))
 
 
-def _changed(draft: Told, value: Value) -> bool:
+def _changed(draft: NarratedText, value: Value) -> bool:
     """Does the sentence say that the value has changed?"""
     span: Span = draft.around(value.start)
     said = draft.text[span.start : span.end].lower()

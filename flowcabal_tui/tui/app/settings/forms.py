@@ -31,7 +31,7 @@ def project_form(project: ProjectTable) -> FormScreen[Values]:
 
 
 def agents_form(agents: AgentsSettings) -> FormScreen[Values]:
-    """The agents that work, and how many profiles a kept chapter may have written anew."""
+    """The agents that work, and how many profiles may be rewritten after a kept chapter."""
 
     def read(typed: Typed) -> Values:
         values: Values = {name: typed.tick(name) for name in AGENT_WORDS}

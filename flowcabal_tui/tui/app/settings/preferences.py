@@ -46,7 +46,7 @@ class Preferences:
         self._app.set_interval(LOOK_SECONDS, self.look)
 
     def look(self) -> None:
-        """Reads the file again if it was written since; one that is broken changes nothing, which is said."""
+        """Reads the file again if it was written since; a broken one changes nothing and is reported."""
         stamp = _stamp()
         if stamp == self._seen:
             return
