@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage, sent_parameters
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.value_class import dataclass
 
 T = TypeVar("T", bound=BaseModel)
 

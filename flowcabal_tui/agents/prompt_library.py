@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -19,6 +18,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.model_calls import Message
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.files import Folder
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -13,6 +12,7 @@ from flowcabal_tui.domain import paths
 from flowcabal_tui.domain.aggregates import AGGREGATES, READER, STEPS, Aggregate, CountIf, Pipeline
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.formats import placeholders
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 
 

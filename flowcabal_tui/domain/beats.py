@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.value_class import dataclass
 
 BeatState = Literal["unnamed", "missing", "partly", "found"]
 """The names of a beat in the text: it has none, none occurs, some do, all do."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from flowcabal_tui.domain.ids import Generation
+from flowcabal_tui.domain.value_class import dataclass
 
 ChangeKind = Literal[
     "replace", "split", "merge", "add", "move", "rename", "delete", "undelete", "import",

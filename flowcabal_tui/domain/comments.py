@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 
 CommentId = NewType("CommentId", int)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, NewType
@@ -11,6 +10,7 @@ from typing import Any, Final, Literal, NewType
 from flowcabal_tui.domain.ids import ChapterId, Digest, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.run import CheckFinding
 from flowcabal_tui.domain.text import clean, digest, digest_of
+from flowcabal_tui.domain.value_class import dataclass
 
 ComparisonId = NewType("ComparisonId", str)
 FEWEST: Final = 2

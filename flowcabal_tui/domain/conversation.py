@@ -7,7 +7,7 @@ Levels are ours; states, kinds of tools, permissions and reasons to stop have th
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal, NewType
 
@@ -15,6 +15,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.domain.value_class import dataclass
 
 ConversationId = NewType("ConversationId", str)
 ConversationLevel = Literal["ask", "suggest", "do"]

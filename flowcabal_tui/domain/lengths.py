@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from flowcabal_tui.domain.text import foreign_words, han_count
+from flowcabal_tui.domain.value_class import dataclass
 
 Counting = Literal["plain", "word", "platform"]
 """Ways to count a Chinese text. plain: Chinese characters and foreign words; word: with full-width punctuation, like

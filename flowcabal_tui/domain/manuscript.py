@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Final, Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
+from flowcabal_tui.domain.value_class import dataclass
 
 Author = Literal["human", "model", "import", "outside"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal, get_args
@@ -11,6 +10,7 @@ from typing import Literal, get_args
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation, OutputId
 from flowcabal_tui.domain.model_calls import UsageRecord
 from flowcabal_tui.domain.text import clean_line
+from flowcabal_tui.domain.value_class import dataclass
 
 Level = Literal["L0", "L1", "L2"]
 EntityKind = Literal["character", "location", "plot-thread", "item", "organisation"]

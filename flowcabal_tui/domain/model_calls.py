@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
@@ -15,6 +15,7 @@ from flowcabal_tui.domain.addresses import is_loopback
 from flowcabal_tui.domain.providers import DIALECTS, Provider
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.text import without_login
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 
 Role = Literal["user", "agent", "embedding"]

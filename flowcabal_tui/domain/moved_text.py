@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from flowcabal_tui.domain.value_class import dataclass
 
 _ALIKE: Final = 0.5
 """The least share of a passage's pairs of neighbouring characters that its new wording contains."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from flowcabal_tui.domain.comparison import PartSource
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Author
+from flowcabal_tui.domain.value_class import dataclass
 
 
 @dataclass(frozen=True, slots=True)

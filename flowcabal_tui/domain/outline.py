@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Final, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter, Span
+from flowcabal_tui.domain.value_class import dataclass
 
 PartKind = Literal["book", "volume", "chapter"]
 Fit = Literal["", "hand", "title", "number"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from statistics import median
 from typing import Final
 
 from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.domain.value_class import dataclass
 
 LENGTH: Final = "length"
 """The input of a run that holds the requested length of its chapter."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from flowcabal_tui.domain.lengths import Counting
+from flowcabal_tui.domain.value_class import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
+
+from flowcabal_tui.domain.value_class import dataclass
 
 PartKey = Literal[
     "style-guide", "world-rules", "notes", "style",

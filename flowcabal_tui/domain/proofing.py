@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.value_class import dataclass
 
 ProofRule = Literal[
     "wrong-words", "half-width", "doubled-marks", "quotes", "doubled-words", "de", "echoes", "repeats"

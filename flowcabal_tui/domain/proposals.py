@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal, NewType, Protocol, get_args
 
 from flowcabal_tui.domain.ids import ChapterId, EntityId
@@ -16,6 +16,7 @@ from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.story import Fact, Knower, Moment, Promise, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest_of
+from flowcabal_tui.domain.value_class import dataclass
 
 ProposalId = NewType("ProposalId", str)
 ProposalKind = Literal[

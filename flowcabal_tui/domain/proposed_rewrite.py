@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Final, Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.value_class import dataclass
 
 RewriteId = NewType("RewriteId", int)
 RewriteState = Literal["waiting", "accepted", "refused"]

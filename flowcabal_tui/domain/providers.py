@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 
 Provider = Literal["openai", "anthropic", "offline"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NewType
 
 from flowcabal_tui.domain.comments import CommentKind
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.text import clean_line, slug
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 
 PassId = NewType("PassId", str)

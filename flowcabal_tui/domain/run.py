@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
@@ -12,6 +12,7 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.model_calls import Finish, Usage
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Angle
 
 NodeState = Literal[

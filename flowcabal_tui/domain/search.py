@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.value_class import dataclass
 
 SearchKind = Literal["chapters", "entities", "text", "story", "profiles", "summaries", "meta", "similar"]
 SEARCH_KINDS: tuple[SearchKind, ...] = (

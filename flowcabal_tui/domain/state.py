@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from flowcabal_tui.domain.value_class import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ The `sentence` of a record's evidence is the quotation itself, verbatim from the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NewType
 
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Evidence
+from flowcabal_tui.domain.value_class import dataclass
 
 RecordId = NewType("RecordId", str)
 Hand = Literal["hand", "agent"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import clean, clean_line, digest_of
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 
 TrustKind = Literal["model", "key", "knowledge", "command", "action", "gate", "plugin", "agent", "workflow", "prompt"]

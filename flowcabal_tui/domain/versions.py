@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from flowcabal_tui.domain.items import Form
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Message, Usage
 from flowcabal_tui.domain.run import Evaluation, Made, NodeState, RunRequest, RunSummary
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Workflow
 
 StaleKind = Literal["direct", "propagated"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from math import ceil
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Author
 from flowcabal_tui.domain.overview import Goals
+from flowcabal_tui.domain.value_class import dataclass
 
 SPANS: Final = (7, 30)
 """Days over which the speed is taken; the longer one foretells the end."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from flowcabal_tui.domain.value_class import dataclass
 
 MAX_LANES: Final = 24
 NODE_SIGN: Final = "*"

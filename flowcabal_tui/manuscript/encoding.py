@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
 from flowcabal_tui.domain.manuscript import ImportReport
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 
 _BOMS: Final = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
@@ -13,6 +12,7 @@ from pydantic import BaseModel
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter, Usage
 from flowcabal_tui.domain.providers import DIALECTS
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.models.registry import cost
 from flowcabal_tui.models.structured import REPAIRS
 from flowcabal_tui.models.tokens import TokenEstimator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from flowcabal_tui.domain.errors import ModelError
@@ -19,6 +19,7 @@ from flowcabal_tui.domain.model_calls import (
     ThinkingDelta,
     Usage,
 )
+from flowcabal_tui.domain.value_class import dataclass
 
 BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | None]] = ContextVar(
     "BEFORE_REPEATING", default=None

@@ -9,13 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import GenericAlias
 from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.model_calls import StructuredAnswer, T
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.models.cleaning import clean_value
 
 _FENCE: Final = re.compile(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)

@@ -10,10 +10,10 @@ import json
 import math
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall, Usage
+from flowcabal_tui.domain.value_class import dataclass
 
 _HAN: Final = re.compile(
     r"[\u2e80-\u2fff\u3005-\u3007\u3040-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af]+"

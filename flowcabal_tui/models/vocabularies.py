@@ -11,12 +11,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings.paths import data_folder
 from flowcabal_tui.system.files import write_whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel
@@ -14,6 +13,7 @@ from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.run import Attempt, Choice, Decision, Evaluation, IterationKind, QuestionKind, Retry
 from flowcabal_tui.domain.state import DualState, StateEffect
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Block, Blocks, Body, Finding, Node, PromptParams, Workflow
 
 Schema = Mapping[str, Any]

@@ -7,12 +7,12 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
 from flowcabal_tui.domain.errors import FlowCabalError, Gone, RunError
 from flowcabal_tui.domain.ids import CommandId
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.base import Command, CommandDone, CommandFailed, Event
 

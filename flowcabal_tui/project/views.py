@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from flowcabal_tui.domain.memory import (
 from flowcabal_tui.domain.model_calls import Endpoint, Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question
 from flowcabal_tui.domain.trust import TrustState
+from flowcabal_tui.domain.value_class import dataclass
 
 if TYPE_CHECKING:
     pass

@@ -26,11 +26,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import BinaryIO, Final, TypeVar, TypeVarTuple
 
 from flowcabal_tui.domain.errors import HelperCause, HelperFailed
 from flowcabal_tui.domain.garbage import begin_loading, end_loading
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, language_in_use, use_language
 from flowcabal_tui.system.processes import NEUTRAL_FOLDER, minimal_environment, own_python
 
@@ -60,10 +60,12 @@ class Limits:
     memory: int = 1024
 
 
+USUAL: Final = Limits()
+
+
 def looking_for_names(characters: int) -> Limits:
     """For looking for the names of a text of so many characters: a million takes some 6 s."""
-    usual = Limits()
-    return Limits(usual.cpu_seconds + characters // 10_000, usual.seconds + characters / 1_000)
+    return Limits(USUAL.cpu_seconds + characters // 10_000, USUAL.seconds + characters / 1_000)
 
 
 READING: Final = Limits(cpu_seconds=10, seconds=60.0, memory=300)
@@ -81,7 +83,7 @@ class Workshop:
         self,
         work: Callable[[*Arguments], T],
         *arguments: *Arguments,
-        limits: Limits = Limits(),
+        limits: Limits = USUAL,
     ) -> T:
         """Runs a pure module-level function there. Its errors come back as they are, in the language of ours.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar, dataclass_transform
 
 from flowcabal_tui.domain.ids import CommandId
+from flowcabal_tui.domain.value_class import dataclass
 
 T = TypeVar("T")
 Order = Literal["queued", "at once", "beside"]

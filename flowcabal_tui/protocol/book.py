@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from flowcabal_tui.domain.context import Scene, SceneField
@@ -14,6 +13,7 @@ from flowcabal_tui.domain.proposals import ProposalId
 from flowcabal_tui.domain.proposed_rewrite import NO_REWRITE, RewriteId
 from flowcabal_tui.domain.run import AngleCheck
 from flowcabal_tui.domain.search import TextPlace
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from flowcabal_tui.domain.conversation import (
@@ -13,6 +12,7 @@ from flowcabal_tui.domain.conversation import (
     Scope,
     TurnState,
 )
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal
 
 from flowcabal_tui.domain.ids import ChapterId, Generation, OutputId
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Level
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from flowcabal_tui.domain.comments import CommentId, CommentKind
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.revision import WHOLE, PassId, RevisionPass
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, event
 
 

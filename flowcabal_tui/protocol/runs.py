@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import Decision, Evaluation, IterationKind, NodeState, Question, RunRequest, RunState
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, Order, event
 
 

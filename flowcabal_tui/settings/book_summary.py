@@ -13,11 +13,12 @@ import json
 import os
 import tomllib
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from flowcabal_tui.domain.text import clean, digest
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings import paths
 from flowcabal_tui.system.files import Folder, open_own, write_whole
 

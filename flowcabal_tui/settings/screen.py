@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings import paths
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 import tomlkit
+
+from flowcabal_tui.domain.value_class import dataclass
 
 Keys = tuple[str, ...]
 """The names that lead to a value, from the outermost table on."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.text import digest
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.system.files import write_whole

@@ -13,10 +13,10 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 
 LARGEST: Final = 256 * 1024 * 1024

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -22,6 +21,7 @@ from flowcabal_tui.domain.errors import Gone, SettingsError
 from flowcabal_tui.domain.ids import Digest, EntityId
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.text import clean, digest_of, slug
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, language_in_use
 from flowcabal_tui.system.files import Folder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
@@ -13,6 +13,7 @@ from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Endpoint, OpenCall, UsageRecord
 from flowcabal_tui.domain.run import SpendLimit
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import CallBound, bound_of
 from flowcabal_tui.project.words import money

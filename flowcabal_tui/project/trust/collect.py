@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from flowcabal_tui.domain.codec import from_json
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.trust import TrustItem, TrustRequest
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.nodes.graph import all_nodes
 from flowcabal_tui.project.trust import asked

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -18,6 +18,7 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, OutputId
 from flowcabal_tui.domain.manuscript import Author, ChapterVersion
 from flowcabal_tui.domain.memory import Curated, Entity, EntityAuthor, EntityKind, KeepKind, KeepMode
 from flowcabal_tui.domain.text import clean, digest, digest_of
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row

@@ -13,7 +13,6 @@ import logging
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any, Final, Literal, TypeVar
 import aiosqlite
 
 from flowcabal_tui.domain.errors import DiskFull, FlowCabalError, ProjectError, ProjectReadOnly
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import fault
 from flowcabal_tui.store.file.schema import CAUTION, SCHEMA, require_own_schema

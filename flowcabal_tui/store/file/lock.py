@@ -11,13 +11,14 @@ import fcntl
 import json
 import os
 import socket
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from flowcabal_tui.domain.errors import ProjectLocked, UnsafeFile, UnsafeFileSystem
 from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.faults import no_room
 from flowcabal_tui.system.files import PRIVATE, UnsafePath, open_own

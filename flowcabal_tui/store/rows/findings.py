@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.proposals import DECIDED, Difference, Finding, Proposal, ProposalId, ProposalPlace
 from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.text import clean, nearest
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.store.file.connection import Row
 from flowcabal_tui.store.rows.proposals import FIELDS, insert_proposal, new_id, proposal_of, values_of
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
@@ -13,6 +12,7 @@ from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, OutputId
 from flowcabal_tui.domain.manuscript import Author, Chapter, ChapterVersion
 from flowcabal_tui.domain.text import clean, clean_line, digest, digest_of, word_count
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.store.file.blobs import get_text, put_text
 from flowcabal_tui.store.file.connection import Row
 from flowcabal_tui.store.rows.comments import settle_comments

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.shared.known_books import NO_BOOKS, KnownBooks
 
 if TYPE_CHECKING:

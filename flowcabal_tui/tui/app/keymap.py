@@ -6,12 +6,12 @@ import difflib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Final
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.shared.actions import WHERE_WORDS, KeyRow, with_twins
 

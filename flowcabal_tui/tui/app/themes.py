@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from textual.theme import Theme
 
 import flowcabal_tui
 from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.tui.widgets.roles import ROLES
 

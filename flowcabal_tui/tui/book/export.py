@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import EXPORT_FORMATS, Chapter
 from flowcabal_tui.domain.platforms import Platform
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.book.open_text import OpenText
 from flowcabal_tui.tui.shared.name_card import NameCardPanel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Body, Edge, Node, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.kinds.steps import WritingStep

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Final
 
 from textual import on
@@ -19,6 +19,7 @@ from flowcabal_tui.domain.context import BUDGET_CLASSES, ContextSource, DroppedS
 from flowcabal_tui.domain.context import BudgetClass as BudgetClassName
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import Level
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import (
     CLASSES,

@@ -5,11 +5,11 @@ Panes and dialogs declare keys of their own beside their code; `keys_page.py` ga
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 
 Where = Literal["app", "home", "workspace"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, TypeVar
 
 from rich.text import Text
@@ -16,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Select, Static
 
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.typed_path import PathSuggester
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings.book_summary import BookState, BookSummary
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from textual.message import Message
 from textual.notifications import SeverityLevel
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.prose_wrap import wrap
 

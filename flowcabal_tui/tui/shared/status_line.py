@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,6 +13,7 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Static
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.memory.bootstrap_words import said
 from flowcabal_tui.project.words import beside, money

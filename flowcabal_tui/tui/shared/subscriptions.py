@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from inspect import iscoroutine
 from typing import Any, Final, TypeVar, get_args, get_type_hints
 
 from textual.message import Message
 from textual.screen import Screen
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.shared.trouble import Trouble, attempt
 
 E = TypeVar("E")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
+
+from flowcabal_tui.domain.value_class import dataclass
 
 
 @dataclass

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from textual.content import Content
 from textual.widget import Widget
 
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import cell_width, crop
 from flowcabal_tui.tui.widgets.help import HelpData

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from textual.app import App
 from textual.message import Message
 
 from flowcabal_tui.domain.errors import DiskFull
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.files import Folder
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from textual.content import Content
@@ -13,6 +12,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from flowcabal_tui.domain.manuscript import Span
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.widgets.cells import cell_width, crop, crop_middle, cut_before, padded
 from flowcabal_tui.tui.widgets.roles import Role, role_style
 

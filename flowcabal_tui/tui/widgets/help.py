@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from textual.app import ComposeResult
@@ -13,6 +12,7 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
 
 

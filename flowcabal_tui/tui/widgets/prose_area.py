@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
 from rich.cells import cell_len
@@ -31,6 +30,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import WIDTHS
 from flowcabal_tui.tui.widgets.help import HelpData

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from flowcabal_tui.domain.value_class import dataclass
 
 _TOKENS: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]+|[^\S\n]+|[\s\S]")
 STEPS: Final = 150_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -15,6 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.drawing.rails import NODE_SIGN, PLAIN_RAILS, RailRow, rail_rows
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import crop

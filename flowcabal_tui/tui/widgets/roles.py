@@ -3,9 +3,9 @@ colour."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 
 Role = Literal[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -16,6 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.widgets.cells import TAB_CELLS
 from flowcabal_tui.tui.widgets.help import HelpData

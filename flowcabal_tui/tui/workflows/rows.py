@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from rich.text import Text
 
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.versions import StaleKind
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _, mark, ngettext

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -13,6 +12,7 @@ from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.shared.lists import PickList
