@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.cli.terminal import say
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _, mark
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ WORDS = (
 _WIDE: Final = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
 )
-_WIDE_ONE: Final = re.compile(f"[{_WIDE}]")
-_PIECE: Final = re.compile(rf"\s+|[（“‘《]{{0,4}}(?:[{_WIDE}]|[^\s{_WIDE}“”‘’…]+)[，。、：；！？）”’》…]*|\S")
+_WIDE_ONE: Final = late(f"[{_WIDE}]")
+_PIECE: Final = late(rf"\s+|[（“‘《]{{0,4}}(?:[{_WIDE}]|[^\s{_WIDE}“”‘’…]+)[，。、：；！？）”’》…]*|\S")
 """What a row may end behind: a wide character or a word, with its brackets and the marks behind it."""
-_WIDE_HEADING: Final = re.compile(rf"^([{_WIDE}]+):$", re.MULTILINE)
+_WIDE_HEADING: Final = late(rf"^([{_WIDE}]+):$", re.MULTILINE)
 _PAD: Final = "\0"
 
 

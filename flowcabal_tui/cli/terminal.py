@@ -7,16 +7,16 @@ overrides and invisible marks; in JSON they are escaped, so that nothing is lost
 from __future__ import annotations
 
 import json
-import re
 import sys
 import traceback
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Final, TextIO
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean, clean_line
 
-_HARMFUL: Final = re.compile("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
+_HARMFUL: Final = late("[\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")
 """What JSON lets stand in a string and a terminal may obey; characters below U+0020 are escaped in any JSON."""
 _BACK_TO_START: Final = "\r\x1b[K"
 

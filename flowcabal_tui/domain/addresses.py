@@ -8,9 +8,11 @@ import unicodedata
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from flowcabal_tui.domain.late_pattern import late
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_NAME: Final = re.compile(r"[a-z0-9_.-]+")
-_DOTS: Final = re.compile("[.\u3002\uff0e\uff61]")
+_NAME: Final = late(r"[a-z0-9_.-]+")
+_DOTS: Final = late("[.\u3002\uff0e\uff61]")
 """The characters that separate the labels of an international name (RFC 3490, 3.1)."""
 
 

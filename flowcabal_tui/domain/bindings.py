@@ -19,6 +19,7 @@ from flowcabal_tui.domain.aggregates import Identity, aggregate
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.formats import text_of
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.paths import LOOP, RESULT, Path
 from flowcabal_tui.domain.schemas import check_path
 from flowcabal_tui.domain.sizes import SizeBudget
@@ -30,12 +31,12 @@ FROM: Final = "__from__"
 AGG: Final = "__agg__"
 RUN_ROOTS: Final = ("state", "input", "chapter", "project")
 ROOTS: Final = (*RUN_ROOTS, "item", "index", "size")
-_TEMPLATE: Final = re.compile(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
-_BARE: Final = re.compile(r"[^\s{}，。；：！？、…“”‘’「」《》（）]+")
+_TEMPLATE: Final = late(r"(\$?)\{\{([^{}]+)\}\}|(\$)\{([^{}]+)\}")
+_BARE: Final = late(r"[^\s{}，。；：！？、…“”‘’「」《》（）]+")
 _MAX_EMBEDDING: Final = 100_000
 _MAX_TRIES: Final = 200
 """At most this many places of a text are parsed as JSON, which bounds the cost of a hostile text."""
-_OBJECT: Final = re.compile(r'\{\s*"')
+_OBJECT: Final = late(r'\{\s*"')
 _DECODER: Final = json.JSONDecoder()
 
 

@@ -7,17 +7,18 @@ the program's internals to it.
 from __future__ import annotations
 
 import json
-import re
 import string
 from collections.abc import Iterator
 from typing import Any, Final, Literal
+
+from flowcabal_tui.domain.late_pattern import late
 
 _Conversion = Literal["r", "s", "a"] | None
 MISSING: Final = object()
 _CONVERSIONS: Final[dict[str | None, _Conversion]] = {"r": "r", "s": "s", "a": "a"}
 _FORMATTER: Final = string.Formatter()
-_WIDTH: Final = re.compile(r"[0-9]{4,}")
-_INNER: Final = re.compile(r"\[(\w+)\]")
+_WIDTH: Final = late(r"[0-9]{4,}")
+_INNER: Final = late(r"\[(\w+)\]")
 
 
 def text_of(value: Any) -> str:

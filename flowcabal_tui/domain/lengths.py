@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import foreign_words, han_count
 from flowcabal_tui.domain.value_class import dataclass
 
 Counting = Literal["plain", "word", "platform"]
 """Ways to count a Chinese text. plain: Chinese characters and foreign words; word: with full-width punctuation, like
 the 字数 of Word; platform: every character that is not blank."""
-_FULL_WIDTH_SIGN: Final = re.compile(
+_FULL_WIDTH_SIGN: Final = late(
     "[\u2014\u2018\u2019\u201c\u201d\u2026\u3001\u3002\u3008-\u3011\u3014-\u301f\u00b7"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
 )
-_NOT_BLANK: Final = re.compile(r"[^\s\u200b\u3000]+")
+_NOT_BLANK: Final = late(r"[^\s\u200b\u3000]+")
 
 
 @dataclass(frozen=True, slots=True)

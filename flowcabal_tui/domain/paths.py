@@ -7,12 +7,12 @@ A field after a list maps over the list; `length` is the length of a list, a tex
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 
@@ -22,11 +22,11 @@ LOOP: Final = "loop"
 LENGTH: Final = "length"
 NAMESPACES: Final = (RESULT, "state", "input", "chapter", "project")
 """Names that only contain other names."""
-_WRAPPED: Final = re.compile(r"\$?\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
-_DOLLAR: Final = re.compile(r"\$\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
-_QUOTED: Final = re.compile(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
-_INDEXED: Final = re.compile(r"\[([0-9]{1,9})\]")
-_NAME: Final = re.compile(r"[^.\[\]]+")
+_WRAPPED: Final = late(r"\$?\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
+_DOLLAR: Final = late(r"\$\{\{([^{}]+)\}\}|\$\{([^{}]+)\}")
+_QUOTED: Final = late(r"""\[\s*(?:"([^"]*)"|'([^']*)')\s*\]""")
+_INDEXED: Final = late(r"\[([0-9]{1,9})\]")
+_NAME: Final = late(r"[^.\[\]]+")
 _MAX_LENGTH: Final = 1000
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, get_args
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.value_class import dataclass
 
 PartKey = Literal[
@@ -57,9 +58,9 @@ LABELS: Final[Mapping[PartKey, tuple[str, str]]] = {
 """The labels in Chinese and in English, in the order of a prompt: long and stable parts first, wish and length last."""
 PART_KEYS: Final[tuple[PartKey, ...]] = get_args(PartKey)
 _ITEM: Final = "text"
-_PART: Final = re.compile(rf'<({"|".join(PART_KEYS)})(?: label="([^"<>]*)")?>\n?(.*?)\n?</\1>', re.DOTALL)
-_ITEM_TAGS: Final = re.compile(rf'<{_ITEM} title="([^"<>]*)">\n?(.*?)\n?</{_ITEM}>', re.DOTALL)
-_NUMBERED: Final = re.compile(r"第\s*[\d〇零一二三四五六七八九十百千两]+\s*[章回节節卷折]|chapter\b", re.IGNORECASE)
+_PART: Final = late(rf'<({"|".join(PART_KEYS)})(?: label="([^"<>]*)")?>\n?(.*?)\n?</\1>', re.DOTALL)
+_ITEM_TAGS: Final = late(rf'<{_ITEM} title="([^"<>]*)">\n?(.*?)\n?</{_ITEM}>', re.DOTALL)
+_NUMBERED: Final = late(r"第\s*[\d〇零一二三四五六七八九十百千两]+\s*[章回节節卷折]|chapter\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,15 @@ from typing import Any, Final
 from flowcabal_tui.domain.errors import BindingError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import readable
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.paths import look_up, parse
 from flowcabal_tui.domain.paths import node_of as named_by
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.workflow import Block, TextBlock, VirtualBlock
 
-BINDING: Final = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
-_RESULT: Final = re.compile(r"result_of\.(.+?)(?:\.text)?$")
+BINDING: Final = late(r"\{\{\s*([^{}\s]+)\s*\}\}")
+_RESULT: Final = late(r"result_of\.(.+?)(?:\.text)?$")
 RUN_VALUES: Final = (
     "chapter.title",
     "chapter.label",

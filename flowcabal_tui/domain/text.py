@@ -9,23 +9,24 @@ import unicodedata
 from typing import Any, Final
 
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.late_pattern import late
 
-_ESCAPES: Final = re.compile(
+_ESCAPES: Final = late(
     r"\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[PX^_][^\x1b\x9c]*(?:\x1b\\|\x9c)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[ -/]*[0-~]"
 )
-_CONTROLS: Final = re.compile(
+_CONTROLS: Final = late(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]"
 )
-_LINE_ENDS: Final = re.compile("[\t\n\u2028\u2029]+")
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
-_HAN: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
-_WORD: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
-_UNSAFE_NAME: Final = re.compile(r"[^\w\-]+", re.UNICODE)
+_LINE_ENDS: Final = late("[\t\n\u2028\u2029]+")
+_SURROGATES: Final = late("[\ud800-\udfff]")
+_HAN: Final = late(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_WORD: Final = late(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*")
+_UNSAFE_NAME: Final = late(r"[^\w\-]+", re.UNICODE)
 _QUOTATION_MARKS: Final = frozenset('"\u201c\u201d\u2018\u300c\u300d\u300e\u300f')
-_LOGIN: Final = re.compile(r"(?<=//)[^/?#]*@")
+_LOGIN: Final = late(r"(?<=//)[^/?#]*@")
 
 
 def digest(text: str) -> Digest:

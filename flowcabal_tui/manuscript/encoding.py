@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from flowcabal_tui.domain.errors import ManuscriptError
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import ImportReport
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
@@ -30,8 +30,8 @@ _COMMON: Final = frozenset(
     "這個來說們為時會著過學對裡後麼沒於還發當開無見經頭動兩長點問給話門聽聲書燈筆從樣東歲"
     "，。！？：；、“”‘’「」『』《》（）…—\u3000"
 )
-_ISOLATED: Final = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
-_HIGH: Final = re.compile(rb"[\x80-\xff]")
+_ISOLATED: Final = late(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_HIGH: Final = late(rb"[\x80-\xff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean, digest, slug
 
-MIRROR_NAME: Final = re.compile(r"(\d{4,9})-.*\.md")
+MIRROR_NAME: Final = late(r"(\d{4,9})-.*\.md")
 """The names that `mirror_name` gives; the group is the chapter's position."""
 
 

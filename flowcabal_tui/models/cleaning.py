@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
 
 HELD_LIMIT: Final = 1024
-_UNFINISHED: Final = re.compile(
+_UNFINISHED: Final = late(
     r"(?:\x1b\][^\x07\x1b\x9c]*\x1b?"
     r"|\x1b[PX^_][^\x1b\x9c]*\x1b?"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*"
     r"|\x1b[ -/]*"
     r"|[\r\ud800-\udbff])\Z"
 )
-_SUSPICIOUS: Final = re.compile("[\x1b\x9b\r\ud800-\udfff]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SUSPICIOUS: Final = late("[\x1b\x9b\r\ud800-\udfff]")
+_SURROGATE: Final = late("[\ud800-\udfff]")
 
 
 def whole_characters(text: str) -> str:

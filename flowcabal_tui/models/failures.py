@@ -15,24 +15,25 @@ from urllib.parse import urlsplit
 
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.errors import ModelError, ModelFault
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.cleaning import whole_characters
 from flowcabal_tui.models.windows import refused_window
 
 QUOTE_LIMIT: Final = 300
-_KEY_LIKE: Final = re.compile(r"\b(?:(?:sk|gsk|xai|key)-[\w*.\-]{6,}|AIza[\w\-]{8,}|Bearer\s+\S+)")
-_TOO_LONG: Final = re.compile(
+_KEY_LIKE: Final = late(r"\b(?:(?:sk|gsk|xai|key)-[\w*.\-]{6,}|AIza[\w\-]{8,}|Bearer\s+\S+)")
+_TOO_LONG: Final = late(
     r"context.{0,20}(length|window|size)|maximum.{0,20}(context|prompt|input)|prompt is too long|too many tokens"
     r"|input.{0,40}(too long|too large|length)|request_too_large|exceed.{0,40}tokens|physical batch size"
     r"|上下文.{0,20}长|输入.{0,20}[过超]长|超过.{0,20}长度",
     re.IGNORECASE,
 )
-_FILTERED: Final = re.compile(
+_FILTERED: Final = late(
     r"content_filter|content_policy|data_inspection|inappropriate|(?<!case[- ])sensitive|敏感|违规|内容安全",
     re.IGNORECASE,
 )
-_NO_MONEY: Final = re.compile(
+_NO_MONEY: Final = late(
     r"insufficient_quota|insufficient.{0,10}(balance|credit)|billing|arrear|余额不足|欠费", re.IGNORECASE
 )
 _BY_STATUS: Final = {

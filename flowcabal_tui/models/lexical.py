@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
+
+from flowcabal_tui.domain.late_pattern import late
 
 SINGLE, PAIR, TRIPLE = 0.35, 1.0, 0.7
 """Weights of one, two and three characters of Chinese, as measured best on passages of fiction."""
@@ -17,7 +18,7 @@ WORD, STEM, PHRASE = 1.0, 0.35, 0.5
 IN_THREAD: Final = 1500
 """Characters that take about 5 ms: more than that would hold up the loop."""
 
-_RUNS: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]+|[^\W_\u3005-\u9fff]+")
+_RUNS: Final = late(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]+|[^\W_\u3005-\u9fff]+")
 
 
 class LexicalEmbedder:

@@ -14,13 +14,14 @@ from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import StructuredAnswer, T
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.models.cleaning import clean_value
 
-_FENCE: Final = re.compile(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
-_OPENING: Final = re.compile(r"[\[{]")
-_JSON_OPENING: Final = re.compile(r'\{\s*["}]|\[\s*[\["{\]]')
+_FENCE: Final = late(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
+_OPENING: Final = late(r"[\[{]")
+_JSON_OPENING: Final = late(r'\{\s*["}]|\[\s*[\["{\]]')
 _DECODER: Final = json.JSONDecoder(strict=False)
 _DEEPEST: Final = 3
 """Levels of wrapping that are taken off: `{"answer": [{...}]}` has two."""

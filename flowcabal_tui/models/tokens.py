@@ -12,18 +12,19 @@ import re
 from bisect import bisect_right
 from typing import Final, Protocol
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import ModelRequest, ToolCall, Usage
 from flowcabal_tui.domain.value_class import dataclass
 
-_HAN: Final = re.compile(
+_HAN: Final = late(
     r"[\u2e80-\u2fff\u3005-\u3007\u3040-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af]+"
 )
-_HAN_MARKS: Final = re.compile(r"[\u3000-\u3004\u3008-\u303f\uff00-\uffef\u2013-\u2026]+")
-_WORDS: Final = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]{1,12}")  # a longer word is at least two
-_MARKS: Final = re.compile(r"[!-/:-@\[-`{-~]+")
-_OTHERS: Final = re.compile(r"[\u00a0-\u00bf\u0530-\u1fff\u2027-\u2e7f\ua000-\uabff\U00010000-\U0001ffff]+")
-_DIGITS: Final = re.compile(r"[0-9]{1,3}")
-_SENTENCE_END: Final = re.compile(r"(?:[。！？!?…\n]|\.(?=[\s\"'”’）)]))+[”’\"'』」）)]*")
+_HAN_MARKS: Final = late(r"[\u3000-\u3004\u3008-\u303f\uff00-\uffef\u2013-\u2026]+")
+_WORDS: Final = late(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]{1,12}")  # a longer word is at least two
+_MARKS: Final = late(r"[!-/:-@\[-`{-~]+")
+_OTHERS: Final = late(r"[\u00a0-\u00bf\u0530-\u1fff\u2027-\u2e7f\ua000-\uabff\U00010000-\U0001ffff]+")
+_DIGITS: Final = late(r"[0-9]{1,3}")
+_SENTENCE_END: Final = late(r"(?:[。！？!?…\n]|\.(?=[\s\"'”’）)]))+[”’\"'』」）)]*")
 
 WORD, MARK = 1.1, 1.2
 WEIGHT: Final = 0.2
@@ -31,8 +32,8 @@ LEAST_TOKENS: Final = 50
 """Below this the frame around the messages counts for more than the text: nothing is learned from it."""
 
 _FAMILIES: Final = (
-    (re.compile(r"deepseek|qwen|qwq|kimi|moonshot|glm|doubao|hunyuan|minimax|ernie", re.IGNORECASE), 0.7, 1.0),
-    (re.compile(r"gpt-?(?:4o|4\.1|4\.5|5|oss)|chatgpt|\bo[134](?:-|$)", re.IGNORECASE), 0.87, 1.0),
+    (late(r"deepseek|qwen|qwq|kimi|moonshot|glm|doubao|hunyuan|minimax|ernie", re.IGNORECASE), 0.7, 1.0),
+    (late(r"gpt-?(?:4o|4\.1|4\.5|5|oss)|chatgpt|\bo[134](?:-|$)", re.IGNORECASE), 0.87, 1.0),
 )
 _UNKNOWN: Final = (1.2, 1.1)  # the safe side
 

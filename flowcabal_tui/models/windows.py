@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from flowcabal_tui.domain.late_pattern import late
+
 LEAST, MOST = 256, 100_000_000
 """What is outside of these is no window."""
 LOCAL_PATHS: Final = ("/props", "/api/v0/models", "/api/ps")
@@ -30,7 +32,7 @@ _FIELDS: Final = (
 _INSIDE: Final = ("meta", "top_provider", "default_generation_settings")
 _NUMBER: Final = r"(\d[\d,]{2,11})"
 _IN_WORDS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    late(pattern, re.IGNORECASE)
     for pattern in (
         rf"limit:[^>]{{0,40}}>\s*{_NUMBER}",  # Anthropic: exceed context limit: 190000 + 20000 > 200000
         rf"(?:context|model)(?: token)? (?:length|size|window|limit)[^.\d]{{0,20}}(?:is|of|:|\()\s*(?:only )?{_NUMBER}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
@@ -13,6 +12,7 @@ from flowcabal_tui.domain.bindings import paths_in
 from flowcabal_tui.domain.bindings import references as bound_references
 from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.prompt_text import block_paths, references
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
@@ -21,7 +21,7 @@ from flowcabal_tui.nodes.base import NodeKind
 from flowcabal_tui.nodes.registry import kind_named, kinds
 
 Dependencies = Mapping[NodeId, tuple[NodeId, ...]]
-_STATE: Final = re.compile(r"\bstate\b")
+_STATE: Final = late(r"\bstate\b")
 
 
 def kind_and_params(node: Node) -> tuple[NodeKind, BaseModel]:

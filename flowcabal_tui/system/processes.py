@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Final
 
 import flowcabal_tui
+from flowcabal_tui.domain.late_pattern import late
 
 NEUTRAL_FOLDER: Final = "/"
 """The working folder of children: no user and no project can put files there."""
-_PASSED_ON: Final = re.compile(
+_PASSED_ON: Final = late(
     r"PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TERM|COLORTERM|XDG_[A-Z_]+|(?:DY)?LD_LIBRARY_PATH"
 )
 _LISTS: Final = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-_SECRET: Final = re.compile(r"KEY(?!BOARD|MAP|RING)|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+_SECRET: Final = late(r"KEY(?!BOARD|MAP|RING)|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _PACKAGE_FOLDER: Final = Path(flowcabal_tui.__file__).resolve().parent.parent
 _BOOT: Final = (
     "import sys; sys.path += [entry for entry in sys.argv[2:] if entry not in sys.path]; "

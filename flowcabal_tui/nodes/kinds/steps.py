@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
 from flowcabal_tui.domain.ids import NodeId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.workflow import Angle, Blocks, Node, PromptParams, TextBlock
 from flowcabal_tui.nodes.base import NodeContext
 
 _DECODER: Final = json.JSONDecoder(strict=False)
-_OPENING: Final = re.compile(r"\{")
+_OPENING: Final = late(r"\{")
 _MOST_OPENINGS: Final = 200
 """So many braces are tried as the beginning of an object, so that a hostile answer costs little."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
 from flowcabal_tui.domain.errors import DiskFull, ManuscriptError
 from flowcabal_tui.domain.ids import ChapterId, Digest
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean
@@ -24,8 +24,8 @@ from flowcabal_tui.system.files import Folder
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_MIRRORED: Final = re.compile(r"\d{4,}-[^/\0]+\.md")
-_HALF_FILE: Final = re.compile(r"\.[a-z0-9_]{8}\.tmp")
+_MIRRORED: Final = late(r"\d{4,}-[^/\0]+\.md")
+_HALF_FILE: Final = late(r"\.[a-z0-9_]{8}\.tmp")
 
 
 @dataclass(frozen=True, slots=True)

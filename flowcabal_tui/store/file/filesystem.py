@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.late_pattern import late
+
 _MOUNTS: Final = Path("/proc/self/mountinfo")
-_NETWORK: Final = re.compile(
+_NETWORK: Final = late(
     r"nfs\d?|cifs|smb\d?|smbfs|9p|afs|ceph|lustre|davfs|drvfs|prl_fs|vboxsf|vmhgfs|fuse\.vmhgfs-fuse"
     r"|fuse\.(sshfs|rclone|s3fs|gcsfuse|glusterfs|ceph.*|gvfsd-fuse|davfs2?|curlftpfs|smbnetfs|cifs)"
 )
-_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+_OCTAL: Final = late(r"\\([0-7]{3})")
 
 
 def file_system_of(folder: Path, mounts: str) -> str:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from flowcabal_tui import __version__
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.locale import _
 from flowcabal_tui.system.files import open_own
 
-_SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|AUTH", re.IGNORECASE)
-_SECRET_SHAPE: Final = re.compile(
+_SECRET_NAME: Final = late(r"KEY|TOKEN|SECRET|PASSWORD|AUTH", re.IGNORECASE)
+_SECRET_SHAPE: Final = late(
     r"\b(?:sk|pk|rk|gsk|xai|hf|ghp)[-_][A-Za-z0-9_\-]{8,}|(?i:bearer|x-api-key:?|authorization:?)\s+\S+|\b[A-Fa-f0-9]{32,}\b"
 )
 _SHORTEST_SECRET: Final = 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +12,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.comments import CommentWish
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.manuscript import EXPORT_FORMATS, Chapter
 from flowcabal_tui.domain.platforms import Platform
 from flowcabal_tui.domain.value_class import dataclass
@@ -25,7 +25,7 @@ from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 _LAST: Final = "export"
 """Under this key: the form, the chapters ("this" or "all") and the destination of the last export."""
-_RANGE: Final = re.compile(r"(?P<first>[0-9]{0,7})\s*(?P<to>\.\.|[-–—~～至到]|)\s*(?P<last>[0-9]{0,7})")
+_RANGE: Final = late(r"(?P<first>[0-9]{0,7})\s*(?P<to>\.\.|[-–—~～至到]|)\s*(?P<last>[0-9]{0,7})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, TypeVar
 
@@ -14,6 +13,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, mark
@@ -23,7 +23,7 @@ from flowcabal_tui.tui.widgets.tick import Tick
 from flowcabal_tui.tui.widgets.typed_screen import TypedScreen
 
 T = TypeVar("T")
-SEPARATORS: Final = re.compile(r"[,;，、；]")
+SEPARATORS: Final = late(r"[,;，、；]")
 
 
 class Unreadable(ValueError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import Finish
 from flowcabal_tui.domain.run import Evaluation, NodeState
 from flowcabal_tui.domain.text import clean, han_count, word_count
@@ -65,7 +65,7 @@ _COMPARED: Final = 60_000
 """Characters of two texts together that are compared at once."""
 
 
-_NO_BLANK: Final = re.compile("(?<=[。！？；…”’」』]) (?=[\u4e00-\u9fff“‘「『《])")
+_NO_BLANK: Final = late("(?<=[。！？；…”’」』]) (?=[\u4e00-\u9fff“‘「『《])")
 """A line end within Chinese prose: there is no blank after a full stop."""
 
 

@@ -6,15 +6,15 @@ limited: texts that share little are shown paragraph by paragraph.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
+from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.value_class import dataclass
 
-_TOKENS: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]+|[^\S\n]+|[\s\S]")
+_TOKENS: Final = late(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]+|[^\S\n]+|[\s\S]")
 STEPS: Final = 150_000
 """Search steps for a whole diff; about 100 ms."""
 _PASSAGE_STEPS: Final = 30_000
