@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from flowcabal_tui.agents.context.intent import Reading, read_intent
-from flowcabal_tui.agents.context.relevance import Relevance, _Hits, _of_things, weigh
+from flowcabal_tui.agents.context.relevance import Relevance, _Hits, _most_telling, _of_things, weigh
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace
 from tests.agents.fakes import FakeBook, person
@@ -79,11 +79,26 @@ async def test_a_thing_that_counts_more_has_more_passages_of_its_own() -> None:
     places = [PassagePlace(ChapterId(f"c{n}"), n, 0, 0, 10) for n in range(40)]
     heavy = _Hits("铜铃", tuple(range(20)), 4.0, 4.0)
     light = _Hits("灯下", tuple(range(20, 40)), 2.0, 2.0)
-    chosen = list(_of_things([light, heavy], dict.fromkeys(range(40), 1.0), places))
+    chosen = list(_of_things([light, heavy], dict.fromkeys(range(40), 1.0), places, {}))
     assert len(chosen) == 12
     assert sum(at < 20 for at in chosen) == 10, "four to one, by the squares of their weights"
     few = _Hits("铜铃", (0, 1), 4.0, 4.0)
-    assert {0, 1} < set(_of_things([light, few], dict.fromkeys(range(40), 1.0), places))
+    assert {0, 1} < set(_of_things([light, few], dict.fromkeys(range(40), 1.0), places, {}))
+
+
+def test_the_passage_that_has_a_thing_most_often_comes_before_a_better_scored_one_of_its_chapter() -> None:
+    places = [PassagePlace(ChapterId("c1"), 1, n, 10 * n, 10 * n + 10) for n in range(3)]
+    bell = _Hits("铜铃", (0, 1, 2), 1.0, 1.0)
+    counts = {("铜铃", 0): 1, ("铜铃", 1): 3, ("铜铃", 2): 1}
+    assert list(_of_things([bell], {0: 0.1, 1: 0.1, 2: 0.9}, places, counts)) == [1, 2, 0]
+
+
+def test_a_name_in_few_chapters_has_one_most_telling_passage_in_each() -> None:
+    places = [PassagePlace(ChapterId(f"c{n // 2}"), n // 2, n % 2, 0, 10) for n in range(40)]
+    scores, rare, common = dict.fromkeys(range(40), 1.0), range(6), range(40)
+    names = [_Hits("苏九", rare, 1.0, 1.0), _Hits("林远", common, 1.0, 1.0)]
+    parts = {at: {0: 0.2 + at % 2 / 10, 1: 0.1} if at in rare else {1: 0.1} for at in common}
+    assert [*_most_telling(names, scores, parts, places)] == [(1, 0), (3, 0), (5, 0)]
 
 
 async def test_words_find_what_no_name_does() -> None:

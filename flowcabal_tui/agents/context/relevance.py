@@ -18,7 +18,7 @@ from flowcabal_tui.agents.context.circle import Expected
 from flowcabal_tui.agents.context.drill import Opened
 from flowcabal_tui.agents.context.intent import Name, Reading
 from flowcabal_tui.agents.context.things import ABSENCE, RARITY, across_words, rarity, strings, things
-from flowcabal_tui.agents.context.turns import by_turns
+from flowcabal_tui.agents.context.turns import NameParts, by_turns
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import PassagePlace, Postings, Span
 
@@ -44,6 +44,10 @@ _OF_CHAPTER: Final = 0.1
 """What the chapter's relevance adds to its passages."""
 _EMPHASIS: Final = 1.4
 """What a name that fills a passage adds to it there, of its weight; one that stands there once adds nothing."""
+_TELLING: Final = 0.5
+"""What a name adds, of its part, to the passage of a chapter that has it most often."""
+_IN_FEW_CHAPTERS: Final = 15
+"""A name in more chapters does so nowhere: none of its passages is about it more than many others."""
 _OFTEN: Final = 1.5
 """So many passages of a chapter with a name are half as much as any number."""
 _EVERYWHERE: Final = 0.02
@@ -160,7 +164,11 @@ class Weighed:
         best = ((self._best_of(each, scores, texts), each) for each in opened)
         by_summary = {at: each for at, each in best if at is not None}
         first = [*_leading(scores, self._places, self.leading), *by_summary]
-        first += _of_things(self._things, scores, self._places)
+        first += _of_things(self._things, scores, self._places, self._counts(scores, texts))
+        for at, name in [*_most_telling(self._names, scores, parts, self._places)]:
+            more = _TELLING * parts[at][name]
+            parts[at][name] += more
+            scores[at] = round(scores[at] + more, 9)
         chosen = by_turns(first, scores, parts, [name.weight for name in self._names], most)
         found_by = _found_by((*self._names, *self._things, *self._others), chosen)
         found = found_by, _found_by(self._expected, chosen), self._spans(chosen, texts), map(by_summary.get, chosen)
@@ -177,6 +185,16 @@ class Weighed:
                     often = max(1, *(passage.count(form) for form in name.forms))
                     parts[at][number] = self._unit * name.weight * (1 + _EMPHASIS * (often / (often + 1) - 0.5))
         return parts
+
+    def _counts(self, shown: Collection[int], texts: Mapping[ChapterId, str]) -> dict[tuple[str, int], int]:
+        """The number of times that each thing occurs in each of the passages that have it."""
+        found = {}
+        for thing in self._things:
+            for at in thing.places:
+                if at in shown:
+                    place = self._places[at]
+                    found[thing.text, at] = texts[place.chapter][place.start : place.end].lower().count(thing.text)
+        return found
 
     def _best_of(self, opened: Opened, scores: Mapping[int, float], texts: Mapping[ChapterId, str]) -> int | None:
         """Of a chapter the passage with the highest score; of equal ones that which its summary tells most of.
@@ -360,14 +378,38 @@ def _leading(scores: Mapping[int, float], places: Sequence[PassagePlace], chapte
     return [leading[chapter] for chapter in chapters]
 
 
-def _of_things(things: Sequence[_Hits], scores: Mapping[int, float], places: Sequence[PassagePlace]) -> Iterator[int]:
+def _most_telling(
+    names: Sequence[_Hits], scores: Mapping[int, float], parts: NameParts, places: Sequence[PassagePlace]
+) -> Iterator[tuple[int, int]]:
+    """Of each name in few chapters the passage of each chapter that has it most often, and the number of the name.
+
+    Further passages of a chapter seldom say more of such a name than the passage that is about it.
+    """
+    for number, name in enumerate(names):
+        if len({places[at].chapter for at in name.places}) > _IN_FEW_CHAPTERS:
+            continue
+        best: dict[ChapterId, tuple[float, float, int]] = {}
+        for at in name.places:
+            if at in scores:
+                chapter, rank = places[at].chapter, (parts[at][number], scores[at], -at)
+                best[chapter] = max(rank, best.get(chapter, rank))
+        yield from ((-at, number) for _part, _score, at in best.values())
+
+
+def _of_things(
+    things: Sequence[_Hits],
+    scores: Mapping[int, float],
+    places: Sequence[PassagePlace],
+    counts: Mapping[tuple[str, int], int],
+) -> Iterator[int]:
     """The passages that are the things' own: the best of each chapter first, then the others.
 
-    Each next one goes to the thing whose squared weight is largest for those that it has (highest averages, D'Hondt).
+    The best is the one that has the thing most often; of equal ones that with the highest score. Each next one goes to
+    the thing whose squared weight is largest for those that it has (highest averages, D'Hondt).
     """
     waiting: list[deque[int]] = []
     for thing in things:
-        ranked = sorted(thing.places, key=lambda at: (-scores[at], -at))
+        ranked = sorted(thing.places, key=lambda at: (-counts.get((thing.text, at), 0), -scores[at], -at))
         leading = {places[at].chapter: at for at in reversed(ranked)}
         waiting.append(deque(sorted(ranked, key=lambda at: leading[places[at].chapter] != at)))
     given = Counter[int]()
