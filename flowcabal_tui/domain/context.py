@@ -92,17 +92,12 @@ class About:
     """What a run states about the chapter of a context, besides the prompt.
 
     `wish` is the writer's instruction for the run. `titles` replace names in a prompt such as `project.name` and
-    `chapter.title`. `held` are tokens of the budget that the caller fills itself, behind the context; `held_of` says
-    how many of them count.
+    `chapter.title`. `added` are the tokens by which the caller makes the node's prompt longer.
     """
 
     wish: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
-    held: int = 0
-
-    def held_of(self, budget: int) -> int:
-        """`held`, or 0 where that is more than half of a budget: then the caller adds nothing."""
-        return self.held if self.held <= budget // 2 else 0
+    added: int = 0
 
     @property
     def title(self) -> str:
@@ -163,7 +158,7 @@ class Injection:
     """The Context agent's additions: before the system text, before or after the user text, and answers to inquiries.
 
     The first `stable` characters of `user_suffix` are the same for every node of a chapter's run. `mended` are parts of
-    the node's prompt, as written, each with the part to send in its place.
+    the node's prompt, as written, each with what to send in its place.
     """
 
     system_prefix: str

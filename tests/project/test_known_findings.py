@@ -21,21 +21,23 @@ from tests.faultserver import FaultServer
 from tests.project.case import NO_FINDINGS, both, change, endpoint, make, opened, write_chapters
 
 NODE = Node(id=NodeId("polish"), name="Polish")
+PLAN = fenced("plan", "1. The lamp dies.", "en")
 DRAFT = fenced("draft", "The lamp died. As an AI language model, I cannot go on.", "en")
 
 
 class Given:
-    """A context of so many tokens out of a budget, with what is held of it left free."""
+    """A context of so many tokens out of a budget."""
 
     def __init__(self, used: int = 10, budget: int = 1_000) -> None:
         self.used, self.budget = used, budget
         self.paid: list[tuple[str, ...]] = []
+        self.added = 0
 
     async def assemble(self, _workflow: Workflow, node: Node, _params: PromptParams, *rest: Any) -> Injection:
         about: About = rest[4] if len(rest) > 4 else NOTHING_ABOUT
         self.paid += [rest[3]] if len(rest) > 3 and rest[3] else []
-        used = min(self.used, self.budget - about.held_of(self.budget))
-        receipt = Receipt(node.id, None, Generation(1), self.budget, used, digest=Digest("of the book"))
+        self.added = about.added
+        receipt = Receipt(node.id, None, Generation(1), self.budget, self.used, digest=Digest("of the book"))
         return Injection("", "What the book says.", receipt, stable=19)
 
 
@@ -67,16 +69,20 @@ async def told(prompt: str, given: Given, *findings: CheckFinding, inquiries: tu
     return await context.assemble(Workflow(id="w"), NODE, PromptParams(), prompt, *where)
 
 
-async def test_findings_of_the_draft_come_last_with_the_order_to_mend_them() -> None:
-    plain = await Given().assemble(Workflow(id="w"), NODE, PromptParams())
-    made = await told(DRAFT, Given(), found("As an AI language model", "leftovers"))
-    (part,) = read_parts(made.user_suffix)
+async def test_findings_stand_behind_the_draft_with_the_order_to_mend_them() -> None:
+    given = Given()
+    plain = await given.assemble(Workflow(id="w"), NODE, PromptParams())
+    made = await told(f"{PLAN}\n\n{DRAFT}\n\nPolish it.", given, found("As an AI language model", "leftovers"))
+    sent = made.applied_to(f"{PLAN}\n\n{DRAFT}\n\nPolish it.")
+    *_before, part = read_parts(sent)
     assert (part.key, [item.title for item in part.items]) == ("findings", ["Draft"])
     assert "“As an AI language model, I cannot go on.”" in part.whole and "not part of the story" in part.whole
-    assert "said on the screen" not in made.user_suffix
-    assert made.user_suffix.startswith("What the book says.\n\n") and made.stable == plain.stable
-    assert "even where that changes a fact" in without_parts(made.user_suffix)
-    assert made.receipt.used > plain.receipt.used and made.receipt.digest != plain.receipt.digest
+    assert "said on the screen" not in sent
+    assert sent.startswith(f"{PLAN}\n\n{DRAFT}\n\n") and sent.endswith(f"{part.source}\n\nPolish it.")
+    assert "even where that changes a fact" in without_parts(sent)
+    assert (made.user_suffix, made.stable, made.receipt.used) == (plain.user_suffix, plain.stable, plain.receipt.used)
+    listed = sent.removeprefix(f"{PLAN}\n\n{DRAFT}\n\n").removesuffix("\n\nPolish it.")
+    assert given.added == FakeTokens().count(listed)
     assert made.receipt.notes == ("1 finding by rule in the plan and the draft is in the prompt.",)
 
 
@@ -90,14 +96,13 @@ async def test_without_findings_nothing_changes() -> None:
 async def test_of_a_plan_only_what_contradicts_the_book_counts() -> None:
     plan = fenced("plan", "1. Nora wakes with green eyes. TODO the rest", "en")
     odd, clash = found("TODO", "leftovers"), found("green eyes", "looks", "her blue eyes")
-    (part,) = read_parts((await told(plan, Given(), odd, clash)).user_suffix)
+    _plan, part = read_parts((await told(plan, Given(), odd, clash)).applied_to(plan))
     assert "her blue eyes" in part.whole and "TODO" not in part.whole
 
 
-async def test_a_full_budget_gives_way_and_is_never_passed() -> None:
-    given = Given(used=1_000)
-    made = await told(DRAFT, given, found("As an AI language model", "leftovers"))
-    assert made.receipt.used == 1_000 and "AI language model" in made.user_suffix
+async def test_findings_take_nothing_of_the_budget_and_a_small_context_has_none() -> None:
+    made = await told(DRAFT, Given(used=1_000), found("As an AI language model", "leftovers"))
+    assert made.receipt.used == 1_000 and "AI language model" in made.applied_to(DRAFT).partition("</draft>")[2]
     small = Given(used=5, budget=5)
     assert await told(DRAFT, small, found("As an AI language model", "leftovers")) == replace(
         await small.assemble(Workflow(id="w"), NODE, PromptParams())
@@ -117,11 +122,11 @@ async def test_inquiries_are_paid_for_once_whatever_the_budget_leaves(used: int)
 
 async def test_five_findings_of_a_text_are_told_and_long_ones_stay_within_bounds() -> None:
     many = [found(word, "looks", f"{word} as before") for word in ("The", "lamp", "died", "As", "an", "AI")]
-    (part,) = read_parts((await told(DRAFT, Given(budget=9_000), *many)).user_suffix)
+    _draft, part = read_parts((await told(DRAFT, Given(budget=9_000), *many)).applied_to(DRAFT))
     assert part.whole.count("as before") == 5
     long = [found(word, "looks", "very long " * 400) for word in ("The", "lamp", "died")]
     made = await told(DRAFT, Given(budget=90_000), *long)
-    assert FakeTokens().count(made.user_suffix) < 1_500
+    assert FakeTokens().count(made.applied_to(DRAFT)) < 1_500
 
 
 async def test_what_has_one_reading_is_mended_in_the_draft_before_it_is_sent() -> None:
@@ -132,21 +137,22 @@ async def test_what_has_one_reading_is_mended_in_the_draft_before_it_is_sent() -
     sent = made.applied_to(f"{plan}\n\n{draft}\n\nPolish it.")
     assert sent == f"{plan}\n\n{fenced('draft', 'The <lamp> was very dim.', 'en')}\n\nPolish it."
     assert made.receipt.notes == ("2 faults of the draft were mended by rule before it was sent.",)
-    assert not read_parts(made.user_suffix), "nothing is left to tell"
+    assert "<findings " not in sent, "nothing is left to tell"
 
 
 async def test_what_no_rule_can_mend_is_told_beside_what_was_mended() -> None:
     draft = fenced("draft", "The lamp was **very** dim. Nora has green eyes.", "en")
     made = await told(draft, Given(), found("**very**", "leftovers"), found("green eyes", "looks", "her blue eyes"))
-    (part,) = read_parts(made.user_suffix)
-    assert "her blue eyes" in part.whole and "**" not in part.whole and "**" not in made.applied_to(draft)
+    _draft, part = read_parts(made.applied_to(draft))
+    assert "her blue eyes" in part.whole and "**" not in made.applied_to(draft)
 
 
 async def test_a_draft_that_would_be_empty_and_texts_beside_each_other_stay_as_they_are() -> None:
     alone = fenced("draft", "Word count: 1,204", "en")
     several = fenced_items("draft", [Item("One", "It was **late**."), Item("Two", "It rang.")], "en")
     for prompt, words in ((alone, "Word count: 1,204"), (several, "**late**")):
-        assert (await told(prompt, Given(), found(words, "leftovers"))).applied_to(prompt) == prompt
+        sent = (await told(prompt, Given(), found(words, "leftovers"))).applied_to(prompt)
+        assert read_parts(sent)[0].source == prompt
 
 
 async def test_the_draft_is_sent_to_the_polish_step_without_its_faults_and_stored_as_it_was(
@@ -193,7 +199,8 @@ async def test_the_polish_request_holds_what_the_rules_found_in_the_draft(
         assert "<findings " not in plan + draft
         assert ("<findings " in polish) is monitor
         if monitor:
-            assert polish.index("<findings ") < polish.index("<draft ")
+            assert polish.startswith(draft.partition("</plan>")[0]), "what both requests share stands before the draft"
+            assert polish.index("</draft>") < polish.index("<findings ") < polish.index("<task>")
             receipt = (await case.view(run, "polish")).attempts[-1].receipt
             assert receipt is not None and receipt.used <= receipt.budget
             assert any("findings by rule" in note or "finding by rule" in note for note in receipt.notes)

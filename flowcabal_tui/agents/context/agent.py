@@ -249,9 +249,8 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         language, shortened = seen.book.view.language, self._shortened(goal)
         besides = thought.besides
         notice = f"{_SAID_SHORT[0 if language.startswith('zh') else 1]}\n\n" if shortened else ""
-        held = goal.about.held_of(self._space(goal))
         space = max(0, self._space(goal) - (self._counter.count(notice) if notice else 0))
-        ledger = Ledger(space, self._counter, language, self._shares, 0.0 if besides is None else BESIDES, held)
+        ledger = Ledger(space, self._counter, language, self._shares, 0.0 if besides is None else BESIDES)
         notes = [*thought.notes, *([shortened] if shortened else [])]
         for candidate in thought.hidden:
             ledger.drop(candidate, _("known only to people other than the point of view"))
@@ -313,7 +312,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
         if endpoint is None or endpoint.context_window is None:
             return None
         system = "".join(block.text for block in goal.params.system if isinstance(block, TextBlock))
-        own = self._counter.count(system) + self._counter.count(goal.prompt) + _FRAME
+        own = self._counter.count(system) + self._counter.count(goal.prompt) + goal.about.added + _FRAME
         answer = goal.params.max_tokens or endpoint.max_output
         window = endpoint.context_window
         return min(context_room(window, answer), prompt_room(window, answer) - own)

@@ -43,8 +43,7 @@ class Ledger:
     """Takes candidates, class by class, within the budget.
 
     `reserve` is the fraction of the budget that is used only after `close`: the texts taken until then do not depend on
-    later additions, so they are the same for every node of a chapter. `held` are tokens of the budget that the caller
-    fills, out of the reserve as far as it goes.
+    later additions, so they are the same for every node of a chapter.
     """
 
     def __init__(
@@ -54,10 +53,9 @@ class Ledger:
         language: str,
         shares: Mapping[BudgetClass, float],
         reserve: float = 0.0,
-        held: int = 0,
     ) -> None:
-        self._whole, self._counter, self._language = budget - held, counter, language
-        self._budget = budget = min(int(budget * (1 - reserve)), budget - held)
+        self._whole, self._counter, self._language = budget, counter, language
+        self._budget = budget = int(budget * (1 - reserve))
         self._closed: int | None = None
         self._shares = {name: int(budget * share) for name, share in shares.items()}
         if "meta" in self._shares:

@@ -19,6 +19,8 @@ AGENT_TOKENS: Final = 500
 FINDING_TOKENS: Final = 300
 """Tokens around the findings in the feedback to a further attempt, and around the quotations that a second round
 corrects."""
+FOUND_TOKENS: Final = 1_200
+"""Of the findings by rule in one prompt, with the order to mend them, at most."""
 RETRY_TOKENS: Final = 1_000
 """Of a retry beside the draft and the findings: the order, and which paragraphs may change."""
 INQUIRY_TOKENS: Final = 20 * 1_500 + 2_000

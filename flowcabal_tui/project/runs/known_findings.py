@@ -16,16 +16,15 @@ from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.domain.prompt_parts import Item, Part, escaped, fenced_items, read_parts
 from flowcabal_tui.domain.run import CheckFinding
-from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow
 from flowcabal_tui.locale import ngettext
+from flowcabal_tui.project.runs.basis import FOUND_TOKENS
 from flowcabal_tui.runner.ports import ContextPort
 
 _SURE: Final = 0.7
 """From this confidence on a rule's finding is shown unfolded."""
 _MOST: Final = 5
 """Findings of one text."""
-_MOST_TOKENS: Final = 1_200
 _ORDER: Final = {
     "zh": "“按规则查出的问题”是程序核对本章计划和文稿时查出的：确是差错的，这一次就改正，哪怕要改动其中的事实；"
     "有意为之的保持原样；其余内容不要因此改动。",
@@ -37,10 +36,11 @@ _ORDER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known about the texts of a prompt: the part that lists `count` findings, and the parts of the prompt with
-    `faults` mended, by the parts as written."""
+    """What is known about the texts of a prompt: the part that lists `count` findings, the source of the `last` part
+    that they are about, and the parts of the prompt with `faults` mended, by the parts as written."""
 
     listed: str = ""
+    last: str = ""
     count: int = 0
     mended: tuple[tuple[str, str], ...] = ()
     faults: int = 0
@@ -63,17 +63,18 @@ class KnownFindings:
         inquiries: Sequence[str],
         about: About = NOTHING_ABOUT,
     ) -> Injection:
-        """The context of the wrapped agent, then the findings about a plan and a draft of the prompt, within the same
-        budget; and the draft without the faults that rules can mend.
+        """The context of the wrapped agent; in the prompt, behind a plan or a draft, the findings about both, and the
+        draft without the faults that rules can mend.
 
-        The texts that all nodes of the chapter share stay the same: providers cache equal prefixes.
+        What stands before the draft stays the same for all nodes of the chapter: providers cache equal prefixes. A
+        context of which the findings would be more than half leaves them out.
         """
         known = await self._known(node, prompt, chapter, generation)
-        about = replace(about, held=self._counter.count(known.listed) if known.listed else 0)
+        about = replace(about, added=self._counter.count(known.listed) if known.listed else 0)
         made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
-        tokens = about.held_of(made.receipt.budget)
-        made = _with_findings(made, known, tokens) if tokens else made
-        return _with_mends(made, known) if known.faults else made
+        if about.added > made.receipt.budget // 2:
+            known = replace(known, listed="")
+        return _told(made, known)
 
     async def _known(self, node: Node, prompt: str, chapter: ChapterId | None, generation: Generation) -> _Known:
         texts = [part for part in read_parts(prompt) if part.key in ("plan", "draft") and part.whole.strip()]
@@ -92,10 +93,10 @@ class KnownFindings:
         for most in range(_MOST, 0, -1):
             items = [Item(part.label, finding_lines(each[:most], view.language)) for part, each in found]
             listed = fenced_items("findings", items, view.language)
-            if listed and self._counter.count(listed) <= _MOST_TOKENS:
-                order = _ORDER["zh" if view.language.startswith("zh") else "en"]
+            listed = f"{_ORDER['zh' if view.language.startswith('zh') else 'en']}\n\n{listed}" if listed else ""
+            if listed and self._counter.count(listed) <= FOUND_TOKENS:
                 count = sum(len(each[:most]) for _part, each in found)
-                return _Known(f"{order}\n\n{listed}", count, tuple(mends), faults)
+                return _Known(listed, texts[-1].source, count, tuple(mends), faults)
         return _Known(mended=tuple(mends), faults=faults)
 
     async def _checked(self, view: MemoryView, part: Part, node: Node) -> list[CheckFinding]:
@@ -132,28 +133,25 @@ def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
     return replace(finding, draft=quoted)
 
 
-def _with_findings(made: Injection, known: _Known, tokens: int) -> Injection:
-    suffix = "\n\n".join(filter(None, (made.user_suffix, known.listed)))
-    words = ngettext(
-        "{n} finding by rule in the plan and the draft is in the prompt.",
-        "{n} findings by rule in the plan and the draft are in the prompt.",
-        known.count,
-    )
-    texts = (made.system_prefix, suffix, *(answer for _question, answer in made.inquiries))
-    receipt = replace(
-        made.receipt,
-        used=made.receipt.used + tokens,
-        notes=(*made.receipt.notes, words.format(n=known.count)),
-        digest=digest("\0".join(texts)),
-    )
-    return replace(made, user_suffix=suffix, receipt=receipt)
-
-
-def _with_mends(made: Injection, known: _Known) -> Injection:
-    words = ngettext(
-        "{n} fault of the draft was mended by rule before it was sent.",
-        "{n} faults of the draft were mended by rule before it was sent.",
-        known.faults,
-    )
-    notes = (*made.receipt.notes, words.format(n=known.faults))
-    return replace(made, mended=known.mended, receipt=replace(made.receipt, notes=notes))
+def _told(made: Injection, known: _Known) -> Injection:
+    """The injection that puts what is known into the prompt."""
+    mended, notes = dict(known.mended), list[str]()
+    if known.listed:
+        mended[known.last] = f"{mended.get(known.last, known.last)}\n\n{known.listed}"
+        words = ngettext(
+            "{n} finding by rule in the plan and the draft is in the prompt.",
+            "{n} findings by rule in the plan and the draft are in the prompt.",
+            known.count,
+        )
+        notes.append(words.format(n=known.count))
+    if known.faults:
+        words = ngettext(
+            "{n} fault of the draft was mended by rule before it was sent.",
+            "{n} faults of the draft were mended by rule before it was sent.",
+            known.faults,
+        )
+        notes.append(words.format(n=known.faults))
+    if not notes:
+        return made
+    receipt = replace(made.receipt, notes=(*made.receipt.notes, *notes))
+    return replace(made, mended=tuple(mended.items()), receipt=receipt)

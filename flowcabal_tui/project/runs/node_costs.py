@@ -29,6 +29,7 @@ from flowcabal_tui.project.runs.basis import (
     ESCAPED,
     FINDING_TOKENS,
     FLOWS_DEEP,
+    FOUND_TOKENS,
     INQUIRY_TOKENS,
     MOST_TOKENS,
     QUERY_TOKENS,
@@ -60,7 +61,7 @@ class Figures:
     whole: bool = True
     """False when it continued past something that does not exist yet."""
     spare: int = 0
-    """Tokens by which its context may grow beyond what was assembled."""
+    """Tokens by which its context may grow beyond what was assembled, with what rules may find."""
     inquiries: int = 0
 
     def add(self, spent: Tally) -> None:
@@ -165,7 +166,7 @@ class NodeCosts:
         contexts = self._services.context is not None and params.context
         if contexts:
             budget = self._services.context_budget
-            asked = asked.plus(Length(budget // 2, with_margin(self._basis.counter, budget)))
+            asked = asked.plus(Length(budget // 2, with_margin(self._basis.counter, budget + FOUND_TOKENS)))
             self._figures.inquiries = sum(isinstance(block, InquiryBlock) for block in blocks)
         return self.of_prompt(params, asked, contexts=contexts)
 

@@ -17,6 +17,7 @@ from flowcabal_tui.models.bounds import with_margin
 from flowcabal_tui.nodes.base import Produced, Rejected
 from flowcabal_tui.nodes.plan import Step, plan
 from flowcabal_tui.project.runs.basis import (
+    FOUND_TOKENS,
     MOST_TOKENS,
     STAND_IN,
     Basis,
@@ -62,7 +63,7 @@ class QuoteModels(JournalledModels):
         self.figures.receipt = receipt = injection.receipt if injection else None
         if receipt is not None:
             grows = self.figures.unknown or bool(receipt.pending) or self._basis.embedding is not None
-            self.figures.spare = max(0, receipt.budget - receipt.used) if grows else 0
+            self.figures.spare = max(0, receipt.budget - receipt.used) + FOUND_TOKENS if grows else 0
             self.figures.inquiries = len(set(inquiries))
         return injection
 
