@@ -92,6 +92,31 @@ async def test_an_arc_is_told_from_the_books_own_sentences_and_never_from_summar
     assert state.texts[1][1][rests.start : rests.end] == "林远在第2天出发"
 
 
+async def test_sentences_of_one_chapter_are_pieces_of_one_source_and_each_can_be_quoted() -> None:
+    quotes = ("林远在第1天出发", "天黑了1次", "林远在第2天出发")
+    said = [{"sentence": f"{each}。", "source_id": "s1", "quote": each} for each in quotes]
+    model = FakeModel(lambda request: {"summary": "", "sentences": said})
+    state = novel(2)
+    text = state.texts[0][1]
+    both = tuple(
+        Evidence("总结1", ChapterId("c1"), start, end) for start, end in ((0, text.index("。")), (11, len(text)))
+    )
+    state.derived[0] = replace(state.derived[0], evidence=both)
+    large, _small = await teller(model).pursue(goal(state, 2))
+    asked = model.requests[0].messages[1].content
+    assert (
+        asked.count("<source id=") == 2
+        and '<source id="s1" title="第1章">林远在第1天出发。\n…\n天黑了1次。</source>' in asked
+    )
+    assert [
+        (each.chapter, state.texts[int(each.chapter[1:]) - 1][1][each.start : each.end]) for each in large.evidence
+    ] == [
+        (ChapterId("c1"), quotes[0]),
+        (ChapterId("c1"), quotes[1]),
+        (ChapterId("c2"), quotes[2]),
+    ]
+
+
 async def test_an_arc_is_asked_about_with_the_names_of_its_time() -> None:
     model = FakeModel(lambda request: {"summary": "", "sentences": []})
     state = novel(3)

@@ -3,7 +3,8 @@
 A recording mock answers the run, the check, the keep and the reading of chapters 1, 10, 60 and 119 of a book of 120
 chapters, each the first of its session, and of the next chapter. A prompt token counts as cached when it stands in a
 beginning of at least 1,024 tokens that an earlier request of the session to the same model had, tools first, and that
-was used within the life of the cache.
+was used within the life of the cache. Chapters 10, 60 and 119 are asked about once more with the Monitor switched off:
+what is outside then is what the check leaves room beside.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from flowcabal_tui.domain.run import Decision, RunRequest
 from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, PersistOutput, WriteMeta
 from flowcabal_tui.protocol.runs import Decide, RunWorkflow
-from flowcabal_tui.settings.project_file import ModelsSettings
+from flowcabal_tui.settings.project_file import ModelsSettings, load_project, save_project
 from tests.bench.cached import Sent, cached_tokens, count, sent
 from tests.bench.chapter_cost import WRITTEN, _answer, _chapters, _opened, answers
 from tests.bench.projects import TITLE, hosted_at, novel, own_folders
 from tests.bench.report import Figure, checked
 from tests.faultserver import FaultServer
+from tests.trusting import confirmed
 
 CHAPTERS: Final = (1, 10, 60, 119)
 SHARE: Final = 0.5
 MOST_OUTSIDE: Final = 40_000
 MOST_CHECKED: Final = 60_000
-"""Tokens outside a cached prefix: of the requests of a chapter without the questions of its check, and of all."""
-CHECK: Final = "<task>monitor."
+"""Tokens outside a cached prefix: of a chapter in a book whose checks are switched off, and of one that is checked."""
 PAUSES: Final = ((0, 300), (300, 300), (1_800, 300), (1_800, 3_600))
 """Seconds that the writer takes at each gate, and seconds that an entry of the cache lives unused."""
 TEMPLATE, KEPT = "chapter", NodeId("polish")
@@ -63,7 +64,29 @@ def layers(requests: Sequence[Sent]) -> Counter[str]:
 def measure() -> list[Figure]:
     """The chapters one after the other, each in a project of its own that ends before it."""
     texts = list(islice(_chapters(novel()), CHAPTERS[-1] + 2))
-    return [figure for number in CHAPTERS for figure in _figures(number, asyncio.run(session(texts, number)))]
+    return [figure for number in CHAPTERS for figure in _of_chapter(texts, number)]
+
+
+def _of_chapter(texts: Sequence[tuple[str, str]], number: int) -> Iterator[Figure]:
+    yield from _figures(number, asyncio.run(session(texts, number)))
+    if number > 1:
+        yield from _unchecked(number, *asyncio.run(session(texts, number, checks=False)))
+
+
+def _unchecked(number: int, requests: list[Sent], following: list[Sent]) -> Iterator[Figure]:
+    """What stands outside where no check asks anything, by request."""
+    session, first = [*requests, *following], len(requests)
+    outside = [each.tokens - cached for each, cached in zip(session, cached_tokens(session), strict=True)]
+    parts = ((f"chapter {number}", 0, first), (f"chapter {number + 1}, in the same session", first, len(session)))
+    for name, start, end in parts:
+        told = f"{name}: outside, with the check switched off"
+        yield checked(told, sum(outside[start:end]), MOST_OUTSIDE, "tokens")
+        for each, tokens in list(zip(session, outside, strict=True))[start:end]:
+            yield Figure(f"{told}: {_task(each)}", f"{tokens:,} of {each.tokens:,}")
+
+
+def _task(request: Sent) -> str:
+    return request.text.rpartition("<task>")[2].partition("</task>")[0]
 
 
 def _figures(number: int, chapters: tuple[list[Sent], list[Sent]]) -> Iterator[Figure]:
@@ -89,18 +112,9 @@ def _shares(name: str, session: Sequence[Sent], since: int, *, has_goal: bool) -
             yield Figure(outside, f"{whole - cached:,} tokens")
         else:
             yield checked(outside, whole - cached, MOST_CHECKED, "tokens")
-    unchecked, first = _outside_without_check(session), _outside_without_check(session[:since])
-    yield checked(f"{name}: outside, without the questions of the check", unchecked - first, MOST_OUTSIDE, "tokens")
     cached_of = cached_tokens(session)
     for each, cached in list(zip(session, cached_of, strict=True))[since:]:
-        task = each.text.rpartition("<task>")[2].partition("</task>")[0]
-        yield Figure(f"{name}: {each.model}, {task}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
-
-
-def _outside_without_check(session: Sequence[Sent]) -> int:
-    """Tokens outside a cached prefix when the questions of a check are not asked: then they leave no prefix either."""
-    asked = [each for each in session if CHECK not in each.text]
-    return sum(each.tokens for each in asked) - sum(cached_tokens(asked))
+        yield Figure(f"{name}: {each.model}, {_task(each)}, gate {each.gates}", f"{cached:,} of {each.tokens:,}")
 
 
 def beats_of(number: int) -> str:
@@ -124,13 +138,20 @@ def beats_told(name: str, number: int, requests: Sequence[Sent]) -> Iterator[Fig
         yield checked(f"{name}: {node}, beats of later chapters", later, 0, "chapters")
 
 
-async def session(texts: Sequence[tuple[str, str]], number: int) -> tuple[list[Sent], list[Sent]]:
+async def session(
+    texts: Sequence[tuple[str, str]], number: int, *, checks: bool = True
+) -> tuple[list[Sent], list[Sent]]:
     """What the models are asked for a chapter and for the next one, from the run of each to its reading."""
     with own_folders() as folder:
         async with FaultServer() as writer, FaultServer() as helper:
             helper.push(_answer(list(texts[number - 1 : number + 1])))
             models = ModelsSettings(user=hosted_at(writer.url, "writer"), agent=hosted_at(helper.url, "helper"))
             await create_project(folder / "book", name=TITLE, language="zh", models=models)
+            if not checks:
+                known = load_project(folder / "book")
+                agents = known.agents.model_copy(update={"monitor": False})
+                save_project(folder / "book", known.model_copy(update={"agents": agents}))
+                confirmed(folder / "book")
             (folder / "texts").mkdir()
             for at, (name, words) in enumerate(texts[: number - 1], start=1):
                 (folder / "texts" / f"{at:04}.txt").write_text(f"{name}\n\n{words}\n", encoding="utf-8")

@@ -65,7 +65,8 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         self._curator = curator
 
     async def observe(self, goal: ArcGoal) -> ArcMaterial:
-        """Some sentences of each summary below, as many as have space, so that none is left out."""
+        """Some sentences of each summary below, as many as have space, so that none is left out; those of one chapter
+        are pieces of one source."""
         groups: list[list[Passage]] = []
         for uri in goal.below:
             state = await goal.view.derived(uri, "L1")
@@ -75,9 +76,10 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         chapters, language = await goal.view.chapters(), goal.view.language
         titles = {each.id: chapter_label(each.position, each.title, language) for each in chapters}
         chosen = sorted(self._within(groups, titles), key=lambda each: (each.position, each.start))
+        ids = {each: f"s{at}" for at, each in enumerate(dict.fromkeys(each.chapter for each in chosen), start=1)}
         sources = tuple(
-            SourceText(f"s{at}", f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
-            for at, each in enumerate(chosen, start=1)
+            SourceText(ids[each.chapter], f"manuscript/{each.chapter}", titles[each.chapter], each.text, each.start)
+            for each in chosen
         )
         task = self._curator.prompts.get("curator.arc").digest if self._curator.asks else "by rule"
         texts = [part for group in groups for each in group for part in (each.chapter, each.text)]
@@ -133,11 +135,11 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
 
 def _extracted(sources: Sequence[SourceText], names: NameIndex) -> ProfileThought:
     """From each tenth of the sentences the one that names most; the line is the one of these that does."""
-    named = {source.id: len({hit.entity for hit in names.find(source.text)}) for source in sources}
+    named = {source: len({hit.entity for hit in names.find(source.text)}) for source in sources}
     step = max(1, -(-len(sources) // _SENTENCES))
     parts = [sources[at : at + step] for at in range(0, len(sources), step)]
-    chosen = [max(part, key=lambda source: named[source.id]) for part in parts]
-    line = max(chosen, key=lambda source: named[source.id]).text if chosen else ""
+    chosen = [max(part, key=lambda source: named[source]) for part in parts]
+    line = max(chosen, key=lambda source: named[source]).text if chosen else ""
     return ProfileThought(line, tuple(map(_quoted, chosen)), False)
 
 

@@ -147,11 +147,10 @@ def told(
 
 def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Evidence, ...]:
     """The sentences whose quotation occurs in a source, with its place in the chapter."""
-    texts = {source.id: (source, VerbatimText(source.text)) for source in sources}
+    texts = [(source, VerbatimText(source.text)) for source in sources]
     found = []
     for said in answer.sentences:
-        named = [texts[said.source_id]] if said.source_id in texts else []
-        for source, text in (*named, *texts.values()):
+        for source, text in sorted(texts, key=lambda each: each[0].id != said.source_id):
             if said.sentence.strip() and (span := text.find(said.quote)):
                 chapter = ChapterId(source.uri.removeprefix("manuscript/"))
                 sentence = clean(said.sentence).strip()
