@@ -80,6 +80,19 @@ async def test_the_earlier_passages_stand_in_story_order_under_their_chapters() 
     assert titles == [("s1", "第1章 渡口"), ("s2", "第2章 山路"), ("s3", "第3章 客栈")]
 
 
+async def test_passages_of_one_chapter_are_pieces_of_one_source() -> None:
+    earlier = "沈青在渡口等船。\n\n" + "河水慢慢地流。" * 200 + "\n\n林远一个人走山路。"
+    model = model_of(
+        ANSWER | {"lines": [{"profile": "p1", "sentence": "他独行。", "source_id": "s1", "quote": "林远一个人走山路"}]}
+    )
+    found = await told(model, book=FakeBook([("渡口", earlier), ("第2章", TEXT)], (LIN, SHEN)))
+    asked = model.requests[0].messages[1].content
+    (source,) = re.findall(r"<source [^>]*>.*?</source>", asked, re.DOTALL)
+    assert source.startswith('<source id="s1" title="第1章 渡口">沈青在渡口等船。') and "\n…\n" in source
+    (rests,) = found["profiles/characters/e-林远"].evidence
+    assert earlier[rests.start : rests.end] == "林远一个人走山路"
+
+
 async def test_a_profile_without_a_line_that_the_texts_bear_is_left_out() -> None:
     found = await told(model_of({"lines": [LINES[0], LINES[1] | {"quote": "桥没有断"}]}))
     assert [*found] == ["profiles/characters/e-林远"]

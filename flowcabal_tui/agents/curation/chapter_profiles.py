@@ -51,13 +51,14 @@ async def told_together(
 
 
 def _sources(due: Sequence[Due], chapter: str, positions: Mapping[str, int]) -> tuple[SourceText, ...]:
-    """The chapter, and of all profiles the passages of earlier chapters, each once, in story order."""
+    """The chapter, and of all profiles the passages of earlier chapters, each once, in story order; those of one
+    chapter are pieces of one source."""
     here = due[0][0].chapter
     uri = f"manuscript/{here.id}"
     earlier = {(each.uri, each.start): each for _goal, seen in due for each in seen.sources if each.uri != uri}
     ordered = sorted(earlier.values(), key=lambda each: (positions[each.uri], each.start))
-    numbered = (replace(each, id=f"s{at}") for at, each in enumerate(ordered, start=1))
-    return SourceText("chapter", uri, here.title, chapter), *numbered
+    ids = {uri: f"s{at}" for at, uri in enumerate(dict.fromkeys(each.uri for each in ordered), start=1)}
+    return SourceText("chapter", uri, here.title, chapter), *(replace(each, id=ids[each.uri]) for each in ordered)
 
 
 def _question(due: Sequence[Due], chapter: str, sources: Sequence[SourceText]) -> dict[str, str | Fenced]:
