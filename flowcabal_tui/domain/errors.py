@@ -13,7 +13,7 @@ RunError: UnknownName, BudgetExceeded, ContextOverflow, StaleQuestion, StepFaile
     BadLine
 UnknownName: Gone
 BudgetExceeded: LimitReached
-KnowledgeError: KnowledgePending, KnowledgeMissing, KnowledgeBusy, _AlreadyThere
+KnowledgeError: KnowledgeAbsent, KnowledgePending, KnowledgeMissing, KnowledgeBusy, _AlreadyThere
 ActionError: ActionFileError, UnknownAction, ActionDisabled, ActionForbidden, ApprovalRequired, ActionUnbound,
     BadParams, SimulationError, ActionFailed
 ActionFailed: TimedOut, BadOutput
@@ -207,6 +207,10 @@ class StepFailed(RunError):
 
 class KnowledgeError(FlowCabalError):
     """OpenViking is absent, down, or refused the request."""
+
+
+class KnowledgeAbsent(KnowledgeError):
+    """No knowledge server is in use: none is installed, allowed or wanted. Nothing went wrong."""
 
 
 class KnowledgePending(KnowledgeError):

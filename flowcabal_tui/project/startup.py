@@ -32,6 +32,8 @@ class Startup:
 
     async def _work(self) -> None:
         parts, self._working = self._parts, True
+        if self._knowledge_wanted:
+            parts.memory.knowledge.is_expected()
         await parts.purging.begin()
         parts.memory.background.start()
         parts.base.tasks.create(parts.book.outside.watch())

@@ -76,8 +76,8 @@ SCENE_ORIGINS: Final[Mapping[SceneOrigin, str]] = {
     "writer": mark("set by you"),
 }
 CLASSES: Final[Mapping[BudgetClass, str]] = {
-    "meta": mark("style, rules, notes"),
-    "beats": mark("outline of the chapter"),
+    "meta": mark("style and rules"),
+    "beats": mark("chapter outline"),
     "outline": mark("outline"),
     "entities": mark("names"),
     "profiles": mark("profiles"),

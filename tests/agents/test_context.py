@@ -20,7 +20,7 @@ from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, BudgetClass, Injection
-from flowcabal_tui.domain.errors import KnowledgeError, ModelError, ModelFault
+from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId
 from flowcabal_tui.domain.memory import Derived, Level
 from flowcabal_tui.domain.prompt_parts import PART_KEYS, read_parts, without_parts
@@ -335,12 +335,18 @@ async def test_the_knowledge_server_adds_a_class_and_nothing_from_later() -> Non
     assert "结局在此" not in injection.user_suffix
 
 
-@pytest.mark.parametrize("finder", [None, FakeFinder(error=KnowledgeError("down"))])
-async def test_without_the_knowledge_server_the_receipt_says_so(finder: FakeFinder | None) -> None:
+@pytest.mark.parametrize("finder", [None, FakeFinder(error=KnowledgeAbsent("not installed"))])
+async def test_a_receipt_does_not_name_a_server_that_is_merely_absent(finder: FakeFinder | None) -> None:
     book = make_book()
     agent = ContextAgent(book, FakeTokens(), 4_000, finder=finder)
-    notes = (await assemble(book, "林远。", agent=agent)).receipt.notes
-    assert notes == () if finder is None else "knowledge server" in notes[0], "what is merely absent is not named"
+    assert (await assemble(book, "林远。", agent=agent)).receipt.notes == ()
+
+
+async def test_a_receipt_says_that_the_writers_server_did_not_answer() -> None:
+    book = make_book()
+    agent = ContextAgent(book, FakeTokens(), 4_000, finder=FakeFinder(error=KnowledgeError("down")))
+    (note,) = (await assemble(book, "林远。", agent=agent)).receipt.notes
+    assert note == "The knowledge server was not used: down"
 
 
 async def test_an_inquiry_is_answered_by_the_model_from_passages_and_paid_once() -> None:

@@ -36,7 +36,7 @@ async def test_words_of_the_titles_are_not_looked_up_and_names_in_them_say_so() 
     intent = injection.receipt.intent
     assert {"渡口", "卖船"}.isdisjoint(intent.terms)
     reasons = {source.title: source.reason for source in injection.receipt.sources if source.budget_class == "entities"}
-    assert reasons == {"林远": "named in the prompt", "老周": "named in the title of the chapter"}
+    assert reasons == {"林远": "named in the prompt", "老周": "named in the title"}
 
 
 async def _of(book: FakeBook, prompt: str, blocks: tuple[TextBlock, ...], about: About) -> Injection:
@@ -51,7 +51,7 @@ def test_the_outline_of_the_chapter_is_read_and_named_as_the_reason() -> None:
     reading = read_intent("写得冷一点。", "", CAST, "zh", beats="三日后，老周在白鹭渡与沈青厮杀。")
     assert set(reading.intent.entities) == {"老周", "沈青"}, "a place is nobody in the scene"
     assert (reading.intent.where, reading.intent.when, reading.intent.scene) == ("白鹭渡", "三日后", "battle")
-    assert set(reading.reasons.values()) == {"named in the outline of the chapter"}
+    assert set(reading.reasons.values()) == {"named in the outline"}
 
 
 def test_whoever_joins_from_the_last_pages_is_not_said_to_be_named_in_the_prompt() -> None:
@@ -131,7 +131,7 @@ async def test_the_beats_of_the_outline_are_read_without_a_word_of_them_in_the_p
     assert (set(intent.entities), intent.where) == ({"老周", "沈青"}, "白鹭渡")
     assert (intent.when, intent.scene) == ("三日后", "battle")
     reasons = {each.title: each.reason for each in injection.receipt.sources if each.budget_class == "entities"}
-    assert reasons == dict.fromkeys(("老周", "沈青", "白鹭渡"), "named in the outline of the chapter")
+    assert reasons == dict.fromkeys(("老周", "沈青", "白鹭渡"), "named in the outline")
 
 
 async def test_a_node_that_gets_no_outline_reads_no_beats() -> None:

@@ -97,7 +97,7 @@ async def test_the_writer_goes_before_the_model_and_the_model_before_the_rule() 
     injection = await asked(story, fake, FakeAnswers())
     reasons = {each.title: each.reason for each in injection.receipt.sources if each.budget_class == "entities"}
     assert reasons["沈青"] == "in the scene, as read by the agents' model"
-    assert reasons["老周"] == "named in the outline of the chapter"
+    assert reasons["老周"] == "named in the outline"
 
 
 async def test_without_leave_nothing_is_asked_and_the_receipt_is_that_of_the_rules() -> None:

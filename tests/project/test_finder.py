@@ -12,18 +12,20 @@ import pytest_asyncio
 
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.agents.context.viewpoint import VeiledFinder, VeiledView, look_through
-from flowcabal_tui.domain.errors import KnowledgeError
+from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Reading, RecordId, Relation, Sequel, StoryRecord
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
+from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.sources import entity_text
 from flowcabal_tui.project.memory.story_told import subject, told
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, WriteChapter
+from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveRecord
-from flowcabal_tui.settings.project_file import OFFLINE
+from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings
 from flowcabal_tui.viking.search import KnowledgeHit
 from tests.project.case import CHAPTERS, Case, both, make, opened, write_chapters
 
@@ -39,6 +41,8 @@ class FakeKnowledge:
     embedder: str = "fake"
     vectors: LexicalEmbedder | None = None
     is_up: bool = True
+    is_in_use: bool = True
+    last: KnowledgeStatus = field(default_factory=lambda: KnowledgeStatus("failed", "it ended"))
     is_over: bool = False
 
     async def started(self, seconds: float) -> None:
@@ -285,6 +289,29 @@ async def test_through_the_eyes_of_somebody_no_record_is_found_that_rests_on_a_s
     eyes = await case.project._engine.call(look_through(view, "Ines"))
     veiled = await case.project._engine.call(VeiledFinder(Finds(), VeiledView(view, eyes), eyes).find("", 3, 9))
     assert {item.uri for item in veiled} == {"moments/m2"}
+
+
+@pytest.mark.parametrize("is_in_use", [True, False])
+async def test_a_server_that_fails_is_told_from_one_that_is_not_in_use(case: Case, is_in_use: bool) -> None:
+    knowledge = FakeKnowledge(None, is_up=False, is_in_use=is_in_use)
+    for _time in ("asked", "remembered"):
+        with pytest.raises(KnowledgeError, match="it ended") as raised:
+            await found(case, knowledge, remember=True)
+        assert isinstance(raised.value, KnowledgeAbsent) is not is_in_use
+
+
+@pytest.mark.parametrize(
+    ("state", "elsewhere", "is_in_use"),
+    [("off", "", False), ("absent", "", False), ("asks", "", False), ("failed", "", True), ("starting", "", True),
+     ("off", "http://127.0.0.1:1933", True)],
+)  # fmt: skip
+async def test_a_server_is_in_use_where_one_is_installed_or_elsewhere(
+    tmp_path: Path, state: Any, elsewhere: str, is_in_use: bool
+) -> None:
+    settings = KnowledgeSettings(url=elsewhere)
+    connection = KnowledgeConnection(settings, ("id", "name", tmp_path), "en", print, None)  # type: ignore[arg-type]  # it is not started
+    connection.last = KnowledgeStatus(state)
+    assert connection.is_in_use is is_in_use
 
 
 async def test_what_was_answered_is_remembered_for_the_generation_and_the_embedder(case: Case) -> None:

@@ -29,7 +29,7 @@ async def test_total_bars_sources_by_class_and_notes_are_shown() -> None:
         pane.show(RECEIPT, "Draft")
         await pilot.pause()
         screen = screen_text(app)
-        assert "Draft\n2,310 of 25,000 tokens" in screen
+        assert "Draft 2,310 of 25,000 tokens" in screen
         assert "the knowledge server was not asked" in screen
         assert "previous chapters" in screen
         assert "█▓▒▒▒▞▞▞···" in screen, "one bar, a class beside the other"
@@ -148,6 +148,18 @@ async def test_what_is_cut_in_a_row_is_told_in_full_below_the_list() -> None:
         (row,) = (row for row in shown(app) if "Empty City" in row and "420" in row)
         assert "…" in row
         assert "沈月上次见到魏长河的那一夜，在空城的渡口等船" in "".join(screen_text(app).split())
+
+
+async def test_a_reason_is_cut_last_and_at_its_end() -> None:
+    app, pane = host()
+    async with app.run_test(size=(48, 34)) as pilot:
+        long = replace(
+            RECEIPT.sources[0], level="L1", title="What the Clerk Kept", reason="named in the outline, twice"
+        )
+        pane.show(replace(RECEIPT, sources=(long,)), "Draft")
+        await pilot.pause()
+        (row,) = (row for row in shown(app) if "What the" in row and "420" in row)
+        assert "420 named in the outline" in row, row
 
 
 async def test_slash_goes_to_a_row_and_n_to_the_next() -> None:

@@ -30,7 +30,7 @@ from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
-from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
+from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.model_calls import Endpoint, Role, TokenCounter
 from flowcabal_tui.domain.text import digest
@@ -343,6 +343,8 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             return await gather.knowledge(seen.book, seen.finder, query, relevant)
         except KnowledgePending as error:
             pending.append(_("similar places: {why}").format(why=error.title))
+            return []
+        except KnowledgeAbsent:
             return []
         except KnowledgeError as error:
             notes.append(_("The knowledge server was not used: {why}").format(why=error.title))

@@ -228,7 +228,7 @@ def _facts(facts: Sequence[Fact], cast: dict[EntityId, int], words: _Words) -> l
     return [
         words.candidate(
             f"facts/{each.id}",
-            _("it is true in this chapter"),
+            _("true in this chapter"),
             each.text,
             _fact_line(each, words),
             each.since,

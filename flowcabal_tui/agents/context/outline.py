@@ -63,7 +63,7 @@ async def outline(book: Book, wanted: Wanted, counter: TokenCounter) -> dict[Bud
         return {"outline": [_whole(found, wanted, counter, language)]}
     position = next((each.position for each in found.chapters if each.id == wanted.chapter), book.view.before)
     own = found.of(wanted.chapter)
-    beats = [_of_part(found, each, "beats", _("the outline of this chapter")) for each in own]
+    beats = [_of_part(found, each, "beats", _("of this chapter")) for each in own]
     rest = [*_around(found, wanted, own, counter, language), *_before(found, wanted, position, own, counter, language)]
     if wanted.scope == "all":
         later = (each for each in found.placed if _is_later(each, position, own))

@@ -172,5 +172,5 @@ def _why_named(entity: Entity, texts: SceneTexts) -> str:
     if named_in(texts.asked, [entity]):
         return _("named in the prompt")
     if named_in(texts.beats, [entity]):
-        return _("named in the outline of the chapter")
-    return _("named in the title of the chapter")
+        return _("named in the outline")
+    return _("named in the title")

@@ -15,7 +15,7 @@ from typing import Final
 from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.domain.codec import from_plain
-from flowcabal_tui.domain.errors import KnowledgeError, KnowledgePending, ModelError
+from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import Entity, Level
 from flowcabal_tui.domain.text import digest, digest_of
@@ -53,7 +53,9 @@ class RememberingFinder:
         self._generation, self._remember = generation, remember
 
     async def find(self, query: str, before: int, limit: int) -> Sequence[Found]:
-        """Raises KnowledgeError when the server is not there, or was not at the first time, or cannot be paid."""
+        """Raises KnowledgeError when the server does not answer, or did not at the first time, or cannot be paid;
+        KnowledgeAbsent when there is none.
+        """
         key = f"find/{self._generation}/{digest_of([query, before, limit, self._connection.embedder])}"
         known = await self._store.values.get(key)
         if known is None:
@@ -63,6 +65,8 @@ class RememberingFinder:
             known = await self._ask(query, before, limit)
             if self._remember:
                 await self._store.values.put(key, known)
+        if "unused" in known:
+            raise KnowledgeAbsent(known["unused"])
         if "absent" in known:
             raise KnowledgeError(known["absent"])
         return [from_plain(Found, item) for item in known["found"]]
@@ -76,7 +80,9 @@ class RememberingFinder:
                 *(sync.find(query, before, max(1, limit // part), scope) for scope, part in _SCOPES)
             )
         except (KnowledgeError, ModelError) as error:
-            return {"absent": error.title if self._connection.is_up else self._connection.last.message}
+            if self._connection.is_up:
+                return {"absent": error.title}
+            return {"absent" if self._connection.is_in_use else "unused": self._connection.last.message}
         view = await self._store.memory.view(None, self._generation)
         hits = sorted(chain.from_iterable(answers), key=lambda hit: (-hit.score, hit.uri))
         story = await self._story(hits, view, before)

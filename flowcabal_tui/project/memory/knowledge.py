@@ -174,6 +174,16 @@ class KnowledgeConnection:
         """True when it can be asked now."""
         return self.last.state in ("ready", "external")
 
+    @property
+    def is_in_use(self) -> bool:
+        """True when the writer has a server: one elsewhere, or one that is installed and may be started."""
+        is_there = bool(self._settings.url) or self.last.state not in ("absent", "asks", "off")
+        return self._settings.enabled and is_there
+
+    def is_expected(self) -> None:
+        """It will be started soon: `started` waits for it from now on."""
+        self._decided.clear()
+
     def sync(self) -> KnowledgeSync:
         """The synchronisation of the server's tree with the book. Raises KnowledgeError while the server is not
         available."""

@@ -127,7 +127,7 @@ class HomeScreen(Screen[None]):
             Column(rank=2, is_number=True, role="secondary"),
             Column(rank=3, least=12, role="secondary"),
             Column(rank=4, is_number=True, role="secondary"),
-            Column(rank=1, least=6, fill=True, role="waiting"),
+            Column(rank=1, least=6, fill=True, is_phrase=True, role="waiting"),
         )
         recent: list[Option | None] = [
             Option(self._row(columns, item), id=f"{_RECENT}{number}")

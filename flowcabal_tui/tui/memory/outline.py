@@ -59,7 +59,7 @@ def _rows(book: BookOutline, names: Iterable[str]) -> list[Option]:
         Column(_("part"), fill=True, least=20),
         Column(_("chapter"), rank=1, is_number=True, role="secondary"),
         Column(rank=3, most=24, role="secondary"),
-        Column(rank=2, least=12, role="secondary"),
+        Column(rank=2, least=12, is_phrase=True, role="secondary"),
     )
     chapters = {each.id: each for each in book.chapters}
     return [Option(columns.row(*_cells(book, chapters, name)), id=name) for name in names]

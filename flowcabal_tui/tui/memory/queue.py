@@ -49,7 +49,7 @@ _COLUMNS: Final = (
     Column(most=1, least=1),
     Column(most=24),
     Column(least=12, rank=1),
-    Column(rank=2, fill=True, role="secondary"),
+    Column(rank=2, fill=True, is_phrase=True, role="secondary"),
 )
 
 

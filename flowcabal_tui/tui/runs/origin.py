@@ -44,7 +44,7 @@ _SOURCES: Final = (
     Column(least=16),
     Column(rank=1, role="secondary"),
     Column(rank=3, role="secondary"),
-    Column(rank=2, fill=True, role="secondary"),
+    Column(rank=2, fill=True, is_phrase=True, role="secondary"),
 )
 """Title, class, level, reason."""
 """Cells that the version and author of a line take at most."""

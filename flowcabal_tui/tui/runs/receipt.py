@@ -44,11 +44,12 @@ _NONE: Final = mark("No receipt yet: F5 runs the workflow; `c` at a node shows w
 _WHOLE: Final = LEVELS["L2"]
 _COLUMNS: Final = (
     Column(most=1, least=1),
-    Column(fill=True, least=12, most=24),
-    Column(rank=3, least=10, most=20, role="secondary"),
+    Column(rank=1, fill=True, least=16, most=32, is_phrase=True),
+    Column(rank=2, least=6, most=20, is_phrase=True, role="secondary"),
     Column(is_number=True),
-    Column(rank=2, least=16, most=48, role="secondary"),
+    Column(least=16, most=36, role="secondary"),
 )
+"""Sign, source, level, tokens, reason: of these, the reason is cut last."""
 _SIGNS: Final[dict[str, Role]] = {"+": "added", "-": "removed", "~": "stale"}
 _Place = tuple[str, int]
 
@@ -68,8 +69,8 @@ class ReceiptPane(Vertical):
     DEFAULT_CSS = """
     ReceiptPane > .head { height: auto; max-height: 7; padding: 0 1; }
     ReceiptPane > BudgetBar { padding: 0 1; max-height: 7; }
-    ReceiptPane > .told { height: auto; max-height: 3; padding: 0 1; color: $text-muted; display: none; }
-    ReceiptPane:focus-within > .told { display: block; }
+    ReceiptPane > PickList { scrollbar-size-vertical: 1; }
+    ReceiptPane > .told { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     ReceiptPane.-bare > BudgetBar { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -160,6 +161,7 @@ class ReceiptPane(Vertical):
             self.query_one(".head", Static).update(_(_NONE))
             self.query_one(BudgetBar).set_budget([])
             self.query_one(PickList).refill([])
+            self.query_one(".told", Static).update("")
 
     def compare_with(self, before: Receipt, title: str) -> None:
         """Shows the differences from any other receipt."""
@@ -193,7 +195,8 @@ class ReceiptPane(Vertical):
         total = _("{used} of {budget} tokens").format(used=f"{receipt.used:,}", budget=f"{receipt.budget:,}")
         if receipt.pending:
             total = _("at most {total}").format(total=total)
-        lines = [total + (f" · {counting_words(receipt.counted_by)}" if receipt.counted_by else "")]
+        total += f" · {counting_words(receipt.counted_by)}" if receipt.counted_by else ""
+        lines = []
         if self._is_comparing and self._before is not None:
             used = _("{used} tokens").format(used=f"{self._before.used:,}")
             other = f"{one_line(self._heading_before)}, " if self._heading_before != self._heading else ""
@@ -203,8 +206,8 @@ class ReceiptPane(Vertical):
         if receipt.pending:
             lines.append(_("not written yet: {names}").format(names=_(", ").join(map(one_line, receipt.pending))))
         lines += map(one_line, receipt.notes)
-        below = "\n" + "\n".join(lines)
-        return Content.assemble((one_line(self._heading), "bold"), (below, role_style("secondary")))
+        words = "\n".join((f"  {total}", *lines))
+        return Content.assemble((one_line(self._heading), "bold"), (words, role_style("secondary")))
 
     def _source_rows(self, receipt: Receipt) -> Iterator[Option]:
         """The sources under the name of their class, in the order of the classes."""
@@ -262,7 +265,8 @@ class ReceiptPane(Vertical):
             one_line(source.reason),
         )
         where = (source.uri, source.start, source.end, source.level)
-        return self._opening(row, *where, told=f"{level}. {one_line(source.reason)}")
+        words = {"title": one_line(source.title or source.uri), "level": level, "reason": one_line(source.reason)}
+        return self._opening(row, *where, told=_("{title} ({level}): {reason}").format(**words))
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""

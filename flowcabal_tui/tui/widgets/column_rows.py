@@ -26,7 +26,8 @@ class Column:
     """One column of a list.
 
     A higher `rank` is less important: if cells are missing, the column of the highest rank is cut down to `least` cells
-    first, and left out first. A column of rank 0 is never left out. `fill` takes the remaining cells.
+    first, and left out first. A column of rank 0 is never left out. `fill` takes the remaining cells. Words are cut in
+    their middle, as the end of a title tells it from others; a phrase is cut at its end.
     """
 
     head: str = ""
@@ -35,6 +36,7 @@ class Column:
     most: int = 200
     is_number: bool = False
     fill: bool = False
+    is_phrase: bool = False
     role: Role = "text"
 
 
@@ -116,7 +118,7 @@ class ColumnRow(Visual):
         return 1
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """The row; words that do not fit are cut in their middle."""
+        """The row; words that do not fit are cut."""
         pieces: list[Content] = []
         for column, cell, cells in zip(self.columns.columns, self._cells, self.columns.widths(width), strict=True):
             if cells:
@@ -130,7 +132,7 @@ class ColumnRow(Visual):
         """The words of a cell, as wide as its column."""
         if cell.spans:
             return _marked(cell.words, cell.spans, cells)
-        cut = crop if column.rank == 0 else crop_middle
+        cut = crop if column.rank == 0 or column.is_phrase else crop_middle
         words = " " * indent + cut(cell.words, cells - indent)
         return Content(" " * (cells - cell_width(words)) + words if column.is_number else padded(words, cells))
 
