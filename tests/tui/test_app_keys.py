@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from textual.binding import Binding
 
+from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.effects import KEY_MEANINGS, effect_of
 from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.app.keymap import Clash, clashes, current_ids, key_name, key_problems, usable_keymap
 from flowcabal_tui.tui.app.keys_page import all_keys, declared_keys, keys_page
 from flowcabal_tui.tui.app.new_project import NewProjectScreen
-from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow, bindings, shown_key, with_twins
+from flowcabal_tui.tui.shared.actions import ACTIONS, KeyRow, binding_key, bindings, shown_key, with_twins
 from tests.tui.test_app import app_at_home
 from tests.tui.waiting import until
 
@@ -161,3 +162,14 @@ def test_shift_and_a_function_key_is_bound_by_both_names_that_terminals_send():
 def test_the_users_own_shift_key_has_both_names_and_is_shown_as_one():
     assert with_twins("shift+f4, x") == "shift+f4,x,f16"
     assert shown_key("f16") == shown_key("shift+f4") == "Shift+F4"
+
+
+def test_keys_have_the_names_that_the_language_of_the_screen_gives_them() -> None:
+    keys = ("enter", "space", "shift+tab", "ctrl+up", "escape", "less_than_sign", "pagedown", "vertical_line", "delete")
+    assert [*map(shown_key, keys)] == ["Enter", "Space", "Shift+Tab", "Ctrl+Up", "Esc", "<", "PageDown", "|", "Delete"]
+    use_language("zh")
+    try:
+        assert [*map(shown_key, keys)][:5] == ["回车", "空格", "Shift+Tab", "Ctrl+上", "Esc"]
+        assert binding_key(Binding("space,enter", "take", key_display="Space")) == "空格"
+    finally:
+        use_language("en")

@@ -93,7 +93,7 @@ async def test_the_selection_gets_a_comment_and_so_does_the_paragraph_in_view(tm
     workbench = filled()
     workbench.revision.locked.clear()
     async with workspace(workbench, tmp_path) as pilot:
-        await press(pilot, "1", "g", "enter", "ctrl+underscore", *"Why", "ctrl+s")
+        await press(pilot, "1", "g", "enter", "ctrl+underscore", *"Why", "enter")
         first = books.EN.texts[0].split("\n")[0].strip()
         assert workbench.sent[-1] == AddComment(ONE, "Why", "note", first, books.EN.texts[0].index(first))
         await press(pilot, "f2")

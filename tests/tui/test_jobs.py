@@ -276,7 +276,7 @@ async def comment_at_a_passage(it: Hands) -> None:
     await it.palette("comment", "加批注", "revision.comment")
     await it.shows(FormScreen)
     await it.type(it.words("too slow", "太慢"))
-    await it.press("ctrl+s")
+    await it.press("enter")
     await it.shows(WorkspaceScreen)
     assert len(await it.book.revision.comments(CommentWish())) == 1
 

@@ -26,8 +26,9 @@ NO_KEYS = {
     "Everyone and everything with a name.": "?",
     "Proposals about the book from agents and rules.": "?",
     "Ask about the book; Enter sends.": "@",
+    "Type here.": "Ctrl+z Ctrl+y F7",
 }
-"""Signs that are no keys, or letters of a line, by the beginning of the message."""
+"""Signs that are no keys, letters of a line, or keys of a text field, by the beginning of the message."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +48,7 @@ def messages() -> Iterator[str]:
 
 def keys_in(words: str) -> set[str]:
     known = {shown_key(key) for row in all_keys() for key in row.keys}
-    signs = {sign for start, sign in NO_KEYS.items() if words.startswith(start)}
+    signs = {sign for start, each in NO_KEYS.items() if words.startswith(start) for sign in each.split()}
     return {one or other for one, other in KEY_IN_WORDS.findall(words)} & known - signs
 
 

@@ -34,7 +34,7 @@ class NewProject:
 
 
 class NewProjectScreen(TypedScreen[NewProject]):
-    """Fields from top to bottom; Enter continues, Ctrl+S makes the project."""
+    """Fields from top to bottom; Enter continues, Ctrl+s makes the project."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", mark("Cancel"), id="new.cancel"),
@@ -66,7 +66,7 @@ class NewProjectScreen(TypedScreen[NewProject]):
             languages = [Option(words, id=code) for code, words in BOOK_LANGUAGES]
             yield OptionList(*languages, id="new-language", markup=False)
             yield Static("", markup=False, id="new-trouble")
-            yield Static(_("Tab: next field   Ctrl+S: create   Esc: cancel"), markup=False, classes="dialog-keys")
+            yield Static(_("Tab: next field   Ctrl+s: create   Esc: cancel"), markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
         """The first field has the focus; the language of the screen is proposed."""

@@ -12,7 +12,7 @@ from flowcabal_tui.domain.run import Attempt, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.shared.actions import binding_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 from flowcabal_tui.tui.widgets.roles import role_style
@@ -110,7 +110,7 @@ def keys_line(question: Question, off: Container[str]) -> Content:
         return Content(_("a Compare the candidates  x Reject  J Next  Esc Back"))
     hints = [
         Content.assemble(
-            (binding.key_display or shown_key(binding.key.split(",")[0]), role_style("key")),
+            (binding_key(binding), role_style("key")),
             (f" {_(binding.description)}", role_style("secondary")),
         )
         for binding in KEYS

@@ -44,10 +44,10 @@ _NONE: Final = mark("No receipt yet: F5 runs the workflow; `c` at a node shows w
 _WHOLE: Final = LEVELS["L2"]
 _COLUMNS: Final = (
     Column(most=1, least=1),
-    Column(rank=1, fill=True, least=16, most=32, is_phrase=True),
-    Column(rank=2, least=6, most=20, is_phrase=True, role="secondary"),
+    Column(fill=True, least=16, most=32),
+    Column(rank=1, least=6, most=20, is_phrase=True, role="secondary"),
     Column(is_number=True),
-    Column(least=16, most=36, role="secondary"),
+    Column(least=20, most=36, role="secondary"),
 )
 """Sign, source, level, tokens, reason: of these, the reason is cut last."""
 _SIGNS: Final[dict[str, Role]] = {"+": "added", "-": "removed", "~": "stale"}

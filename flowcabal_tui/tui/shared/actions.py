@@ -5,12 +5,13 @@ Panes and dialogs declare keys of their own beside their code; `keys_page.py` ga
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
 
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.locale import mark
+from flowcabal_tui.locale import _, mark
 
 Where = Literal["app", "home", "workspace"]
 
@@ -229,14 +230,13 @@ def _twin(key: str) -> str:
     return f"f{int(number) + 12}" if number != key and number.isdigit() else ""
 
 
-_SIGNS: Final[dict[str, str]] = {
-    "question_mark": "?", "slash": "/", "backslash": "\\", "at": "@", "plus": "+", "minus": "-", "escape": "Esc",
-    "semicolon": ";", "underscore": "_", "number_sign": "#", "apostrophe": "'", "circumflex_accent": "^",
-    "exclamation_mark": "!", "ampersand": "&", "asterisk": "*", "equals_sign": "=", "full_stop": ".", "colon": ":",
-    "comma": ",", "fullwidth_comma": "，",
-    "dollar_sign": "$", "tilde": "~",
-    "left_square_bracket": "[", "right_square_bracket": "]", "less_than_sign": "<", "greater_than_sign": ">",
+_SIGNS: Final = {
+    "backslash": "\\", "slash": "/", "minus": "-", "plus": "+", "at": "@", "underscore": "_", "escape": "Esc",
+    "pageup": "PageUp", "pagedown": "PageDown", "less_than_sign": "<", "greater_than_sign": ">",
 }  # fmt: skip
+"""Keys whose names are no names of Unicode."""
+_WORDS: Final = {"enter": mark("Enter"), "space": mark("Space"), "backspace": mark("Backspace")}
+_ARROWS: Final = ("up", "down", "left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,15 +251,30 @@ class KeyRow:
 
 
 def shown_key(key: str) -> str:
-    """A key in its usual notation: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p."""
-    if key in _SIGNS:
-        return _SIGNS[key]
-    if len(key) == 1:
-        return key
+    """A key as the language of the screen writes it: `?` for question_mark, F5 for f5, Ctrl+p for ctrl+p, 回车 for
+    enter.
+    """
     if key[0] == "f" and key[1:].isdigit() and int(key[1:]) > 12:
         return f"Shift+F{int(key[1:]) - 12}"
-    return "+".join(part.upper() if part[0] == "f" and part[1:].isdigit() else _title(part) for part in key.split("+"))
+    return "+".join(map(_key_words, key.split("+"))) if len(key) > 1 else key
 
 
-def _title(part: str) -> str:
-    return part if len(part) == 1 else _SIGNS.get(part, part.capitalize())
+def binding_key(binding: Binding) -> str:
+    """The key of a binding as hints show it."""
+    return _(binding.key_display) if binding.key_display else shown_key(binding.key.split(",")[0])
+
+
+def _key_words(part: str) -> str:
+    if len(part) == 1 or part in _SIGNS:
+        return _SIGNS.get(part, part)
+    if part in _WORDS:
+        return _(_WORDS[part])
+    if part in _ARROWS:
+        return _("Up Down Left Right").split()[_ARROWS.index(part)]
+    if part[0] == "f" and part[1:].isdigit():
+        return part.upper()
+    try:
+        sign = unicodedata.lookup(part.replace("_", " "))
+    except KeyError:
+        sign = ""
+    return sign if sign.isprintable() and sign else part.capitalize()

@@ -100,7 +100,7 @@ class FormScreen(TypedScreen[T]):
     help = HelpData(
         mark("Form"),
         mark("Up and down go from field to field; the right arrow completes a name. Chapters are numbers, names "
-             "are separated by commas. Ctrl+s applies the form, Esc cancels."),
+             "are separated by commas. Ctrl+s applies the form, as Enter does in its last row; Esc cancels."),
     )  # fmt: skip
     DEFAULT_CSS = """
     FormScreen { align: center middle; }
@@ -140,7 +140,16 @@ class FormScreen(TypedScreen[T]):
 
     def keys_words(self) -> str:
         """The last line: the keys of the form."""
+        if len(self._typed_ids) == 1:
+            return _("Enter: apply   Esc: cancel")
         return _("Ctrl+s: apply   Esc: cancel")
+
+    @property
+    def _typed_ids(self) -> tuple[str, ...]:
+        """The fields in which one types."""
+        return tuple(
+            f"field-{each.id}" for each in self._form_fields if not (each.choices or isinstance(each.value, bool))
+        )
 
     def _row(self, field: Field) -> Iterator[Widget]:
         known = f"field-{field.id}"
@@ -186,9 +195,10 @@ class FormScreen(TypedScreen[T]):
         return field.value if typed == _shown(str(field.value)) else typed
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter moves to the next field; with a single field it submits the form."""
+        """Enter goes to the next field; it applies the form in its last row, and in the only field to type in."""
         event.stop()
-        if len(self._form_fields) == 1:
+        last = f"field-{self._form_fields[-1].id}"
+        if event.input.id == last or self._typed_ids == (event.input.id,):
             self.action_take()
         else:
             self.focus_next()

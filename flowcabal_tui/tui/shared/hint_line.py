@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from flowcabal_tui.locale import _
-from flowcabal_tui.tui.shared.actions import shown_key
+from flowcabal_tui.tui.shared.actions import binding_key
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.roles import role_style
 
@@ -97,4 +97,4 @@ class HintLine(Static):
 
 
 def _hint(binding: Binding) -> _Hint:
-    return binding.key_display or shown_key(binding.key), _(binding.description)
+    return binding_key(binding), _(binding.description)

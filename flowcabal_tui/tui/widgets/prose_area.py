@@ -65,7 +65,7 @@ class ProseArea(TextArea):
     DEFAULT_CSS = "ProseArea > .prose--hint { text-style: underline; }"
     help = HelpData(
         mark("Editor"),
-        mark("Type here. `ctrl+z` undoes, `ctrl+y` redoes, `f7` selects all; what you type is saved automatically."),
+        mark("Type here. `Ctrl+z` undoes, `Ctrl+y` redoes, `F7` selects all; what you type is saved automatically."),
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
