@@ -265,8 +265,9 @@ class ReceiptPane(Vertical):
             one_line(source.reason),
         )
         where = (source.uri, source.start, source.end, source.level)
-        words = {"title": one_line(source.title or source.uri), "level": level, "reason": one_line(source.reason)}
-        return self._opening(row, *where, told=_("{title} ({level}): {reason}").format(**words))
+        title, reason = one_line(source.title or source.uri), one_line(source.reason)
+        told = _("{title} ({level}): {reason}").format(title=title, level=level, reason=reason)
+        return self._opening(row, *where, told=told)
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""
