@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from flowcabal_tui.domain.text import clean
+from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.notices import Notice, Notices
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow, row_space
 
@@ -100,8 +101,9 @@ class Announcer:
             return
         sees_cursor = _sees_cursor(top.focused)
         if row is None:
-            row = NoticeRow(classes="-added")
-            top.mount(row)
+            keys = next(iter(top.query_children(HintLine)), None)
+            row = NoticeRow(classes="-added" if keys else "-added -docked")
+            top.mount(row, before=keys)
         shown = self.notices.shown
         row.show_row(self.notices.row, self.notices.left, shown.severity if shown else "information")
         if sees_cursor and row.has_class("-added"):

@@ -65,7 +65,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
     BrowserScreen > .beats { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="browser.back"),
+        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="browser.back"),
         Binding("l,right", "unfold", mark("Scenes"), tooltip=mark("Show the scenes of the chapter."),
                 id="browser.unfold"),
         Binding("h,left", "fold", mark("Fold"), show=False, tooltip=mark("Hide the scenes, or the volume."),

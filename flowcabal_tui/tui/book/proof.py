@@ -59,7 +59,7 @@ class ProofScreen(ModalScreen[ProofPlace | None]):
     ProofScreen > .head { height: auto; max-height: 2; padding: 0 1; text-style: bold; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, show=False, id="proof.back"),
+        Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="proof.back"),
         Binding("a", "apply", mark("Accept"), tooltip=mark("Put the proposed words in."), id="proof.accept"),
         Binding("T", "silence", mark("Silence the rule"), id="proof.rule",
                 tooltip=mark("Switch the rule of this place off for this book.")),

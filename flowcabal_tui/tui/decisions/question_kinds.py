@@ -12,7 +12,7 @@ from flowcabal_tui.domain.run import Attempt, Question
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.views import NodeView
-from flowcabal_tui.tui.shared.actions import binding_key
+from flowcabal_tui.tui.shared.actions import ACTIONS, binding_key, shown_key
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.help import HELP_KEYS
 from flowcabal_tui.tui.widgets.roles import role_style
@@ -108,15 +108,19 @@ def keys_line(question: Question, off: Container[str]) -> Content:
     """The keys of this question, without the actions that are `off`."""
     if has_candidates(question):
         return Content(_("a Compare the candidates  x Reject  J Next  Esc Back"))
-    hints = [
-        Content.assemble(
-            (binding_key(binding), role_style("key")),
-            (f" {_(binding.description)}", role_style("secondary")),
-        )
+    shown = [
+        (binding_key(binding), _(binding.description))
         for binding in KEYS
-        if isinstance(binding, Binding) and binding.show
-        and (action := binding.action.split("(")[0]) not in off and allows(question, action)
-    ]  # fmt: skip
+        if isinstance(binding, Binding)
+        and binding.show
+        and (action := binding.action.split("(")[0]) not in off
+        and allows(question, action)
+    ]
+    palette = next((shown_key(each.keys), _(each.label)) for each in ACTIONS if each.id == "app.palette")
+    looks = role_style("key"), role_style("secondary")
+    hints = [
+        Content.assemble((key, looks[0]), (f" {words}", looks[1])) for key, words in [*shown[:-1], palette, shown[-1]]
+    ]
     return Content("  ").join(hints)
 
 

@@ -33,7 +33,7 @@ def name_columns() -> Columns:
         Column(most=1, least=1),
         Column(most=1, least=1),
         Column(_("name"), fill=True, least=12),
-        Column(rank=3, role="secondary"),
+        Column(rank=3, least=12, is_phrase=True, role="secondary"),
         Column(_("mentions"), rank=2, is_number=True, role="secondary"),
         Column(_("chapters"), rank=1, is_number=True, role="secondary"),
     )

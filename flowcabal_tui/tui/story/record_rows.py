@@ -82,7 +82,7 @@ def _promises(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(most=1, least=1),
         Column(_("state"), rank=1, least=20),
         Column(_("promise"), fill=True, least=20),
-        Column(_("due"), rank=2, role="secondary"),
+        Column(_("due"), rank=2, least=16, is_phrase=True, role="secondary"),
         Column(_("silent"), rank=3, is_number=True, role="secondary"),
     )
     rows = []
@@ -107,10 +107,10 @@ def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         Column(_("happens"), is_number=True),
         Column(_("told"), is_number=True, role="secondary"),
         Column(most=1, least=1),
-        Column(_("when"), rank=1, most=30, role="secondary"),
+        Column(_("when"), rank=1, least=18, most=30, is_phrase=True, role="secondary"),
         Column(_("what"), fill=True, least=20),
         Column(_("chapter"), rank=2, is_number=True, role="secondary"),
-        Column(rank=3, role="secondary"),
+        Column(rank=3, least=12, role="secondary"),
     )
     rows = []
     for each in placed:
@@ -130,8 +130,8 @@ def _facts(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     columns = Columns(
         Column(most=1, least=1),
         Column(_("fact"), fill=True, least=20),
-        Column(_("about whom"), rank=1, role="secondary"),
-        Column(_("chapters"), rank=2, role="secondary"),
+        Column(_("about whom"), rank=1, least=14, is_phrase=True, role="secondary"),
+        Column(_("chapters"), rank=2, least=8, role="secondary"),
     )
     rows = []
     for fact in cast.story.facts:

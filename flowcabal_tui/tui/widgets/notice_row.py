@@ -14,11 +14,12 @@ LEFT_CELLS: Final = 5
 
 
 class NoticeRow(Static):
-    """One row; `-added` is one that a page gets only while there is a notice."""
+    """One row; `-added` is one that a page gets only while there is a notice: above its keys, else `-docked`."""
 
     DEFAULT_CSS = """
     NoticeRow { height: 1; width: 1fr; padding: 0 1; text-wrap: nowrap; }
-    NoticeRow.-added { dock: bottom; background: $surface; }
+    NoticeRow.-added { background: $surface; }
+    NoticeRow.-docked { dock: bottom; }
     NoticeRow.-warning { color: $text-warning; }
     NoticeRow.-error { color: $text-error; text-style: bold; }
     """

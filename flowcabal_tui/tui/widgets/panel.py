@@ -70,6 +70,12 @@ class Panel(Vertical):
             self._drawn = key, [self._row(y).crop(crop.x, crop.right) for y in range(crop.y, crop.bottom)]
         return self._drawn[1]
 
+    def _filtered(self, strip: Strip) -> Strip:
+        """The strip without the colours that are not to be sent, as Textual's own rows of a widget are."""
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, self.background_colors[1])
+        return strip
+
     def _row(self, y: int) -> Strip:
         width, height = self.outer_size
         plain = not self.app.console.encoding.lower().startswith("utf")
@@ -80,4 +86,4 @@ class Panel(Vertical):
             left, right = edge.corners[0], edge.corners[1]
         elif y == height - 1:
             left, right, filled = edge.corners[3], edge.corners[2], edge.line
-        return Strip([Segment(left + filled * (width - 2) + right, style)], width)
+        return self._filtered(Strip([Segment(left + filled * (width - 2) + right, style)], width))
