@@ -27,7 +27,7 @@ TextOf = Callable[[TextPlace], Awaitable[str]]
 _COLUMNS: Final = (
     Column(),
     Column(is_number=True, role="secondary"),
-    Column(rank=1, least=12, most=12, role="secondary"),
+    Column(rank=1, least=12, most=16, is_phrase=True, role="secondary"),
     Column(fill=True, least=20, most=1_000),
 )
 """Sign, chapter, title, line."""

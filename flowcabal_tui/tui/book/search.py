@@ -38,7 +38,7 @@ _REST: Final = 0.12
 """Seconds without a key after which what was typed is looked for."""
 _COLUMNS: Final = (
     Column(is_number=True, role="secondary"),
-    Column(rank=1, least=14, most=14, role="secondary"),
+    Column(rank=1, least=14, most=18, is_phrase=True, role="secondary"),
     Column(fill=True, least=20, most=1_000),
 )
 """Chapter, title, line."""
