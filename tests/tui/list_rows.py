@@ -38,4 +38,4 @@ def rows_chain_nothing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(Option, "_set_prompt", word)
     monkeypatch.setattr(Tree, "process_label", label)
     yield chained
-    assert chained == []
+    assert chained == [], chained

@@ -208,7 +208,7 @@ async def make_a_workflow(it: Hands) -> None:
 
 
 async def find_a_scene(it: Hands) -> None:
-    await it.palette("find a scene", "找场景", "book.search")
+    await it.palette("find", "找场景", "book.search")
     await it.shows(SearchScreen)
     await it.type(it.words("burn on his hand", "三根指头"))
     assert it.at.pilot.app.screen.query_one(PickList).option_count
@@ -311,7 +311,7 @@ JOBS: Final[dict[str, tuple[Callable[[Hands], Awaitable[None]], int]]] = {
     "rename everywhere": (rename_everywhere, 12),
     "set a model and a key": (set_a_model_and_a_key, 19),
     "make a workflow": (make_a_workflow, 21),
-    "find a scene": (find_a_scene, 15),
+    "find a scene": (find_a_scene, 7),
     "export for a platform": (export_for_a_platform, 23),
     "why a name was in the prompt": (why_a_name_was_in_the_prompt, 7),
     "undo the last act": (undo_the_last_act, 8),

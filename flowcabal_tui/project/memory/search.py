@@ -153,8 +153,10 @@ def _of_chapter(kind: SearchKind, chapter: Chapter, text: str) -> Document:
 
 def _words(record: StoryRecord, names: Mapping[EntityId, str]) -> str:
     if isinstance(record, Relation):
-        return f"{names.get(record.source, record.source)} · {record.kind} · {names.get(record.target, record.target)}"
-    return f"{record.when} · {record.text}" if isinstance(record, Moment) and record.when else record.text
+        return f"{names.get(record.source, record.source)} {record.kind} {names.get(record.target, record.target)}"
+    if isinstance(record, Moment) and record.when:
+        return _("{field}: {value}").format(field=record.when, value=record.text)
+    return record.text
 
 
 def _by_meaning(found: Found) -> SearchHit:

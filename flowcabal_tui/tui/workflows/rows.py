@@ -47,7 +47,7 @@ _TEMPLATES: Final = (
     Column(most=1, least=1),
     Column(least=12, fill=True),
     Column(rank=1, role="secondary"),
-    Column(rank=2, least=16, role="secondary"),
+    Column(rank=2, least=16, is_phrase=True, role="secondary"),
 )
 ShownState = NodeState | Literal["stale", "round"]
 """A round or branch has no state of its own."""
