@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from flowcabal_tui.domain.errors import ProjectDamaged
+from flowcabal_tui.store.file import schema
 from flowcabal_tui.store.migrations import MIGRATIONS
 
 FOREIGN = {
@@ -51,4 +52,30 @@ async def test_a_database_of_an_older_program_is_opened_with_its_statistics(fold
             step(connection)
             connection.execute(f"PRAGMA user_version={number}")
         connection.execute("ANALYZE")
+    assert await (await reopen()).runs.put_text("here")
+
+
+def test_the_digest_is_that_of_all_migrations():
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for step in MIGRATIONS:
+            step(connection)
+        assert schema.digest(connection.execute(schema.SCHEMA).fetchall()) == schema.CURRENT
+
+
+@pytest.mark.parametrize("change", FOREIGN.values(), ids=FOREIGN)
+def test_the_digest_tells_a_foreign_part(change):
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for step in MIGRATIONS:
+            step(connection)
+        connection.executescript(change)
+        assert schema.digest(connection.execute(schema.SCHEMA).fetchall()) != schema.CURRENT
+
+
+async def test_a_present_database_is_opened_without_making_a_schema(store, reopen, monkeypatch):
+    await store.close()
+
+    def none(version: int) -> dict[tuple[str, str, str], str]:
+        raise AssertionError(f"a schema of format {version} was made")
+
+    monkeypatch.setattr(schema, "_made", none)
     assert await (await reopen()).runs.put_text("here")
