@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from flowcabal_tui.agents.builder.build_prompt import user_prompt
@@ -222,6 +222,12 @@ def any_edit() -> st.SearchStrategy[Json]:
 
 
 @settings(max_examples=60, deadline=None)
+@example(
+    [
+        {"edit": "add_node", "id": "new", "params": {"prompt": "x"}, "inside": "scenes"},
+        {"edit": "remove_node", "node": "scenes/new"},
+    ]
+)
 @given(st.lists(any_edit(), max_size=12))
 def test_no_sequence_of_edits_breaks_the_copy_or_touches_the_original(edits: list[Json]):
     base = chapter()

@@ -246,8 +246,9 @@ def _apply_to(place: PlacedNode, change: Change, after: Any) -> None:
     if change.kind == "node_removed":
         name = place.node["id"]
         place.graph["nodes"].remove(place.node)
-        edges = place.graph.get("edges") or ()
-        place.graph["edges"] = [each for each in edges if name not in (each["source"], each["target"])]
+        if "edges" in place.graph:
+            kept = [each for each in place.graph["edges"] or () if name not in (each["source"], each["target"])]
+            place.graph["edges"] = kept
     elif change.kind == "renamed":
         place.node["name"] = after
     else:

@@ -202,9 +202,9 @@ def _remove(copied: WorkingCopy, document: Json, edit: RemoveNode) -> None:
         said = _("{node} is read by {names}.").format(node=edit.node, names=", ".join(readers))
         raise EditRefused(said, _("Change the nodes that read it first; nothing was removed."))
     place.graph["nodes"].remove(place.node)
-    place.graph["edges"] = [
-        each for each in place.graph.get("edges", ()) if name not in (each["source"], each["target"])
-    ]
+    if "edges" in place.graph:
+        kept = [each for each in place.graph["edges"] or () if name not in (each["source"], each["target"])]
+        place.graph["edges"] = kept
 
 
 def _connect(copied: WorkingCopy, document: Json, edit: Connect) -> None:
