@@ -57,6 +57,7 @@ async def findings(arguments: Namespace) -> int:
             *(_STATES[arguments.state], tuple(arguments.check), chapters, arguments.words),
             arguments.unfold or arguments.state != "new",
             arguments.newest,
+            notes=True,
         )
         page = await project.findings.findings(wish, arguments.offset, arguments.limit)
         await _print(project, page, as_json=arguments.json)
@@ -154,7 +155,7 @@ def _cells(row: FindingRow, positions: dict[ChapterId, int]) -> tuple[object, ..
     place = positions.get(proposal.place.chapter, "") if proposal.place else ""
     there = positions.get(finding.against, finding.source.title) if finding.against else finding.source.title
     source = f"“{finding.source.text}”" if finding.source.text else ""
-    cells = (finding_title(proposal), sureness(finding), _(STATES[proposal.state]), f"“{proposal.quotation}”")
+    cells = (finding_title(proposal), sureness(proposal), _(STATES[proposal.state]), f"“{proposal.quotation}”")
     return (proposal.id, place, *cells, there, source, clean_line(finding.explanation))
 
 

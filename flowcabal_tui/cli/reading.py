@@ -34,7 +34,7 @@ async def status(arguments: Namespace) -> int:
         tasks, totals = await project.memory.background(), await project.runs.totals()
         reading, stale = await project.memory.bootstrap(), await project.memory.stale()
         unsaved = await project.drafts.all()
-        found = await project.findings.findings(FindingWish(), 0, 1)
+        found = await project.findings.findings(FindingWish(notes=True), 0, 1)
     finally:
         await project.close()
     if arguments.json:

@@ -26,7 +26,8 @@ FindingVerdict = Literal["intended", "useless", "later", "waiting"]
 class FindingWish:
     """Filter of findings: by states and checks (empty: any), by chapters, by words.
 
-    `folded` includes those past the first five of a chapter. `newest`: newest first instead of story order.
+    `folded` includes those past the first five of a chapter. `newest`: newest first instead of story order. `notes`:
+    also those of readers, before the findings of checks.
     """
 
     states: tuple[ProposalState, ...] = ("waiting",)
@@ -35,6 +36,7 @@ class FindingWish:
     words: str = ""
     folded: bool = False
     newest: bool = False
+    notes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

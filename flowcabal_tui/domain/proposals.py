@@ -186,9 +186,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The proposer: an agent or a rule, and the name of the task or rule."""
+    """The proposer: an agent, a rule or a reader, and the name of the task, the rule or the reader."""
 
-    by: Literal["agent", "rule"] = "agent"
+    by: Literal["agent", "rule", "reader"] = "agent"
     maker: str = ""
 
 

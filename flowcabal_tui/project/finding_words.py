@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from flowcabal_tui.agents.checking.rules.registry import RULES
+from flowcabal_tui.domain.comments import COMMENT_KINDS
 from flowcabal_tui.domain.findings import CheckRate, CheckReport
 from flowcabal_tui.domain.proposals import Finding, Proposal
 from flowcabal_tui.domain.text import clean_line
@@ -25,14 +26,29 @@ def check_title(check: str) -> str:
 def finding_title(proposal: Proposal) -> str:
     """The kind of a finding: the rule, or the subtype that a model named."""
     after = proposal.difference.after
+    if proposal.origin.by == "reader":
+        return _("note of {reader}").format(reader=clean_line(proposal.origin.maker))
     if proposal.origin.by == "agent" and isinstance(after, Finding) and after.subtype:
         return clean_line(_(after.subtype))
     return check_title(proposal.origin.maker)
 
 
-def sureness(finding: Finding) -> str:
-    """sure or check."""
-    return _("sure") if finding.sure else _("check")
+def sureness(proposal: Proposal) -> str:
+    """sure or check; of a reader's note its kind."""
+    after = proposal.difference.after
+    if not isinstance(after, Finding):
+        return ""
+    if proposal.origin.by == "reader":
+        return "".join(_(words) for kind, words in COMMENT_KINDS.items() if kind == after.subtype)
+    return _("sure") if after.sure else _("check")
+
+
+def explained(proposal: Proposal) -> str:
+    """The explanation in the user's language; of a reader's note its words."""
+    after = proposal.difference.after
+    if not isinstance(after, Finding) or not after.explanation:
+        return ""
+    return after.explanation if proposal.origin.by == "reader" else _(after.explanation)
 
 
 def age(at: datetime, now: datetime) -> str:

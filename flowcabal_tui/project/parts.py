@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.story.findings import Findings
     from flowcabal_tui.project.story.impact import ImpactReviews
     from flowcabal_tui.project.story.proposals import ProposalService
+    from flowcabal_tui.project.story.reader_notes import ReaderNotes
     from flowcabal_tui.project.story.records import StoryRecords
 
 
@@ -95,6 +96,13 @@ class Parts:
         base, agents = self.base, self.agents
         results = self.memory.results
         return Findings(self.store, self.story, agents.rules, results, agents.monitor, base.emit, base.clock)
+
+    @cached_property
+    def notes(self) -> ReaderNotes:
+        """What readers noted."""
+        from flowcabal_tui.project.story.reader_notes import ReaderNotes
+
+        return ReaderNotes(self.store.comments)
 
     @cached_property
     def runs(self) -> RunParts:

@@ -10,7 +10,8 @@ import pytest
 from textual.widgets import Static
 
 from flowcabal_tui.domain.findings import FindingRow
-from flowcabal_tui.domain.proposals import ProposalId
+from flowcabal_tui.domain.proposals import Difference, Origin, ProposalId
+from flowcabal_tui.domain.run import Quotation
 from flowcabal_tui.domain.story import Fact
 from flowcabal_tui.protocol.findings import (
     ChangeFromHere,
@@ -203,11 +204,54 @@ async def test_chapters_are_checked_by_rule_at_once_and_by_a_model_after_a_quote
         assert workbench.sent[-1] == CheckChapters(3, 3, True)
 
 
-async def test_a_rule_is_switched_off_after_a_question() -> None:
+async def test_a_rule_is_switched_off_and_on_by_one_key() -> None:
     workbench = filled()
     async with opened(page(workbench)) as pilot:
-        await press(pilot, "T", "y")
+        await press(pilot, "T")
         assert workbench.sent[-1] == SwitchRule("dead-acts", on=False)
+        assert any("A dead person acts: off for this book" in each.message for each in pilot.app._notifications)
+        workbench.findings.rows = [
+            replace(row, proposal=replace(row.proposal, state="withdrawn")) for row in workbench.findings.rows
+        ]
+        await press(pilot, "5")
+        await press(pilot, "T")
+        assert workbench.sent[-1] == SwitchRule("dead-acts", on=True)
+
+
+def noted() -> FakeWorkbench:
+    """A reader's note on words of the second chapter, before the findings of checks."""
+    workbench = filled()
+    first = workbench.findings.rows[0]
+    said = replace(
+        first.proposal.difference.after,
+        subtype="question",
+        explanation="Who is [red] this?",
+        source=Quotation("", "", 0, 0),
+    )
+    note = replace(
+        first.proposal, difference=Difference(said), origin=Origin("reader", "Anna [b]"), id=ProposalId("note-7")
+    )
+    workbench.findings.rows.insert(0, replace(first, proposal=note))
+    return workbench
+
+
+async def test_a_readers_note_stands_in_the_list_with_its_words() -> None:
+    workbench = noted()
+    async with opened(page(workbench), (140, 40)) as pilot:
+        assert "note of Anna [b]" in screen(pilot) and "question" in screen(pilot)
+        assert "Who is [red] this?" in told(pilot)
+        assert len(passages(pilot)) == 1
+        await press(pilot, "i")
+        assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "intended"), "without a reason"
+
+
+async def test_a_fact_is_written_from_a_readers_note() -> None:
+    workbench = noted()
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "c")
+        assert isinstance(pilot.app.screen, FormScreen)
+        await press(pilot, "ctrl+s")
+        assert [type(each) for each in workbench.sent[-2:]] == [PutRecord, DecideFindings]
 
 
 async def test_the_status_line_counts_new_findings(tmp_path: Path) -> None:

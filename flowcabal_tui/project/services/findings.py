@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
-from flowcabal_tui.domain.errors import UnknownName
+from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.findings import CheckReport, FindingPage, FindingWish
 from flowcabal_tui.domain.run import Quote, RuleName
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
+from flowcabal_tui.project.story.reader_notes import split
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, StopChecking, SwitchRule
+from flowcabal_tui.protocol.revision import CommentsChanged
 from flowcabal_tui.settings.project_file import ChecksSettings, ProjectSettings
 
 
@@ -22,8 +25,9 @@ class FindingService:
         self._parts = parts
 
     async def findings(self, wish: FindingWish, offset: int = 0, limit: int = 100) -> FindingPage:
-        """Some findings from `offset` on, in story order, the sure ones of a chapter first."""
-        return await self._parts.findings.page(wish, offset, limit)
+        """Some findings from `offset` on, in story order, the sure ones of a chapter first; notes before them."""
+        parts = self._parts
+        return await parts.notes.page(wish, offset, limit, parts.findings.page)
 
     async def finding_report(self) -> CheckReport:
         """The checked chapters, the unchecked ones, and the usefulness of each check."""
@@ -37,7 +41,20 @@ class FindingService:
 
     @handles(DecideFindings)
     async def decide(self, command: DecideFindings) -> None:
-        await self._parts.findings.decide(command)
+        """A note is answered by any verdict but `waiting`, which takes it up again. Raises RunError for a note that is
+        to be put aside, and then nothing was changed."""
+        found, comments = split(command.findings)
+        if comments and command.verdict == "later":
+            raise RunError(
+                _("A reader's note cannot be put aside."),
+                _("Nothing was changed."),
+                _("Mend the text, or answer the note as intended or not useful."),
+            )
+        if found or not comments:
+            await self._parts.findings.decide(replace(command, findings=found))
+        if comments:
+            await self._parts.store.comments.edit(comments, resolved=command.verdict != "waiting")
+            self._parts.base.emit(CommentsChanged())
 
     @handles(ChangeFromHere)
     async def change(self, command: ChangeFromHere) -> str:

@@ -143,7 +143,7 @@ class StoryController:
 
     async def _count_proposals(self) -> None:
         page = await self._workbench.story.proposals(ProposalWish(("waiting",)), 0, 1)
-        found = await self._workbench.findings.findings(FindingWish(), 0, 1)
+        found = await self._workbench.findings.findings(FindingWish(notes=True), 0, 1)
         status = self._screen.query_one(StatusLine)
         status.update_proposals(page.counts.get("waiting", 0))
         status.update_findings(found.counts.get("waiting", 0))

@@ -31,7 +31,9 @@ HELP: Final = HelpData(
          "writes a fact from this chapter on. `i`: intended, with a reason that later checks read. `x`: not "
          "useful, which counts against the check. `l` puts aside or takes up again, `u` undoes the last decision. "
          "Space marks rows for `i`, `x` and `l`. Five new ones of a chapter are listed, the sure ones first; `f` "
-         "unfolds the rest. `r` lists the checked chapters, `C` checks chapters, `T` switches the rule off."),
+         "unfolds the rest. Notes that readers left in an imported document stand first: `m` mends there, `c` writes a "
+         "fact, `i` and `x` answer the note, and `l` under `4` takes it up again. `r` lists the checked chapters, "
+         "`C` checks chapters, `T` switches the rule off."),
 )  # fmt: skip
 KEYS: Final[list[BindingType]] = [
     Binding("b", "leave_for(True)", mark("Other passage"), show=False, tooltip=mark("Go to the other passage."),

@@ -11,6 +11,7 @@ from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.finding_words import (
     check_title,
     compared_words,
+    explained,
     finding_title,
     rate_words,
     report_words,
@@ -32,6 +33,16 @@ def said_in(row: FindingRow) -> Finding:
     return after
 
 
+def is_note(row: FindingRow) -> bool:
+    """True for what a reader noted."""
+    return row.proposal.origin.by == "reader"
+
+
+def is_of_a_chapter(row: FindingRow) -> bool:
+    """True for words of a chapter, false for those of a draft that is not kept."""
+    return row.proposal.place is not None and not said_in(row).draft
+
+
 def place_of(row: FindingRow, cast: Cast, *, there: bool, edit: bool = False) -> Place | None:
     """The place of one of the passages; None: in no chapter of the book."""
     finding, place = said_in(row), row.proposal.place
@@ -47,12 +58,13 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
     if marked:
         yield ngettext("{n} row marked", "{n} rows marked", marked).format(n=marked)
     finding, maker = said_in(row), row.proposal.origin.maker
-    rates = [rate_words(each) for each in report.rates if each.check == maker and each.settled] if report else []
-    parts = [finding_title(row.proposal), sureness(finding), cast.names(finding.about), *rates]
+    rates = [] if report is None or is_note(row) else report.rates
+    rated = [rate_words(each) for each in rates if each.check == maker and each.settled]
+    parts = [finding_title(row.proposal), sureness(row.proposal), cast.names(finding.about), *rated]
     if row.proposal.state != "waiting":
         parts.append(_(STATES[row.proposal.state]) + (f": {one_line(row.word)}" if row.word else ""))
     yield " · ".join(part for part in parts if part)
-    yield one_line(_(finding.explanation) if finding.explanation else "", 600)
+    yield one_line(explained(row.proposal), 600)
 
 
 def report_lines(report: CheckReport, cast: Cast) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from flowcabal_tui.domain.findings import FindingRow
-from flowcabal_tui.domain.proposals import Finding, Proposal
+from flowcabal_tui.domain.proposals import Proposal
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.finding_words import age, finding_title, sureness
+from flowcabal_tui.project.finding_words import age, explained, finding_title, sureness
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.proposal_list import START, ProposalList
@@ -52,12 +52,12 @@ class FindingList(ProposalList):
         )
 
     def _row(self, proposal: Proposal) -> ColumnRow:
-        row, after = self._rows[proposal.id], proposal.difference.after
+        row = self._rows[proposal.id]
         return self._columns.row(
             *self._start(proposal),
             finding_title(proposal),
-            f"“{one_line(proposal.quotation, 200)}”",
-            sureness(after) if isinstance(after, Finding) else "",
+            f"“{one_line(proposal.quotation, 200)}”" if proposal.quotation else one_line(explained(proposal), 200),
+            sureness(proposal),
             self._state(proposal, "waiting"),
             age(row.at, self._now) if self._now is not None else "",
             _("+{n} folded").format(n=row.folded) if row.folded else "",

@@ -39,7 +39,14 @@ from flowcabal_tui.tui.story.cast import Cast
 from flowcabal_tui.tui.story.filtered_page import FilteredPage
 from flowcabal_tui.tui.story.finding_keys import HELP, KEYS, STYLE, TABS
 from flowcabal_tui.tui.story.finding_keys import STATES as STATES_SHOWN
-from flowcabal_tui.tui.story.finding_lines import PassageReader, finding_lines, place_of, report_lines, said_in
+from flowcabal_tui.tui.story.finding_lines import (
+    PassageReader,
+    finding_lines,
+    is_note,
+    is_of_a_chapter,
+    place_of,
+    report_lines,
+)
 from flowcabal_tui.tui.story.finding_list import FindingList
 from flowcabal_tui.tui.story.passages import Passages
 from flowcabal_tui.tui.story.proposal_list import PAGE, ProposalList
@@ -126,7 +133,9 @@ class FindingsScreen(FilteredPage):
         chapters = (self._open_chapter,) if self._only_open and self._open_chapter else ()
         words = self.query_one(Input).value.strip()
         unfolded = self._unfolded or self._states_shown != "waiting"
-        wish = FindingWish(STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest)
+        wish = FindingWish(
+            STATES_SHOWN[self._states_shown], self._checks, chapters, words, unfolded, self._newest, True
+        )
         return await self.access.workbench.findings.findings(wish, offset, limit)
 
     def note_check(self, done: int, total: int) -> None:
@@ -197,9 +206,12 @@ class FindingsScreen(FilteredPage):
         self.action_decide("later" if self._states_shown == "waiting" else "waiting")
 
     def action_intend(self) -> None:
-        """Ask for the reason first."""
-        ids = tuple(each.id for each in self.rows.chosen)
-        if ids:
+        """Ask for the reason first; a note of a reader needs none."""
+        chosen = self.rows.chosen
+        ids = tuple(each.id for each in chosen)
+        if ids and all(each.origin.by == "reader" for each in chosen):
+            self.action_decide("intended")
+        elif ids:
             self.work(self._intend(ids))
 
     async def _intend(self, ids: tuple[ProposalId, ...]) -> None:
@@ -209,7 +221,7 @@ class FindingsScreen(FilteredPage):
         elif reason is not None:
             row = self.rows.row
             await self._decide(DecideFindings(ids, "intended", reason.strip()), ids)
-            if row is not None and ids == (row.proposal.id,) and row.proposal.place and not said_in(row).draft:
+            if row is not None and ids == (row.proposal.id,) and is_of_a_chapter(row) and not is_note(row):
                 await self._offer_to_write(row, reason.strip())
 
     async def _offer_to_write(self, row: FindingRow, reason: str) -> None:
@@ -225,11 +237,14 @@ class FindingsScreen(FilteredPage):
 
     async def _change(self, row: FindingRow) -> None:
         proposal = row.proposal
-        if proposal.place is None or said_in(row).draft:
+        if not is_of_a_chapter(row):
             self.notify(_("Only the text of a chapter can change the story."), markup=False)
             return
-        fact = await self.ask(fact_form(fact_of(proposal), await self.access.cast()))
-        if fact is not None:
+        form = fact_form(fact_of(proposal), await self.access.cast())
+        if is_note(row):
+            if await self.put(form) is not None:
+                await self._decide(DecideFindings((proposal.id,), "intended"), (proposal.id,))
+        elif (fact := await self.ask(form)) is not None:
             await self._decide(ChangeFromHere(proposal.id, fact), (proposal.id,))
 
     def action_undo(self) -> None:
@@ -242,11 +257,24 @@ class FindingsScreen(FilteredPage):
         if row is None or row.proposal.origin.by != "rule":
             self.notify(_("Only rules can be switched off here."), markup=False)
             return
-        self.work(self._switch(SwitchRule(row.proposal.origin.maker, row.proposal.state == "withdrawn")))
+        off = self._report.off if self._report is not None else ()
+        self.work(
+            self._switch(
+                SwitchRule(
+                    row.proposal.origin.maker, row.proposal.state == "withdrawn" or row.proposal.origin.maker in off
+                )
+            )
+        )
 
     async def _switch(self, command: SwitchRule) -> None:
-        if await agrees_to_switch(self, command):
-            await self._decide(command, ())
+        await self._decide(command, ())
+        said = (
+            _("{rule}: on again for this book.")
+            if command.on
+            else _("{rule}: off for this book; its undecided findings are withdrawn. `T` on one of them under `5` "
+                   "switches it on again.")
+        )  # fmt: skip
+        self.notify(said.format(rule=check_title(command.rule)), markup=False)
 
     async def _decide(self, command: Command, gone: Sequence[ProposalId]) -> None:
         """The cursor goes on to the row behind those that leave the list."""
@@ -343,11 +371,3 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
     title = _("Check by the agents' model?")
     agreed = await agrees_to_spend(page.app, page.access.workbench, title, quote, "agent")
     return CheckChapters(place, place, model=True) if agreed else None
-
-
-async def agrees_to_switch(page: StoryPage, command: SwitchRule) -> bool:
-    """The writer's answer."""
-    if command.on:
-        return await page.confirm(_("Switch this rule on again?"), check_title(command.rule))
-    told = check_title(command.rule) + "\n" + _("Its findings that you did not decide are withdrawn.")
-    return await page.confirm(_("Switch this rule off for this book?"), told)
