@@ -222,13 +222,7 @@ class FindingsScreen(FilteredPage):
             row = self.rows.row
             await self._decide(DecideFindings(ids, "intended", reason.strip()), ids)
             if row is not None and ids == (row.proposal.id,) and is_of_a_chapter(row) and not is_note(row):
-                await self._offer_to_write(row, reason.strip())
-
-    async def _offer_to_write(self, row: FindingRow, reason: str) -> None:
-        """The reason as a fact, which prompts and checks of all later chapters read."""
-        words = _("Contexts and checks of later chapters read facts; the reason alone belongs to this finding.")
-        if await self.confirm(_("Write it down as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
-            await self.put(fact_form(replace(fact_of(row.proposal), text=reason), await self.access.cast()))
+                await offer_to_write(self, row, reason.strip())
 
     def action_change(self) -> None:
         """The form of the fact that holds from here on."""
@@ -236,16 +230,8 @@ class FindingsScreen(FilteredPage):
             self.work(self._change(row))
 
     async def _change(self, row: FindingRow) -> None:
-        proposal = row.proposal
-        if not is_of_a_chapter(row):
-            self.notify(_("Only the text of a chapter can change the story."), markup=False)
-            return
-        form = fact_form(fact_of(proposal), await self.access.cast())
-        if is_note(row):
-            if await self.put(form) is not None:
-                await self._decide(DecideFindings((proposal.id,), "intended"), (proposal.id,))
-        elif (fact := await self.ask(form)) is not None:
-            await self._decide(ChangeFromHere(proposal.id, fact), (proposal.id,))
+        if (command := await fact_from(self, row)) is not None:
+            await self._decide(command, (row.proposal.id,))
 
     def action_undo(self) -> None:
         """Undo the last decision."""
@@ -268,13 +254,7 @@ class FindingsScreen(FilteredPage):
 
     async def _switch(self, command: SwitchRule) -> None:
         await self._decide(command, ())
-        said = (
-            _("{rule}: on again for this book.")
-            if command.on
-            else _("{rule}: off for this book; its undecided findings are withdrawn. `T` on one of them under `5` "
-                   "switches it on again.")
-        )  # fmt: skip
-        self.notify(said.format(rule=check_title(command.rule)), markup=False)
+        self.notify(switch_words(command), markup=False)
 
     async def _decide(self, command: Command, gone: Sequence[ProposalId]) -> None:
         """The cursor goes on to the row behind those that leave the list."""
@@ -371,3 +351,35 @@ async def chosen_check(page: StoryPage, position: int) -> CheckChapters | None:
     title = _("Check by the agents' model?")
     agreed = await agrees_to_spend(page.app, page.access.workbench, title, quote, "agent")
     return CheckChapters(place, place, model=True) if agreed else None
+
+
+async def offer_to_write(page: StoryPage, row: FindingRow, reason: str) -> None:
+    """Offers the reason as a fact, which prompts and checks of all later chapters read."""
+    words = _("Contexts and checks of later chapters read facts; the reason alone belongs to this finding.")
+    if await page.confirm(_("Write it down as a fact, too?"), f"{one_line(reason, 200)}\n{words}"):
+        await page.put(fact_form(replace(fact_of(row.proposal), text=reason), await page.access.cast()))
+
+
+async def fact_from(page: StoryPage, row: FindingRow) -> Command | None:
+    """Asks for the fact that holds from here on. A reader's note is answered when it is written."""
+    if not is_of_a_chapter(row):
+        page.notify(_("Only the text of a chapter can change the story."), markup=False)
+        return None
+    proposal = row.proposal
+    form = fact_form(fact_of(proposal), await page.access.cast())
+    if is_note(row):
+        written = await page.put(form)
+        return None if written is None else DecideFindings((proposal.id,), "intended")
+    fact = await page.ask(form)
+    return None if fact is None else ChangeFromHere(proposal.id, fact)
+
+
+def switch_words(command: SwitchRule) -> str:
+    """What the key has done."""
+    said = (
+        _("{rule}: on again for this book.")
+        if command.on
+        else _("{rule}: off for this book; its undecided findings are withdrawn. `T` on one of them under `5` "
+               "switches it on again.")
+    )  # fmt: skip
+    return said.format(rule=check_title(command.rule))
