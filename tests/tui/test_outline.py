@@ -110,7 +110,7 @@ async def test_a_volume_and_a_chapter_get_a_heading_by_enter_which_the_footer_na
         keys = shown(pilot.app)[-1]
         named = {
             "en": ("Enter Edit", "c Assign", "u Not assigned", "Esc Back", "Ctrl+p Commands", "F1 Help"),
-            "zh": ("Enter 编辑", "c 归入章节", "u 未归章", "V 版本", "Esc 返回", "Ctrl+p 命令", "F1 帮助"),
+            "zh": ("回车 编辑", "c 归入章节", "u 未归章", "V 版本", "Esc 返回", "Ctrl+p 命令", "F1 帮助"),
         }
         assert [each for each in named[language] if each not in keys] == [], keys
         for row in (2, 3):  # the volume, then the chapter; both before the cursor knew of neither
