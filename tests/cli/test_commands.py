@@ -328,7 +328,7 @@ def test_states_kinds_and_marks_are_told_in_the_language_of_the_user(demo: Path,
     run = ("run", demo, "quick-draft", "--chapter", 7, "--plain")
     commands = (run, ("status", demo), ("context", demo, "--node", "plan", "--chapter", 7), ("doctor", demo))
     told = "\n".join(call("--lang", "zh", *words).out for words in commands)
-    for word in ("等你决定", "文风、设定、笔记\t全文\t", "正常"):
+    for word in ("等你决定", "文风与设定\t全文\t", "正常"):
         assert word in told
     for word in ("done", "meta\t", "L2\t", "ok  ", "mirror", "fresh"):
         assert word not in told

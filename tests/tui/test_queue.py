@@ -5,12 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText, Totals
 from flowcabal_tui.domain.text import digest
-from flowcabal_tui.protocol.memory import RebuildProgress
+from flowcabal_tui.protocol.memory import KnowledgeStatus, RebuildProgress
 from flowcabal_tui.tui.memory.queue import QueueScreen
+from flowcabal_tui.tui.memory.queue_controller import QueueController
 from tests.tui import fake_books as books
+from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import HOSTILE, Host, shown
 
 NOW = books.NOW
@@ -172,3 +175,14 @@ async def test_an_empty_queue_and_hostile_words_are_shown() -> None:
         assert app.screen is not page
         await opened(app, pilot, Controller(nasty))
         assert "[/] [b]bold[/b]" in page_text(app) and "\x1b" not in page_text(app)
+
+
+async def test_texts_for_a_server_that_is_not_used_are_no_work_of_the_list() -> None:
+    workbench = FakeWorkbench()
+    owed = [replace(TASKS[0], id=7 + n, kind="knowledge", tries=0, error="") for n in range(21)]
+    workbench.tasks = [*TASKS, *owed, replace(owed[0], id=40, state="failed")]
+    controller = QueueController(Screen(), workbench, lambda: NOW)
+    for state, listed in (("absent", 1), ("off", 1), ("ready", 22), ("starting", 22), ("asks", 22)):
+        controller.note_server(KnowledgeStatus(state))
+        assert len(await controller.tasks("waiting")) == listed == (await controller.counts())["waiting"]
+        assert 40 in [task.id for task in await controller.tasks(None)], "a failure is always listed"

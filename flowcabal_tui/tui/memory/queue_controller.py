@@ -13,7 +13,14 @@ from flowcabal_tui.agents.arcs import WORK, arcs_of
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import META, TASKS
-from flowcabal_tui.protocol.memory import CancelBackground, Rebuild, RebuildPart, RebuildProgress, RetryBackground
+from flowcabal_tui.protocol.memory import (
+    CancelBackground,
+    KnowledgeStatus,
+    Rebuild,
+    RebuildPart,
+    RebuildProgress,
+    RetryBackground,
+)
 from flowcabal_tui.tui.shared.choose import ChooseScreen
 from flowcabal_tui.tui.shared.spending import (
     agents_cost,
@@ -41,6 +48,8 @@ _PARTS: Final[Mapping[RebuildPart, str]] = {
 }
 _AGAIN: Final = ("failed", "cancelled", "waiting")
 """States of the steps that can be retried."""
+_UNUSED: Final = ("absent", "off")
+"""States of the knowledge server in which nothing is sent to it."""
 _NAMED: Final = 4
 """Texts that cannot be read and are named; the others are counted."""
 
@@ -52,6 +61,7 @@ class QueueController:
         self._screen, self._workbench, self._now = screen, workbench, now
         self.rebuilt: RebuildProgress | None = None
         """How far the last rebuild of the index is."""
+        self._server = ""
 
     async def _ask(self, page: Screen[Any]) -> Any:
         return await self._screen.app.push_screen_wait(page)
@@ -71,13 +81,27 @@ class QueueController:
     def _note_rebuild(self, event: RebuildProgress) -> None:
         self.rebuilt = event
 
+    @on_event
+    def note_server(self, event: KnowledgeStatus) -> None:
+        """Remembers whether a server is used: what only waits for one that is not is no work to list."""
+        self._server = event.state
+
+    def _is_listed(self, task: BackgroundTask) -> bool:
+        """False for texts that wait for a knowledge server which the writer does not use."""
+        return task.kind != "knowledge" or task.state != "waiting" or self._server not in _UNUSED
+
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """Steps in a state, or all that are not done."""
-        return await self._workbench.memory.background(state)
+        return tuple(filter(self._is_listed, await self._workbench.memory.background(state)))
 
     async def counts(self) -> dict[Freshness, int]:
-        """The number of tasks in each state."""
-        return await self._workbench.memory.background_counts()
+        """The number of listed tasks in each state."""
+        counts, waiting = (
+            await self._workbench.memory.background_counts(),
+            await self._workbench.memory.background("waiting"),
+        )
+        hidden = sum(not self._is_listed(task) for task in waiting)
+        return counts | {"waiting": counts.get("waiting", 0) - hidden} if hidden else counts
 
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""
