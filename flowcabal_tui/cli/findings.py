@@ -23,7 +23,7 @@ from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.finding_words import compared_words, finding_title, rate_words, report_words, sureness
-from flowcabal_tui.project.proposal_words import STATES
+from flowcabal_tui.project.proposal_words import state_words
 from flowcabal_tui.project.story.findings import fact_of
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.findings import ChangeFromHere, CheckChapters, DecideFindings, SwitchRule
@@ -155,7 +155,7 @@ def _cells(row: FindingRow, positions: dict[ChapterId, int]) -> tuple[object, ..
     place = positions.get(proposal.place.chapter, "") if proposal.place else ""
     there = positions.get(finding.against, finding.source.title) if finding.against else finding.source.title
     source = f"“{finding.source.text}”" if finding.source.text else ""
-    cells = (finding_title(proposal), sureness(proposal), _(STATES[proposal.state]), f"“{proposal.quotation}”")
+    cells = (finding_title(proposal), sureness(proposal), state_words(proposal), f"“{proposal.quotation}”")
     return (proposal.id, place, *cells, there, source, clean_line(finding.explanation))
 
 
@@ -166,5 +166,5 @@ def _plain(row: FindingRow, positions: dict[ChapterId, int]) -> dict[str, Any]:
         **to_plain(row),
         "position": positions.get(proposal.place.chapter) if proposal.place else None,
         "against": positions.get(against) if against else None,
-        "words": {"check": finding_title(proposal), "state": _(STATES[proposal.state])},
+        "words": {"check": finding_title(proposal), "state": state_words(proposal)},
     }

@@ -152,3 +152,10 @@ def reason_words(why: Reason) -> str:
 def origin(who: Origin) -> str:
     """The origin of a proposal."""
     return _("found in the text") if who.by == "rule" else _("by an agent")
+
+
+def state_words(proposal: Proposal) -> str:
+    """The state; a note of a reader is answered, whatever was done with the text."""
+    if proposal.origin.by == "reader" and proposal.state == "resolved":
+        return _("answered")
+    return _(STATES[proposal.state])

@@ -245,6 +245,15 @@ async def test_a_readers_note_stands_in_the_list_with_its_words() -> None:
         assert workbench.sent[-1] == DecideFindings((ProposalId("note-7"),), "intended"), "without a reason"
 
 
+async def test_an_answered_note_says_so() -> None:
+    workbench = noted()
+    first = workbench.findings.rows[0]
+    workbench.findings.rows = [replace(first, proposal=replace(first.proposal, state="resolved"))]
+    async with opened(page(workbench)) as pilot:
+        await press(pilot, "4")
+        assert "answered" in told(pilot) and "the text was edited" not in screen(pilot)
+
+
 async def test_a_fact_is_written_from_a_readers_note() -> None:
     workbench = noted()
     async with opened(page(workbench)) as pilot:

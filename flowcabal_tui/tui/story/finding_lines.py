@@ -17,7 +17,7 @@ from flowcabal_tui.project.finding_words import (
     report_words,
     sureness,
 )
-from flowcabal_tui.project.proposal_words import STATES
+from flowcabal_tui.project.proposal_words import state_words
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.access import StoryAccess
 from flowcabal_tui.tui.story.cast import Cast
@@ -62,7 +62,7 @@ def finding_lines(row: FindingRow, cast: Cast, report: CheckReport | None, marke
     rated = [rate_words(each) for each in rates if each.check == maker and each.settled]
     parts = [finding_title(row.proposal), sureness(row.proposal), cast.names(finding.about), *rated]
     if row.proposal.state != "waiting":
-        parts.append(_(STATES[row.proposal.state]) + (f": {one_line(row.word)}" if row.word else ""))
+        parts.append(state_words(row.proposal) + (f": {one_line(row.word)}" if row.word else ""))
     yield " · ".join(part for part in parts if part)
     yield one_line(explained(row.proposal), 600)
 

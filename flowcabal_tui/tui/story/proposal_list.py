@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.proposal_words import KINDS, STATES, said
+from flowcabal_tui.project.proposal_words import KINDS, said, state_words
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
@@ -147,7 +147,7 @@ class ProposalList(PickList):
 
     def _state(self, proposal: Proposal, unsaid: ProposalState) -> Cell:
         """The word for a state, but for one that most rows have."""
-        words = "" if proposal.state == unsaid else _(STATES[proposal.state])
+        words = "" if proposal.state == unsaid else state_words(proposal)
         return Cell(words, _SIGNS[proposal.state][1])
 
     def _row(self, proposal: Proposal) -> ColumnRow:
