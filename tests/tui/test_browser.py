@@ -6,7 +6,6 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.tui.book.browser import BrowserPlace, BrowserScreen
@@ -27,12 +26,6 @@ class Controller:
         self.workbench.chapter_rows = [replace(row, volume=name) for row, name in zip(rows, volumes, strict=True)]
         self.done: list[tuple[object, ...]] = []
         self.book = self.upkeep = self
-
-    async def overview(self) -> Overview:
-        return await self.workbench.book.overview()
-
-    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
-        return await self.workbench.book.scenes(chapter)
 
     async def add(self) -> None:
         self.done.append(("add",))
@@ -169,7 +162,7 @@ async def test_volumes_fold_with_their_lengths() -> None:
 
 async def test_a_chapter_is_split_at_the_scene_under_the_cursor_and_merged_with_the_next() -> None:
     app, controller = Host(), Controller()
-    scenes = await controller.scenes(FIRST)
+    scenes = await controller.workbench.book.scenes(FIRST)
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(BrowserScreen("Book", "en", controller, FIRST))
         await settle(app, pilot)

@@ -39,7 +39,6 @@ from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.status_line import StatusLine
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.workflows.build_access import BuildAccess
 from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen
 from flowcabal_tui.tui.workflows.builds_list import BuildsScreen
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
@@ -64,7 +63,7 @@ def workbench(**how: object) -> FakeWorkbench:
 async def review(made: FakeWorkbench, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
     app = Host()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(BuildReviewScreen(BuildAccess(made), "build-1"))
+        app.push_screen(BuildReviewScreen(made, "build-1"))
         await settled(pilot)
         yield pilot
 

@@ -195,7 +195,7 @@ async def test_ctrl_r_has_the_words_replaced_ctrl_z_takes_that_back_and_both_sea
 
 async def test_an_earlier_search_is_there_again_with_its_cursor() -> None:
     app, controller, given = Host(), Controller(), []
-    hits = (await controller.search("Mara", ("text",), 5)).hits
+    hits = (await controller.workbench.book.search("Mara", ("text",), 5)).hits
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(SearchScreen(controller, "Mara", replace(hits[-1], score=9.0)), given.append)
         await app.workers.wait_for_complete()

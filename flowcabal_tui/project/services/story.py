@@ -72,7 +72,7 @@ class StoryService:
 
     async def proposals(self, wish: ProposalWish, offset: int = 0, limit: int = 100) -> ProposalPage:
         """Some proposals of agents and rules from `offset` on, those of the newest reading first."""
-        return await self._parts.proposals.page(wish, offset, limit)
+        return await self._store.proposals.page(wish, offset, limit)
 
     async def proposal(self, identity: ProposalId) -> Proposal:
         """One proposal. Raises UnknownName when there is none of this id."""
@@ -100,7 +100,7 @@ class StoryService:
         row = await self._parts.impacts.apply(command)
         await self._parts.book.outlining.written()
         await self._parts.memory.updates.chapters_placed(before)
-        await self._parts.proposals.tell(before)
+        await self._parts.proposals.edits.emit_versions(before)
         await self._names_changed()
         return row.id
 

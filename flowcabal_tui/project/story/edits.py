@@ -83,7 +83,7 @@ class ProposedEdits:
         if after:
             rewrite = Rewrite(edit.chapter, text, start, end, after, self._model(), note, self._clock())
             await self._store.rewrites.add(rewrite)
-        await self.tell([chapter])
+        await self.emit_versions([chapter])
 
     async def _outline(self, row: Proposal, edit: OutlineEdit, verdict: Verdict) -> None:
         if (await self._store.book.outline()).beats(edit.chapter) != edit.before:
@@ -129,10 +129,10 @@ class ProposedEdits:
         await undo()
         if whole or any(isinstance(row.difference.after, OutlineEdit) for row in rows):
             await self._outlining.written()
-        await self.tell(before)
+        await self.emit_versions(before)
         self._wake()
 
-    async def tell(self, before: Sequence[Chapter]) -> None:
+    async def emit_versions(self, before: Sequence[Chapter]) -> None:
         """Emits the new versions of these chapters."""
         for chapter in before:
             now = await self._store.book.chapter(chapter.id)

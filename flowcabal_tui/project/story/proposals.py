@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import EntityId
-from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Entity
 from flowcabal_tui.domain.proposals import (
     Edit,
@@ -16,8 +15,6 @@ from flowcabal_tui.domain.proposals import (
     OutlineEdit,
     Proposal,
     ProposalId,
-    ProposalPage,
-    ProposalWish,
     Review,
     TextEdit,
     TitleEdit,
@@ -43,15 +40,7 @@ class ProposalService:
     def __init__(
         self, store: Store, story: StoryRecords, steps: Steps, edits: ProposedEdits, emit: Callable[[Event], None]
     ) -> None:
-        self._store, self._story, self._steps, self._edits, self._emit = store, story, steps, edits, emit
-
-    async def page(self, wish: ProposalWish, offset: int, limit: int) -> ProposalPage:
-        """Some rows from `offset` on, those of the newest reading first."""
-        return await self._store.proposals.page(wish, offset, limit)
-
-    async def tell(self, before: Sequence[Chapter]) -> None:
-        """Emits the new versions of these chapters."""
-        await self._edits.tell(before)
+        self._store, self._story, self._steps, self.edits, self._emit = store, story, steps, edits, emit
 
     async def decide(self, ids: Sequence[ProposalId], verdict: Verdict) -> None:
         """Confirms or drops rows as one decision. Raises KeyError or RunError, and then no record was changed."""
@@ -62,7 +51,7 @@ class ProposalService:
         words = await self._words(rows, verdict)
         for row in rows:
             if isinstance(row.difference.after, Edit):
-                await (self._edits.write(row, verdict) if verdict == "confirm" else self._edits.drop(row))
+                await (self.edits.write(row, verdict) if verdict == "confirm" else self.edits.drop(row))
         await self._entities([row for row in rows if row.kind in ("entity", "name")], verdict)
         await self._store.proposals.decide(words, since=since)
         self._emit(BookChanged())
@@ -84,7 +73,7 @@ class ProposalService:
             self._story.require_name(change)
             await self._steps.put_by_hand(replace(change, by="hand"))
         elif isinstance(change, TextEdit | OutlineEdit):
-            await self._edits.write(row, "correct", change)
+            await self.edits.write(row, "correct", change)
         else:
             await self._story.require_record(change)
             await self._store.proposals.decide([(identity, "correct", change)])
@@ -99,7 +88,7 @@ class ProposalService:
         changes = [row.difference.after for row in rows]
         is_rename = any(isinstance(change, Review) and change.is_rename for change in changes)
         after = following(AFTER_RENAME if is_rename else AFTER_EDIT)
-        await self._edits.take_back(rows, lambda: self._store.proposals.undo(identity, after))
+        await self.edits.take_back(rows, lambda: self._store.proposals.undo(identity, after))
         if not rows:
             raise RunError(_("There is no decision to undo."), _("Nothing was changed."))
         known = {entity.id: entity for entity in await self._store.memory.names()}

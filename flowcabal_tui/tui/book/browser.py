@@ -125,7 +125,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
 
     async def reload(self, cursor: str | None = None, *, again: bool = False) -> None:
         """Reads the book; nothing is repainted when nothing has changed, unless scenes are to be read `again` too."""
-        seen = await self._controller.overview()
+        seen = await self._controller.workbench.book.overview()
         if seen == self._seen and not again:
             return
         texts = (
@@ -136,7 +136,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
         self._seen = seen
         for standing in seen.chapters:
             if standing.chapter.id in self._scenes and standing.chapter.digest != texts.get(standing.chapter.id):
-                self._scenes[standing.chapter.id] = await self._controller.scenes(standing.chapter.id)
+                self._scenes[standing.chapter.id] = await self._controller.workbench.book.scenes(standing.chapter.id)
         self._fill(cursor)
 
     def _fill(self, cursor: str | None = None) -> None:
@@ -236,7 +236,7 @@ class BrowserScreen(ModalScreen[BrowserPlace | None]):
             attempt(self, self._unfold(chapter.id))
 
     async def _unfold(self, chapter: ChapterId) -> None:
-        self._scenes[chapter] = await self._controller.scenes(chapter)
+        self._scenes[chapter] = await self._controller.workbench.book.scenes(chapter)
         self._fill()
         names = self.query_one(PickList)
         self.call_after_refresh(names.scroll_to_highlight, top=True)

@@ -9,7 +9,6 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.overview import Overview
 from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import EditChapter, EditScene, MergeChapters, SplitChapter, WriteChapter
@@ -47,7 +46,7 @@ class BrowserController:
         open_at: OpenAt,
         origin: Origin,
     ) -> None:
-        self._screen, self._workbench, self._view, self._open_at = screen, workbench, view, open_at
+        self._screen, self.workbench, self._view, self._open_at = screen, workbench, view, open_at
         self.book, self.upkeep, self.origin = book, upkeep, origin
         self._made: tuple[ChapterId, int, int] | None = None
         """The last change of scenes: the chapter, its version before and after."""
@@ -60,18 +59,10 @@ class BrowserController:
         """Opens the browser, then the place that was chosen there."""
         from flowcabal_tui.tui.book.browser import BrowserScreen
 
-        info = self._workbench.info
+        info = self.workbench.info
         place = await self._ask(BrowserScreen(info.name, info.language, self, self._view.chapter))
         if place is not None:
             await self._open_at(place.chapter, place.start, place.end)
-
-    async def overview(self) -> Overview:
-        """The book at a glance."""
-        return await self._workbench.book.overview()
-
-    async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:
-        """The scenes of a chapter."""
-        return await self._workbench.book.scenes(chapter)
 
     async def move_scene(self, chapter: Chapter, scene: ChapterScene, to: int) -> None:
         """Puts a scene at another place of its chapter."""
@@ -95,10 +86,10 @@ class BrowserController:
         heading = _("Beats of {title}").format(title=one_line(scene.title))
         beats = await self._ask(ProseScreen(heading, scene.beats))
         if beats is not None:
-            await self._workbench.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
+            await self.workbench.carry_out(EditScene(chapter.id, scene.number, chapter.version, beats=beats))
 
     async def _edit_scene(self, command: EditScene) -> None:
-        version = int(await self._workbench.carry_out(command) or 0)
+        version = int(await self.workbench.carry_out(command) or 0)
         if version > command.expected_version:
             self._made = (command.chapter, command.expected_version, version)
 
@@ -108,23 +99,23 @@ class BrowserController:
             self._screen.notify(_("No change of scenes to undo."), markup=False)
             return
         (chapter, before, made), self._made = self._made, None
-        text = await self._workbench.book.chapter_text(chapter, before)
-        await self._workbench.carry_out(WriteChapter(chapter, text, made, _("change of scenes undone")))
+        text = await self.workbench.book.chapter_text(chapter, before)
+        await self.workbench.carry_out(WriteChapter(chapter, text, made, _("change of scenes undone")))
 
     async def bring_back(self) -> None:
         """Asks which deleted chapter."""
-        deleted = await self._workbench.book.deleted_chapters()
+        deleted = await self.workbench.book.deleted_chapters()
         rows = tuple((str(at.id), f"{at.position} {one_line(at.title)}") for at in deleted)
         if not rows:
             self._screen.notify(_("There are no deleted chapters."), markup=False)
         elif chosen := await self._ask(ChooseScreen(_("Bring back which chapter?"), rows)):
-            await self._workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
+            await self.workbench.carry_out(EditChapter(ChapterId(chosen), deleted=False))
 
     async def into_volume(self, chapter: Chapter) -> None:
         """Asks for the volume's name; an empty one is none."""
         volume = await self._ask(PromptLine(_("Volume (empty: none)"), value=chapter.volume))
         if volume is not None and volume != chapter.volume:
-            await self._workbench.carry_out(EditChapter(chapter.id, volume=volume))
+            await self.workbench.carry_out(EditChapter(chapter.id, volume=volume))
 
     @on_key("manuscript.split", group="looking")
     async def split_here(self) -> None:
@@ -149,9 +140,9 @@ class BrowserController:
         """Asks for the title of the new chapter, and returns the chapter; None where it was not split."""
         title = await self._ask(PromptLine(_("Title of the new chapter, which begins here"), value=chapter.title))
         asked = _("Split {title}?").format(title=one_line(chapter.title))
-        if not title or not await may_spend(self._screen, self._workbench, asked, 2):
+        if not title or not await may_spend(self._screen, self.workbench, asked, 2):
             return None
-        new = await self._workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
+        new = await self.workbench.carry_out(SplitChapter(chapter.id, at, title, chapter.version))
         self._screen.notify(
             _("Split. In the manuscript (`M`), `m` on the first part merges the two again."), markup=False
         )
@@ -160,36 +151,36 @@ class BrowserController:
     async def merge(self, chapter: Chapter, following: Chapter) -> None:
         """Asks first. Refuses while the second chapter has unsaved text, which nobody would see afterwards."""
         await self.book.drafts.write()
-        if await self._workbench.drafts.of(following.id) is not None:
+        if await self.workbench.drafts.of(following.id) is not None:
             words = _("{title} has unsaved text. Save or discard it first; nothing was merged.")
             self._screen.notify(words.format(title=one_line(following.title)), severity="warning", markup=False)
             return
         title = _("Merge {first} and {second}?").format(first=chapter.title, second=following.title)
         words = _("The second chapter follows the first after a scene break; its versions stay in the project.")
-        price = await reading_price(self._workbench, 1)
+        price = await reading_price(self.workbench, 1)
         if await (
             agrees_to_pay(self._screen.app, title, price, words) if price else self._ask(ConfirmScreen(title, words))
         ):
-            await self._workbench.carry_out(MergeChapters(chapter.id, following.id))
+            await self.workbench.carry_out(MergeChapters(chapter.id, following.id))
 
     async def versions(self, chapter: Chapter) -> None:
         """Versions with their differences; a restored one becomes the newest."""
-        versions = await self._workbench.book.chapter_versions(chapter.id)
+        versions = await self.workbench.book.chapter_versions(chapter.id)
         if not versions:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return
 
         async def load(version: int) -> str:
-            return await self._workbench.book.chapter_text(chapter.id, version)
+            return await self.workbench.book.chapter_text(chapter.id, version)
 
-        page = VersionsScreen(chapter.title, versions, load, self._workbench.info.language)
+        page = VersionsScreen(chapter.title, versions, load, self.workbench.info.language)
         text = await self._ask(page)
         if text is not None:
-            await self._workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
+            await self.workbench.carry_out(WriteChapter(chapter.id, text, expected_version=chapter.version))
 
     async def kept(self, chapter: Chapter | None) -> None:
         """Shows the outputs that were kept for a chapter, or for the book."""
         from flowcabal_tui.tui.book.kept import KeptScreen
 
-        controller = KeptController(self._screen, self._workbench, self.upkeep, chapter)
+        controller = KeptController(self._screen, self.workbench, self.upkeep, chapter)
         await self._ask(KeptScreen(controller, whole=chapter is None))

@@ -116,7 +116,7 @@ class KeptScreen(ModalScreen[None]):
             attempt(self, self._show(OutputId(message.option.id)), group="show", exclusive=True)
 
     async def _show(self, output: OutputId) -> None:
-        self.query_one(StreamView).set_text(await self._controller.text(output), follow=False)
+        self.query_one(StreamView).set_text(await self._controller.workbench.book.kept_text(output), follow=False)
 
     @on(StreamView.SearchRequested)
     def find_words(self, message: StreamView.SearchRequested) -> None:
@@ -170,7 +170,7 @@ class KeptScreen(ModalScreen[None]):
     def action_purge(self) -> None:
         """For good."""
         if (kept := self._at) is not None:
-            self._then(self._controller.purge(kept))
+            self._then(self._controller.upkeep.purge_output(kept))
 
 
 def _columns() -> Columns:

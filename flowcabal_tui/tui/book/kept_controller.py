@@ -29,7 +29,7 @@ class KeptController:
         self, screen: Screen[Any], workbench: Project, upkeep: UpkeepController, chapter: Chapter | None
     ) -> None:
         """`chapter` None: only the whole book can be shown."""
-        self._screen, self._workbench, self._upkeep, self._chapter = screen, workbench, upkeep, chapter
+        self._screen, self.workbench, self.upkeep, self._chapter = screen, workbench, upkeep, chapter
 
     def title(self, whole: bool) -> str:
         """The heading of the list."""
@@ -40,30 +40,22 @@ class KeptController:
     async def kept(self, whole: bool) -> tuple[tuple[Curated, str], ...]:
         """Kept texts, newest first, removed ones included; for the whole book, each with a description."""
         if not whole and self._chapter is not None:
-            return tuple((kept, "") for kept in reversed(await self._workbench.book.kept(self._chapter.id)))
-        names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await self._workbench.book.chapters()}
+            return tuple((kept, "") for kept in reversed(await self.workbench.book.kept(self._chapter.id)))
+        names = {chapter.id: f"{chapter.position} {chapter.title}" for chapter in await self.workbench.book.chapters()}
         return tuple(
             (kept, " ".join(filter(None, (_(KEEP_KINDS[kept.kind]), names.get(kept.chapter) if kept.chapter else ""))))
-            for kept in reversed(await self._workbench.book.kept())
+            for kept in reversed(await self.workbench.book.kept())
         )
-
-    async def text(self, output: OutputId) -> str:
-        """The text of a kept output."""
-        return await self._workbench.book.kept_text(output)
 
     async def take_out(self, output: OutputId, back: bool, name: str) -> None:
         """Out of the chapter and the memory, or back; asks first where the agents' model costs money."""
         title = _("Change {title}?").format(title=one_line(name or (self._chapter.title if self._chapter else "")))
-        if await may_spend(self._screen, self._workbench, title):
-            await self._workbench.carry_out(DeleteOutput(output, restore=back))
+        if await may_spend(self._screen, self.workbench, title):
+            await self.workbench.carry_out(DeleteOutput(output, restore=back))
 
     async def tag(self, kept: Curated) -> None:
         """Asks for the tags of a kept output, separated by commas."""
         asked = PromptLine(_("Tags, separated by commas"), value=", ".join(kept.tags))
         typed: str | None = await self._screen.app.push_screen_wait(asked)
         if typed is not None:
-            await self._workbench.carry_out(TagOutput(kept.id, names_of(typed)))
-
-    async def purge(self, kept: Curated) -> None:
-        """For good, after its name was typed."""
-        await self._upkeep.purge_output(kept)
+            await self.workbench.carry_out(TagOutput(kept.id, names_of(typed)))

@@ -149,10 +149,10 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     async def _answer(self, number: int, query: str) -> None:
         """By words first, then by meaning, which takes longer."""
-        found = await self._controller.search(query, _BY_WORDS, _LIMIT)
+        found = await self._controller.workbench.book.search(query, _BY_WORDS, _LIMIT)
         self._take(number, found.hits, dict(found.counts))
         if query and number == self._asked:
-            similar = await self._controller.search(query, ("similar",), _LIMIT)
+            similar = await self._controller.workbench.book.search(query, ("similar",), _LIMIT)
             if similar.hits and number == self._answered:
                 self._take(number, (*found.hits, *similar.hits), dict((*found.counts, *similar.counts)))
 
@@ -261,7 +261,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             attempt(self, self._look(self.hit))
 
     async def _look(self, hit: SearchHit) -> None:
-        self.app.push_screen(SourceScreen(await self._controller.look(hit)))
+        self.app.push_screen(
+            SourceScreen(await self._controller.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level))
+        )
 
     def action_replace(self) -> None:
         """Replace the words, after a look at every place."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind, TextPlace
+from flowcabal_tui.domain.search import SearchHit, TextPlace
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.protocol.book import ReplaceText, RevertChange
 from flowcabal_tui.tui.shared.spending import may_spend
@@ -18,7 +18,6 @@ from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.project.views import SourceText
 
 OpenAt = Callable[[ChapterId, int, int], Awaitable[None]]
 
@@ -30,7 +29,7 @@ class SearchController:
     """
 
     def __init__(self, screen: Screen[Any], workbench: Project, open_at: OpenAt) -> None:
-        self._screen, self._workbench, self._open_at = screen, workbench, open_at
+        self._screen, self.workbench, self._open_at = screen, workbench, open_at
         self._query = ""
         self._last_hit: SearchHit | None = None
         self._replaced: Generation | None = None
@@ -50,19 +49,11 @@ class SearchController:
             self._last_hit = found
             await self._open_at(ChapterId(found.uri.removeprefix("manuscript/")), found.start, found.end)
 
-    async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
-        """The hits of a search."""
-        return await self._workbench.book.search(query, kinds, limit)
-
-    async def look(self, hit: SearchHit) -> SourceText:
-        """The text of a hit."""
-        return await self._workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
-
     async def replace(self, words: str) -> None:
         """Asks for the replacement, shows every place, replaces the chosen ones in one go."""
         from flowcabal_tui.tui.book.replace import ReplaceScreen
 
-        places = await self._workbench.book.occurrences(words)
+        places = await self.workbench.book.occurrences(words)
         if not places:
             told = _("The manuscript does not contain {words} as whole words in exactly these letters.")
             self._screen.notify(told.format(words=one_line(words)), markup=False)
@@ -74,8 +65,8 @@ class SearchController:
         chosen = await self._ask(ReplaceScreen(words, by, places, self._text_of))
         changed = len({place.chapter for place in chosen or ()})
         title = ngettext("Change {n} chapter?", "Change {n} chapters?", changed).format(n=changed)
-        if chosen and await may_spend(self._screen, self._workbench, title, changed):
-            self._replaced = Generation(int(await self._workbench.carry_out(ReplaceText(words, by, chosen))))
+        if chosen and await may_spend(self._screen, self.workbench, title, changed):
+            self._replaced = Generation(int(await self.workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
             told = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
             self._screen.notify(told + await self._left(words), markup=False)
@@ -87,20 +78,20 @@ class SearchController:
         def holding(texts: Iterable[str]) -> int:
             return sum(bool([*places(each, words, whole=True)]) for each in texts)
 
-        titles = holding(chapter.title for chapter in await self._workbench.book.chapters())
-        names = holding(name for entity in await self._workbench.story.entities() for name in entity.names)
+        titles = holding(chapter.title for chapter in await self.workbench.book.chapters())
+        names = holding(name for entity in await self.workbench.story.entities() for name in entity.names)
         parts = [ngettext("{n} chapter title", "{n} chapter titles", titles).format(n=titles)] if titles else []
         parts += [ngettext("{n} listed name", "{n} listed names", names).format(n=names)] if names else []
         return " " + _("The old words are still in {places}.").format(places=_(", ").join(parts)) if parts else ""
 
     async def _text_of(self, place: TextPlace) -> str:
-        return await self._workbench.book.chapter_text(place.chapter, place.version)
+        return await self.workbench.book.chapter_text(place.chapter, place.version)
 
     async def take_back(self) -> None:
         """Takes the last replacement of this session back, in all chapters."""
         if self._replaced is None:
             self._screen.notify(_("Nothing was replaced since the project was opened."), markup=False)
             return
-        await self._workbench.carry_out(RevertChange(self._replaced))
+        await self.workbench.carry_out(RevertChange(self._replaced))
         self._replaced = None
         self._screen.notify(_("The replacement was undone."), markup=False)

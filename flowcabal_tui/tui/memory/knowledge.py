@@ -99,7 +99,7 @@ class KnowledgeScreen(ModalScreen[None]):
 
     async def reload(self) -> None:
         """Reads the state again; nothing is repainted when nothing has changed."""
-        contents, version = await self._controller.contents(), await self._controller.installed()
+        contents, version = await self._controller.workbench.knowledge.contents(), await self._controller.installed()
         head = tuple(self._head(contents, version))
         if head != self._head_now:
             self._head_now = head
@@ -150,7 +150,7 @@ class KnowledgeScreen(ModalScreen[None]):
             return
         lines = [f"{named(subject, self._names)} · {look_of(entry)[1]}", *([clean(entry.error)] if entry.error else [])]
         if entry.held and self._contents and self._contents.is_up:
-            for level, text in await self._controller.text(subject):
+            for level, text in await self._controller.workbench.knowledge.text(subject):
                 lines += ["", f"{level} {_(LEVELS[level])}", clean(text)]
         self.query_one("#text", Static).update("\n".join(lines))
 

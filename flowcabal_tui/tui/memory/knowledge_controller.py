@@ -10,7 +10,6 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from flowcabal_tui.domain.errors import KnowledgePending
-from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project.words import paid_models, price_lines, sum_words
 from flowcabal_tui.protocol.memory import Rebuild
@@ -21,7 +20,7 @@ from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 
 if TYPE_CHECKING:
-    from flowcabal_tui.project.memory.knowledge_contents import KnowledgeContents, KnowledgeFound
+    from flowcabal_tui.project.memory.knowledge_contents import KnowledgeFound
     from flowcabal_tui.project.project import Project
 
 
@@ -29,7 +28,7 @@ class KnowledgeController:
     """Installs in a worker of the workspace, which goes on while the page is closed."""
 
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
-        self._screen, self._workbench = screen, workbench
+        self._screen, self.workbench = screen, workbench
         self._installing: Worker[None] | None = None
         self.progress = ""
         """How far an installation is, in words; "" while there is none."""
@@ -48,32 +47,24 @@ class KnowledgeController:
 
         await self._screen.app.push_screen_wait(KnowledgeScreen(self))
 
-    async def contents(self) -> KnowledgeContents:
-        """What the server holds, and what it is owed."""
-        return await self._workbench.knowledge.contents()
-
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""
-        return await called(self._workbench)
-
-    async def text(self, subject: str) -> tuple[tuple[Level, str], ...]:
-        """The texts of an entry, level by level."""
-        return await self._workbench.knowledge.text(subject)
+        return await called(self.workbench)
 
     async def find(self, query: str) -> tuple[KnowledgeFound, ...] | None:
         """What is near in meaning; None: the vector of the query was not to be paid for."""
         try:
-            return await self._workbench.knowledge.find(query)
+            return await self.workbench.knowledge.find(query)
         except KnowledgePending:
             if not await self._may_embed():
                 return None
-            return await self._workbench.knowledge.find(query, paid=True)
+            return await self.workbench.knowledge.find(query, paid=True)
 
     async def _may_embed(self) -> bool:
         """The writer's answer to the price of the vector of a query."""
         from flowcabal_tui.project.models.trying import most_cost
 
-        models = self._workbench.info.models
+        models = self.workbench.info.models
         costs = [(most_cost(each, embeds=True), each.currency) for role, each in models if role == "embedding"]
         price = price_lines(paid_models(models, "embedding"), sum_words(costs), sum_words(costs))
         return await agrees_to_pay(self._screen.app, _("Search by meaning?"), price)
@@ -83,7 +74,7 @@ class KnowledgeController:
         title = ngettext("Write {n} entry again?", "Write {n} entries again?", len(subjects)).format(n=len(subjects))
         words = _("It is taken out of the knowledge server and sent again. The book stays as it is.")
         if subjects and await self._ask(title, words):
-            await self._workbench.carry_out(Rebuild("knowledge", tuple(subjects)))
+            await self.workbench.carry_out(Rebuild("knowledge", tuple(subjects)))
 
     async def installed(self) -> str:
         """The version that this program has installed; "" for none."""
@@ -127,7 +118,7 @@ class KnowledgeController:
                     return
                 done = await work.install(show)
             self._say(_("openviking {version} was installed; the book uses it now.").format(version=done.version))
-            await self._workbench.knowledge.look_again()
+            await self.workbench.knowledge.look_again()
         finally:
             self.progress = ""
 
@@ -138,9 +129,9 @@ class KnowledgeController:
         words = _("The book works without it, and what it held can be written again.")
         if not await self._ask(_("Remove the knowledge server?"), words, _("Remove")):
             return
-        await self._workbench.knowledge.stop()
+        await self.workbench.knowledge.stop()
         try:
             gone = await remove_installation()
         finally:
-            await self._workbench.knowledge.look_again()
+            await self.workbench.knowledge.look_again()
         self._say(_("The knowledge server was removed.") if gone else _("There was nothing to remove."))

@@ -130,7 +130,7 @@ class QueueScreen(ModalScreen[None]):
         tasks, counts, reading = (
             await self._controller.tasks(None),
             await self._controller.counts(),
-            await self._controller.reading(),
+            await self._controller.workbench.memory.bootstrap(),
         )
         done = await self._controller.tasks("fresh") if self.shows_done else ()
         seen = (tasks, tuple(counts.items()), reading, done, self._controller.rebuilt)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.screen import Screen
 
 from flowcabal_tui.agents.arcs import WORK, arcs_of
-from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
+from flowcabal_tui.domain.memory import BackgroundTask, Freshness, StaleText
 from flowcabal_tui.locale import _, mark, ngettext
 from flowcabal_tui.project.words import META, TASKS
 from flowcabal_tui.protocol.memory import (
@@ -58,7 +58,7 @@ class QueueController:
     """Lists background work, retries and cancels it, and rebuilds."""
 
     def __init__(self, screen: Screen[Any], workbench: Project, now: Callable[[], datetime]) -> None:
-        self._screen, self._workbench, self._now = screen, workbench, now
+        self._screen, self.workbench, self._now = screen, workbench, now
         self.rebuilt: RebuildProgress | None = None
         """How far the last rebuild of the index is."""
         self._server = ""
@@ -92,42 +92,38 @@ class QueueController:
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         """Steps in a state, or all that are not done."""
-        return tuple(filter(self._is_listed, await self._workbench.memory.background(state)))
+        return tuple(filter(self._is_listed, await self.workbench.memory.background(state)))
 
     async def counts(self) -> dict[Freshness, int]:
         """The number of listed tasks in each state."""
         counts, waiting = (
-            await self._workbench.memory.background_counts(),
-            await self._workbench.memory.background("waiting"),
+            await self.workbench.memory.background_counts(),
+            await self.workbench.memory.background("waiting"),
         )
         hidden = sum(not self._is_listed(task) for task in waiting)
         return counts | {"waiting": counts.get("waiting", 0) - hidden} if hidden else counts
 
     async def subjects(self) -> Mapping[str, str]:
         """The names of chapters, entities and derived texts, by id and by uri."""
-        return await called(self._workbench)
+        return await called(self.workbench)
 
     async def stale(self) -> Mapping[StaleText, str]:
         """The texts that are out of date, in story order, with their names."""
-        found = await self._workbench.memory.stale()
+        found = await self.workbench.memory.stale()
         names = await self.subjects() if found else {}
         return {text: names.get(text.uri, text.uri) for text in found}
-
-    async def reading(self) -> BootstrapStatus | None:
-        """The progress of a paid reading of an import."""
-        return await self._workbench.memory.bootstrap()
 
     async def retry(self, task: int | None) -> None:
         """One step, or all that failed or were cancelled; asks where that costs money."""
         steps = [each for each in await self.tasks(None) if task in (None, each.id) and each.state in _AGAIN]
         kinds = Counter(each.kind for each in steps)
-        if await may_work(self._screen, self._workbench, _("Retry background work?"), kinds):
-            await self._workbench.carry_out(RetryBackground(task))
+        if await may_work(self._screen, self.workbench, _("Retry background work?"), kinds):
+            await self.workbench.carry_out(RetryBackground(task))
 
     async def cancel(self, task: int | None) -> None:
         """One step, or all that are left, after a question."""
         if await agrees_to_stop(self._screen.app, _("Cancel background work?")):
-            await self._workbench.carry_out(CancelBackground(task))
+            await self.workbench.carry_out(CancelBackground(task))
 
     async def rebuild(self) -> None:
         """Asks for the part, shows the effects, and rebuilds after a yes."""
@@ -135,15 +131,15 @@ class QueueController:
         part = next((key for key in _PARTS if key == chosen), None)
         if part is None:
             return
-        plan = await self._workbench.memory.rebuild_plan(part)
+        plan = await self.workbench.memory.rebuild_plan(part)
         title = _("Rebuild {part}?").format(part=_(_PARTS[part]))
-        names = await called(self._workbench) if plan.damaged else {}
+        names = await called(self.workbench) if plan.damaged else {}
         words = "\n".join(self._planned(part, plan, names))
-        quote = await self._workbench.memory.quote_background(Counter(dict(plan.steps)))
+        quote = await self.workbench.memory.quote_background(Counter(dict(plan.steps)))
         if quote.is_free:
             agreed = await self._ask(ConfirmScreen(title, words))
         else:
-            agreed = await agrees_to_pay(self._screen.app, title, quote_price(self._workbench, quote, "agent"), words)
+            agreed = await agrees_to_pay(self._screen.app, title, quote_price(self.workbench, quote, "agent"), words)
         if agreed:
             await self._rebuild(Rebuild(part))
 
@@ -162,7 +158,7 @@ class QueueController:
         yield _("What you wrote stays.")
         if part in ("knowledge", "all"):
             yield _("The knowledge server reads the book again with the models in its own settings.")
-        if part in ("index", "knowledge") or not agents_cost(self._workbench):
+        if part in ("index", "knowledge") or not agents_cost(self.workbench):
             return
         if part == "stale":
             yield _("The agents' model is asked wherever the text has changed.")
@@ -171,12 +167,12 @@ class QueueController:
 
     async def make_again(self, stale: Sequence[StaleText]) -> None:
         """Makes texts again from the current words of the book, after a question where that costs money."""
-        if stale and await may_remake(self._screen, self._workbench, [text.uri for text in stale]):
+        if stale and await may_remake(self._screen, self.workbench, [text.uri for text in stale]):
             await self._rebuild(Rebuild("stale", tuple(text.uri for text in stale)))
 
     async def _rebuild(self, command: Rebuild) -> None:
         self.rebuilt = None
-        count = int(await self._workbench.carry_out(command) or 0)
+        count = int(await self.workbench.carry_out(command) or 0)
         words = ngettext("{n} step waits; the rest is done.", "{n} steps wait; the rest is done.", count)
         self._say(words.format(n=count))
 

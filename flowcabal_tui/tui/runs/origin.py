@@ -126,7 +126,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._tell(line), group="line", exclusive=True)
 
     async def _tell(self, line: BlamedLine) -> None:
-        self._told = await self._controller.provenance(self._chapter.id, line.number)
+        self._told = await self._controller.workbench.book.provenance(self._chapter.id, line.number)
         self.query_one(".told", Static).update("\n".join(self._words(self._told)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
@@ -209,7 +209,8 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     async def _open(self, source: ContextSource) -> None:
         receipt = self._told.written.receipt if self._told and self._told.written else None
-        text = await self._controller.source(source.uri, source.start, source.end, source.level, receipt)
+        memory = self._controller.workbench.memory
+        text = await memory.source(source.uri, source.start, source.end, source.level, receipt)
         self.app.push_screen(SourceScreen(text))
 
     def action_changes(self) -> None:
@@ -218,8 +219,9 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._changes(line.origin))
 
     async def _changes(self, origin: Origin) -> None:
-        before = await self._controller.text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
-        after = await self._controller.text(origin.chapter, origin.version)
+        book = self._controller.workbench.book
+        before = await book.chapter_text(origin.chapter, origin.version - 1) if origin.version > 1 else ""
+        after = await book.chapter_text(origin.chapter, origin.version)
         title = _("from version {old} to version {new}").format(old=origin.version - 1, new=origin.version)
         self.app.push_screen(DiffScreen(title, before, after))
 
@@ -233,7 +235,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             self.notify(_("No run of this project wrote this line."), markup=False)
         else:
             title = _("{node}, attempt {n}").format(node=one_line(written.title), n=written.attempt)
-            self.app.push_screen(ReceiptScreen(written.receipt, title, self._controller.source))
+            self.app.push_screen(ReceiptScreen(written.receipt, title, self._controller.workbench.memory.source))
 
     def action_run(self) -> None:
         """Go to the run."""

@@ -9,8 +9,6 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
-from flowcabal_tui.domain.memory import Level
-from flowcabal_tui.domain.origin import Provenance
 from flowcabal_tui.domain.run import RunRequest, RunSummary
 from flowcabal_tui.locale import _
 from flowcabal_tui.protocol.book import SetScene
@@ -25,7 +23,6 @@ from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.project import Project
-    from flowcabal_tui.project.views import SourceText
 
 OpenRun = Callable[[RunId, NodeId], Awaitable[None]]
 _NOW = "now/"
@@ -40,7 +37,7 @@ class ReceiptController:
     def __init__(
         self, screen: Screen[Any], workbench: Project, view: View, document: WorkflowDocument, open_run: OpenRun
     ) -> None:
-        self._screen, self._workbench, self._view = screen, workbench, view
+        self._screen, self.workbench, self._view = screen, workbench, view
         self._document, self._open_run = document, open_run
 
     async def _ask(self, page: Screen[Any]) -> Any:
@@ -56,8 +53,8 @@ class ReceiptController:
         """
         from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
 
-        lines = await self._workbench.book.blame(chapter)
-        known = next((each for each in await self._workbench.book.chapters() if each.id == chapter), None)
+        lines = await self.workbench.book.blame(chapter)
+        known = next((each for each in await self.workbench.book.chapters() if each.id == chapter), None)
         if known is None or not lines:
             self._screen.notify(_("Nothing of this chapter is kept yet."), markup=False)
             return False
@@ -67,25 +64,13 @@ class ReceiptController:
             await self._open_run(opened.run, opened.node)
         return isinstance(opened, RunPlace)
 
-    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-        """All that is known of a line."""
-        return await self._workbench.book.provenance(chapter, line)
-
-    async def text(self, chapter: ChapterId, version: int) -> str:
-        """A version of a chapter."""
-        return await self._workbench.book.chapter_text(chapter, version)
-
-    async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
-        """A text that went into a prompt, as the run of the receipt saw it."""
-        return await self._workbench.memory.source(uri, start, end, level, receipt)
-
     # Receipts
 
     def show(self, receipt: Receipt, title: str) -> None:
         """Shows a receipt over any screen."""
         from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 
-        self._screen.app.push_screen(ReceiptScreen(receipt, title, self.source))
+        self._screen.app.push_screen(ReceiptScreen(receipt, title, self.workbench.memory.source))
 
     @on_key("run.sent", group="sent", exclusive=True)
     async def show_sent(self) -> None:
@@ -97,14 +82,14 @@ class ReceiptController:
             self._screen.notify(_("Nothing was sent for this node yet."), markup=False)
             return
         number, title = output.attempt, output.view.title if output.view else str(node)
-        trace = await self._workbench.runs.version_trace(run, node, number)
+        trace = await self.workbench.runs.version_trace(run, node, number)
         heading = _("{node}, attempt {n}: what was sent").format(node=one_line(title), n=number)
         self._screen.app.push_screen(SentScreen(heading, trace))
 
     @on_request(ReceiptPane.OtherRequested, group="looking", exclusive=True)
     async def compare_receipt(self, receipt: Receipt) -> None:
         """Asks for another receipt, of a run or as it would be for a chapter, and shows the difference."""
-        pages = RunPages(self._workbench, {each.id: each.position for each in await self._workbench.book.chapters()})
+        pages = RunPages(self.workbench, {each.id: each.position for each in await self.workbench.book.chapters()})
         rows = await pages.more()
         others = (_NOW, _("as it would be now, for another chapter"))
         chosen = await self._ask(ChooseScreen(_("Compare with the receipt of"), (others, *rows), pages.more))
@@ -119,16 +104,16 @@ class ReceiptController:
         """Asks for the scene of the receipt's chapter, stores it, and shows a preview of the context with it."""
         from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
 
-        cast = await self._workbench.story.entities()
+        cast = await self.workbench.story.entities()
         said = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
         if said is None or receipt.chapter is None or not (told := told_of(said)):
             return
-        await self._workbench.carry_out(SetScene(receipt.chapter, *said))
+        await self.workbench.carry_out(SetScene(receipt.chapter, *said))
         self._screen.notify(told, markup=False)
         workflow = self._document.workflow
         if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
             request = RunRequest(workflow.reference, receipt.chapter)
-            imagined = await self._workbench.runs.preview_context(request, receipt.node)
+            imagined = await self.workbench.runs.preview_context(request, receipt.node)
             title = _("{node}, as it would be now").format(node=one_line(workflow.node(receipt.node).title))
             self._screen.query_one(ReceiptPane).show(imagined, title)
 
@@ -136,7 +121,7 @@ class ReceiptController:
         """The receipt of a node of a run; the same node comes first."""
         found: dict[str, tuple[Receipt, str]] = {}
         for node in sorted((node for node, _state in run.nodes), key=lambda node: node != receipt.node):
-            view = await self._workbench.runs.node(run.id, node)
+            view = await self.workbench.runs.node(run.id, node)
             for each in reversed(view.attempts):
                 if each.receipt is not None:
                     title = _("{node}, attempt {n}").format(node=one_line(view.title), n=each.number)
@@ -150,14 +135,14 @@ class ReceiptController:
 
     async def _imagined(self, receipt: Receipt) -> tuple[Receipt, str] | None:
         """A preview of the node's context for a chapter; spends nothing."""
-        unsaved = {chapter.id for chapter, _draft in await self._workbench.drafts.all()}
+        unsaved = {chapter.id for chapter, _draft in await self.workbench.drafts.all()}
         rows = tuple(
             (str(at.id), f"{at.position} {one_line(at.title)}{' *' if at.id in unsaved else ''}")
-            for at in await self._workbench.book.chapters()
+            for at in await self.workbench.book.chapters()
         )
         chosen = await self._ask(ChooseScreen(_("For which chapter?"), rows))
         if chosen is None or (workflow := self._document.workflow) is None:
             return None
         request = RunRequest(workflow.reference, ChapterId(chosen))
-        imagined = await self._workbench.runs.preview_context(request, receipt.node)
+        imagined = await self.workbench.runs.preview_context(request, receipt.node)
         return imagined, _("as it would be now: {chapter}").format(chapter=dict(rows)[chosen])

@@ -17,11 +17,11 @@ from flowcabal_tui.agents.builder.words import words
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, Unreadable, names_of
-from flowcabal_tui.tui.workflows.build_access import BuildAccess
 from flowcabal_tui.tui.workflows.data_editor import DataEditor
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.builder.records import BuildRecord
+    from flowcabal_tui.project.project import Project
 
 _CHANGES: Final[Mapping[str, str]] = {
     "insert": mark("put a step in"),
@@ -43,17 +43,17 @@ _USUAL_CANDIDATES: Final = 5
 
 
 async def asked_form(
-    app: App[Any], access: BuildAccess, wish: str, record: BuildRecord | None, workflow: str = ""
+    app: App[Any], workbench: Project, wish: str, record: BuildRecord | None, workflow: str = ""
 ) -> dict[str, Any] | None:
     """The form filled in by the writer, as JSON, or None. Its initial values are those of `record`, else those read
     from the wish."""
     base = record.base if record is not None else None
     if record is None and workflow:
-        base = (await access.workflow(workflow)).model_dump(mode="json")
+        base = (await workbench.workflows.get(workflow)).model_dump(mode="json")
     known = workflow or (str(base["id"]) if base is not None and record is not None and not record.from_file else "")
     kept = record.form if record is not None else None
-    first = Form.model_validate(kept if kept is not None else await access.filled_form(wish, known))
-    screens = FormScreens(app, access.language)
+    first = Form.model_validate(kept if kept is not None else await workbench.builds.filled_form(wish, known))
+    screens = FormScreens(app, workbench.info.language)
     form = await (screens.steps(first) if base is None else screens.alterations(first, base))
     return None if form is None else form.model_dump(mode="json")
 

@@ -19,6 +19,7 @@ from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.build_words import (
     EDITABLE,
     SIGNS,
+    build_price_lines,
     change_words,
     fate_words,
     reason_words,
@@ -43,19 +44,19 @@ from flowcabal_tui.tui.shared.find_in_text import ask_to_find
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
-from flowcabal_tui.tui.shared.spending import agrees_to_stop
+from flowcabal_tui.tui.shared.spending import agrees_to_pay, agrees_to_stop
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.diff_view import DiffView
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
 from flowcabal_tui.tui.widgets.stream_view import StreamView
-from flowcabal_tui.tui.workflows.build_access import BuildAccess
 from flowcabal_tui.tui.workflows.build_graphs import BuildGraphs
 
 if TYPE_CHECKING:
     from flowcabal_tui.agents.builder.changes import Change
     from flowcabal_tui.project.builder.records import BuildRecord
+    from flowcabal_tui.project.project import Project
 
 _QUESTION: Final = "question"
 _REASON_LINES: Final = 4
@@ -119,9 +120,9 @@ class BuildReviewScreen(ModalScreen[str]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, access: BuildAccess, build: str) -> None:
+    def __init__(self, workbench: Project, build: str) -> None:
         super().__init__()
-        self._access, self.build = access, build
+        self._workbench, self.build = workbench, build
         self._record: BuildRecord | None = None
         self._listed: dict[str, Change] = {}
 
@@ -148,7 +149,7 @@ class BuildReviewScreen(ModalScreen[str]):
         attempt(self, self._reload(), group="reload", exclusive=True)
 
     async def _reload(self) -> None:
-        self._record = record = await self._access.record(self.build)
+        self._record = record = await self._workbench.builds.build(self.build)
         if not self.is_attached:
             return
         taken, _fallen = record.taken
@@ -224,19 +225,19 @@ class BuildReviewScreen(ModalScreen[str]):
             attempt(self, self._save(), group="decide")
 
     async def _save(self) -> None:
-        saved = await self._access.do(AcceptBuild(self.build))
+        saved = await self._workbench.carry_out(AcceptBuild(self.build))
         self.notify(_("Saved as {name}. `u` takes it back.").format(name=saved), markup=False)
         await self._reload()
 
     def action_undo(self) -> None:
         """Take the saved version back."""
-        if self._record is not None and self._record.saved and not self._access.read_only:
+        if self._record is not None and self._record.saved and not self._workbench.info.read_only:
             attempt(self, self._undo(), group="decide")
         else:
             self.notify(_("Nothing of this was saved."), markup=False)
 
     async def _undo(self) -> None:
-        reference = await self._access.do(UndoBuild(self.build))
+        reference = await self._workbench.carry_out(UndoBuild(self.build))
         gone = _("Taken back: the workflow is deleted again.")
         said = _("Taken back: {name} is what you had before.").format(name=reference) if reference else gone
         self.notify(said, markup=False)
@@ -245,7 +246,7 @@ class BuildReviewScreen(ModalScreen[str]):
     def action_reject(self) -> None:
         """Turn the suggestion down for good."""
         record = self._record
-        if record is not None and record.status != "building" and not record.decided and not self._access.read_only:
+        if record is not None and self._may_change(record):
             self._do(RejectBuild(self.build))
 
     def action_stop(self) -> None:
@@ -288,22 +289,35 @@ class BuildReviewScreen(ModalScreen[str]):
             await self._go_on(record, command)
 
     async def _go_on(self, record: BuildRecord, command: Command) -> None:
-        if await self._access.may_pay(self.app, record):
-            await self._access.do(command)
+        if await self._may_pay(record):
+            await self._workbench.carry_out(command)
             await self._reload()
+
+    def _may_change(self, record: BuildRecord) -> bool:
+        return record.status != "building" and not record.decided and not self._workbench.info.read_only
+
+    async def _may_pay(self, record: BuildRecord) -> bool:
+        """The writer's answer to the price of going on; True without a question where nothing is paid."""
+        if record.offline or record.form is not None:
+            return True
+        workflow = str(record.base["id"]) if record.base and not record.from_file else ""
+        price = await self._workbench.builds.build_price(record.wish, workflow)
+        if price is None:
+            return True
+        return await agrees_to_pay(self.app, _("Continue with the Builder?"), build_price_lines(price))
 
     def action_form(self) -> None:
         """Build again by the form."""
         record = self._record
-        if record is not None and record.status != "building" and not record.decided and not self._access.read_only:
+        if record is not None and self._may_change(record):
             attempt(self, self._by_form(record), group="build")
 
     async def _by_form(self, record: BuildRecord) -> None:
         from flowcabal_tui.tui.workflows.build_form import asked_form
 
-        form = await asked_form(self.app, self._access, "\n".join((record.wish, *record.answers)), record)
+        form = await asked_form(self.app, self._workbench, "\n".join((record.wish, *record.answers)), record)
         if form is not None:
-            await self._access.do(ReviseBuild(self.build, form=form))
+            await self._workbench.carry_out(ReviseBuild(self.build, form=form))
             await self._reload()
 
     def action_edit(self) -> None:
@@ -319,7 +333,7 @@ class BuildReviewScreen(ModalScreen[str]):
         value = _typed(change.after)
         while (answer := await self._typed(change, value)) is not None:
             try:
-                await self._access.do(EditChange(self.build, change.id, answer[0]))
+                await self._workbench.carry_out(EditChange(self.build, change.id, answer[0]))
             except FlowCabalError as error:
                 value = answer[0]
                 words = f"{error.title} {error.detail}"
@@ -346,7 +360,7 @@ class BuildReviewScreen(ModalScreen[str]):
         record, why = self._record, ""
         if record is None:
             return False
-        if self._access.read_only:
+        if self._workbench.info.read_only:
             why = _("The project is open read-only.")
         elif record.saved:
             why = _("It was saved as {name}. `u` takes it back.").format(name=record.saved)
@@ -360,7 +374,7 @@ class BuildReviewScreen(ModalScreen[str]):
 
     def _do(self, command: Command) -> None:
         async def carried() -> None:
-            await self._access.do(command)
+            await self._workbench.carry_out(command)
             await self._reload()
 
         attempt(self, carried(), group="decide")

@@ -17,7 +17,6 @@ from flowcabal_tui.tui.shared.subscriptions import on_event, on_key
 from flowcabal_tui.tui.shared.trouble import attempt
 from flowcabal_tui.tui.shared.view import NothingAsked
 from flowcabal_tui.tui.widgets.prompt_line import PromptLine
-from flowcabal_tui.tui.workflows.build_access import BuildAccess
 from flowcabal_tui.tui.workflows.document import WorkflowDocument
 
 if TYPE_CHECKING:
@@ -40,14 +39,14 @@ class BuildController:
         show: Callable[[str], Awaitable[None]],
     ) -> None:
         self._screen, self._document, self._show = screen, document, show
-        self._access = BuildAccess(workbench)
+        self._workbench = workbench
         self._page: BuildReviewScreen | BuildsScreen | None = None
         self._opens_next = False
         """The build that begins next is the one that was asked for here."""
 
     async def load(self) -> None:
         """Counts the waiting builds."""
-        waiting = sum(row.waits for row in await self._access.rows())
+        waiting = sum(row.waits for row in await self._workbench.builds.build_rows())
         self._screen.query_one(StatusLine).update_builds(waiting)
 
     async def _ask(self, page: Screen[Any]) -> Any:
@@ -56,14 +55,14 @@ class BuildController:
     @on_key("builds.open", group="builds", exclusive=True)
     async def open(self) -> None:
         """The build that waits; the list where several do, or none."""
-        rows = await self._access.rows()
+        rows = await self._workbench.builds.build_rows()
         waiting = [row for row in rows if row.waits]
         if len(waiting) == 1:
             await self.review(waiting[0].id)
             return
         from flowcabal_tui.tui.workflows.builds_list import BuildsScreen  # not needed for the first frame
 
-        self._page = page = BuildsScreen(self._access)
+        self._page = page = BuildsScreen(self._workbench)
         chosen: str | None = await self._ask(page)
         if chosen:
             await self.review(chosen)
@@ -75,7 +74,7 @@ class BuildController:
         attempt(self._screen, self._open_or_say(), group="builds", exclusive=True)
 
     async def _open_or_say(self) -> None:
-        if any(row.waits for row in await self._access.rows()):
+        if any(row.waits for row in await self._workbench.builds.build_rows()):
             await self.open()
         else:
             self._screen.notify(_("Nothing is waiting for you: F3 lists the runs, `V` the builds."), markup=False)
@@ -85,7 +84,7 @@ class BuildController:
         from flowcabal_tui.tui.workflows.build_review import BuildReviewScreen  # not needed for the first frame
 
         before = {each.reference for each in self._document.templates}
-        self._page = page = BuildReviewScreen(self._access, build)
+        self._page = page = BuildReviewScreen(self._workbench, build)
         saved = await self._ask(page)
         await self._document.load()
         now = [each.reference for each in self._document.templates]
@@ -102,21 +101,21 @@ class BuildController:
         if how == "form":
             await self._by_form(wish, workflow)
         elif how == "model":
-            price = await self._access.price(wish, workflow)
+            price = await self._workbench.builds.build_price(wish, workflow)
             if price and not await agrees_to_pay(self._screen.app, _("Build it?"), build_price_lines(price)):
                 return
             self._opens_next = True
-            await self._access.do(RequestBuild(wish, workflow))
+            await self._workbench.carry_out(RequestBuild(wish, workflow))
         elif how is not None:
             template = how.removeprefix(_TEMPLATE)
-            await self.review(await self._access.do(RequestBuild(wish, offline=True, template=template)))
+            await self.review(await self._workbench.carry_out(RequestBuild(wish, offline=True, template=template)))
 
     async def _asked_way(self, wish: str, workflow: str) -> str | None:
         """By the model, by the form, or from a template that does much of the wish; the form where that is all."""
-        price = await self._access.price(wish, workflow)
+        price = await self._workbench.builds.build_price(wish, workflow)
         form = ("form", _("a form that you fill in: costs nothing"))
         model = () if price is None else (("model", _("the agents' model: {price}").format(price=price_words(price))),)
-        near = () if workflow else await self._access.near_templates(wish)
+        near = () if workflow else await self._workbench.builds.near_templates(wish)
         covers = _("start from “{title}”: {n} of {all} points of your wish")
         found = [
             (f"{_TEMPLATE}{each.name}", covers.format(title=each.title, n=each.covered, all=each.points))
@@ -131,9 +130,9 @@ class BuildController:
     async def _by_form(self, wish: str, workflow: str) -> None:
         from flowcabal_tui.tui.workflows.build_form import asked_form  # the Builder is imported with it
 
-        form = await asked_form(self._screen.app, self._access, wish, None, workflow)
+        form = await asked_form(self._screen.app, self._workbench, wish, None, workflow)
         if form is not None:
-            await self.review(await self._access.do(RequestBuild(wish, workflow, offline=True, form=form)))
+            await self.review(await self._workbench.carry_out(RequestBuild(wish, workflow, offline=True, form=form)))
 
     @on_event
     def _follow(self, event: BuildProgress | SuggestionMade | BuildDecided) -> None:

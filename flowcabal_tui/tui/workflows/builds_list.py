@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,7 +23,9 @@ from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Colum
 from flowcabal_tui.tui.widgets.confirm import ConfirmScreen
 from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.roles import Role
-from flowcabal_tui.tui.workflows.build_access import BuildAccess
+
+if TYPE_CHECKING:
+    from flowcabal_tui.project.project import Project
 
 _ROLES: Final[dict[BuildState, Role]] = {
     "building": "focus", "asks": "waiting", "finished": "waiting", "interrupted": "stale", "accepted": "done",
@@ -54,9 +56,9 @@ class BuildsScreen(ModalScreen[str | None]):
         HELP_KEYS,
     ]  # fmt: skip
 
-    def __init__(self, access: BuildAccess) -> None:
+    def __init__(self, workbench: Project) -> None:
         super().__init__()
-        self._access = access
+        self._workbench = workbench
         self._listed: dict[str, BuildRow] = {}
 
     def compose(self) -> ComposeResult:
@@ -76,7 +78,7 @@ class BuildsScreen(ModalScreen[str | None]):
         attempt(self, self._reload(), group="reload", exclusive=True)
 
     async def _reload(self) -> None:
-        found = await self._access.rows()
+        found = await self._workbench.builds.build_rows()
         rows = sorted(found, key=_rank)
         self._listed = {row.id: row for row in rows}
         self.query_one(".empty").display = not rows
@@ -102,7 +104,7 @@ class BuildsScreen(ModalScreen[str | None]):
         title = _("Purge {id}?").format(id=row.id)
         words = _("It is removed with its wish, its prompts and its rounds. A workflow made from it stays.")
         if await self.app.push_screen_wait(ConfirmScreen(title, words)):
-            await self._access.do(Purge(build=row.id))
+            await self._workbench.carry_out(Purge(build=row.id))
             await self._reload()
 
 
