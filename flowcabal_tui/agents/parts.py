@@ -98,9 +98,9 @@ def joined(answers: Sequence[T], whole: Collection[str]) -> T:
     fields = type(first).model_fields
     values = {}
     for name, field in fields.items():
-        said = [getattr(answer, name) for answer in answers]
-        if name == "unread" or (isinstance(said[0], list) and name not in whole):
-            values[name] = type(said[0])(each for one in said for each in one)
+        values_of = [getattr(answer, name) for answer in answers]
+        if name == "unread" or (isinstance(values_of[0], list) and name not in whole):
+            values[name] = type(values_of[0])(each for one in values_of for each in one)
         else:
             values[name] = field.get_default(call_default_factory=True)
     return first.model_copy(update=values)

@@ -25,9 +25,9 @@ def sentences(text: str) -> tuple[Span, ...]:
     found = []
     for start, end in pairwise((0, *(match.end() for match in _END.finditer(text)), len(text))):
         piece = text[start:end]
-        if said := piece.strip():
-            left = 0 if said == piece else len(piece) - len(piece.lstrip())
-            found.append(Span(start + left, start + left + len(said)))
+        if words := piece.strip():
+            left = 0 if words == piece else len(piece) - len(piece.lstrip())
+            found.append(Span(start + left, start + left + len(words)))
     return tuple(found)
 
 

@@ -96,8 +96,8 @@ async def _store(arguments: Namespace, workflows: tuple[Workflow, ...]) -> list[
             saved = await project.carry_out(SaveWorkflow(workflow, keep_version=True))
             stored.append(saved)
             if saved != workflow.reference:
-                said = _("{ref} already names another document here; this one was stored as {saved}.")
-                say(said.format(ref=workflow.reference, saved=saved), file=sys.stderr)
+                message = _("{ref} already names another document here; this one was stored as {saved}.")
+                say(message.format(ref=workflow.reference, saved=saved), file=sys.stderr)
     finally:
         await project.close()
     return stored

@@ -63,7 +63,7 @@ def _print(turn: Turn, positions: dict[ChapterId, int]) -> None:
 
 
 def _plain(turn: Turn, positions: dict[ChapterId, int]) -> dict[str, Any]:
-    told = [
+    listed = [
         {
             "text": statement.text.strip(),
             "places": [{**to_plain(place), "position": positions.get(place.chapter)} for place in statement.places],
@@ -78,7 +78,7 @@ def _plain(turn: Turn, positions: dict[ChapterId, int]) -> dict[str, Any]:
         "stop": turn.stop,
         "error": turn.error,
         "answer": turn.answer,
-        "statements": told,
+        "statements": listed,
         "tools": tools,
         "calls": turn.calls,
         "input_tokens": turn.input_tokens,

@@ -84,8 +84,8 @@ async def decide(arguments: Namespace) -> int:
     try:
         match kind:
             case "approve" | "accept":
-                said = await project.carry_out(AcceptBuild(name, _ids(rest)))
-                say(_("Saved as {reference}.").format(reference=said))
+                saved = await project.carry_out(AcceptBuild(name, _ids(rest)))
+                say(_("Saved as {reference}.").format(reference=saved))
             case "reject":
                 await project.carry_out(RejectBuild(name, rest))
                 say(_("Rejected. The workflow is unchanged."))
@@ -93,9 +93,9 @@ async def decide(arguments: Namespace) -> int:
                 await project.carry_out(ReviseBuild(name, rest) if kind == "revise" else ResumeBuild(name))
                 return _told(await project.builds.build(name), as_json=False)
             case "undo":
-                said = await project.carry_out(UndoBuild(name))
+                saved = await project.carry_out(UndoBuild(name))
                 gone = _("The new workflow was deleted again.")
-                say(_("Saved as {reference}.").format(reference=said) if said else gone)
+                say(_("Saved as {reference}.").format(reference=saved) if saved else gone)
             case "answer":
                 await project.carry_out(AnswerBuild(name, rest))
                 return _told(await project.builds.build(name), as_json=False)
@@ -147,8 +147,8 @@ def _told(record: BuildRecord, *, as_json: bool, rounds: bool = False) -> int:
 
 def _plain(record: BuildRecord) -> dict[str, Any]:
     changes = [{**asdict(each), "needs": sorted(each.needs)} for each in record.changes]
-    told = {key: value for key, value in asdict(record).items() if key not in ("rounds", "base", "marks", "id")}
-    return {"type": "build:record", "build": record.id, **told, "changes": changes}
+    values = {key: value for key, value in asdict(record).items() if key not in ("rounds", "base", "marks", "id")}
+    return {"type": "build:record", "build": record.id, **values, "changes": changes}
 
 
 def _lines(record: BuildRecord) -> Iterator[str]:

@@ -220,10 +220,10 @@ def _print_one(shown: Comparison, *, as_json: bool) -> None:
             for number in cell:
                 say(f"{LETTERS[place]}{number + 1}  {texts[number]}")
     for place, each in enumerate(shown.candidates):
-        told = [mark.reason for mark in each.marks]
+        reasons = [mark.reason for mark in each.marks]
         made = [maker_words(each.maker)] if each.maker else []
-        if told or made:
-            say_row((LETTERS[place], *made, *map(clean_line, told)))
+        if reasons or made:
+            say_row((LETTERS[place], *made, *map(clean_line, reasons)))
 
 
 def _plain(shown: Comparison) -> dict[str, Any]:

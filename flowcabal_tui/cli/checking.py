@@ -120,15 +120,15 @@ def _print(
     shown = changed or checked.workflow
     if arguments.json:
         errors = any(finding.severity == "error" for finding in left)
-        told = {
+        report = {
             "valid": not errors,
             "dialect": checked.dialect,
             "findings": [finding.model_dump() for finding in left],
             "fixed": [finding.model_dump() for finding in applied],
         }
         if arguments.print_normalized and shown is not None:
-            told["workflow"] = shown.model_dump(mode="json", exclude_unset=True)
-        say_json(told, indent=2)
+            report["workflow"] = shown.model_dump(mode="json", exclude_unset=True)
+        say_json(report, indent=2)
         return
     if applied and changed is not None and checked.workflow is not None:
         say(difference(checked.workflow, changed), end="")

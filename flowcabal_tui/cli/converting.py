@@ -33,8 +33,8 @@ async def convert(arguments: Namespace) -> int:
     conversion = conversion_of(arguments.document, document)
     notes = [*conversion.notes]
     for workflow in (conversion.workflow, *conversion.others):
-        value, told = written(workflow, arguments.to, arguments.form)
-        notes += told
+        value, added = written(workflow, arguments.to, arguments.form)
+        notes += added
         if workflow is conversion.workflow:
             _put(arguments.output, _text(value, arguments.output))
         elif arguments.output is not None:
@@ -42,8 +42,8 @@ async def convert(arguments: Namespace) -> int:
             _put(beside, _text(value, beside))
             notes.append(ConversionNote("info", workflow.reference, _("Written to {file}.").format(file=beside.name)))
         else:
-            said = _("It calls an action that writes files: give -o FILE, and they are written beside it.")
-            notes.append(ConversionNote("lost", workflow.reference, said))
+            message = _("It calls an action that writes files: give -o FILE, and they are written beside it.")
+            notes.append(ConversionNote("lost", workflow.reference, message))
     _report(document.dialect, arguments.to, conversion, notes)
     return 0
 
@@ -72,8 +72,8 @@ def _not_written(output: Path, error: OSError) -> FlowCabalError:
 
 
 def _report(source: str, target: str, conversion: Conversion, notes: Iterable[ConversionNote]) -> None:
-    told = list(dict.fromkeys(notes))
-    count = {level: sum(note.level == level for note in told) for level in ("changed", "lost")}
+    unique = list(dict.fromkeys(notes))
+    count = {level: sum(note.level == level for note in unique) for level in ("changed", "lost")}
     words = _(
         "{source} to {target}: {nodes} nodes; {changed} places expressed differently, {lost} could not be carried over."
     )
@@ -81,7 +81,7 @@ def _report(source: str, target: str, conversion: Conversion, notes: Iterable[Co
         words.format(source=source, target=target, nodes=len(conversion.workflow.nodes), **count),
         file=sys.stderr,
     )
-    for note in told:
+    for note in unique:
         say(note_line(note), file=sys.stderr)
 
 
@@ -135,8 +135,8 @@ def _picture(drawing: Drawing, form: Format, output: Path | None, *, dark: bool)
     except OSError as error:
         raise _not_written(output or Path("-"), error) from error
     if made.missing:
-        said = _("note: no font here has {symbols}; they appear as question marks.")
-        say(said.format(symbols=made.missing[:40]), file=sys.stderr)
+        message = _("note: no font here has {symbols}; they appear as question marks.")
+        say(message.format(symbols=made.missing[:40]), file=sys.stderr)
 
 
 async def schema(arguments: Namespace) -> int:

@@ -88,10 +88,10 @@ def finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
         place = ", ".join(
             f"{name}={value}" for name, value in (("node", finding.node), ("field", finding.field)) if value
         )
-        said = finding.message
+        message = finding.message
         if finding.severity == "warning":
-            said = _("{key}: {problem}").format(key=_("warning"), problem=said)
-        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", said)
+            message = _("{key}: {problem}").format(key=_("warning"), problem=message)
+        parts = (f"{number}. [{finding.code}]", f"({place})" if place else "", message)
         yield _line(" ".join(part for part in parts if part))
         if finding.fix:
             yield _line("   " + _("suggestion: {fix}").format(fix=finding.fix))
@@ -103,8 +103,8 @@ def _line(text: str) -> str:
 
 def note_line(note: ConversionNote) -> str:
     """`~` converted differently, `!` lost, `·` a remark; then the place and the message."""
-    said = _("{place}: {problem}").format(place=note.place, problem=note.message) if note.place else note.message
-    return clean(f"{_MARKS[note.level]} {said}").replace("\n", " ")
+    text = _("{place}: {problem}").format(place=note.place, problem=note.message) if note.place else note.message
+    return clean(f"{_MARKS[note.level]} {text}").replace("\n", " ")
 
 
 def _named(path: Path, error: DialectError) -> WorkflowError:

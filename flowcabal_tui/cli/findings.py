@@ -129,8 +129,8 @@ async def _print(project: Project, page: FindingPage, *, as_json: bool) -> Check
     positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
     if as_json:
         rows = [_plain(row, positions) for row in page.rows]
-        told = {"counts": dict(page.counts), "offset": page.offset, "total": page.total, "folded": page.folded}
-        say_json({**told, "findings": rows, "report": to_plain(report)}, indent=2)
+        values = {"counts": dict(page.counts), "offset": page.offset, "total": page.total, "folded": page.folded}
+        say_json({**values, "findings": rows, "report": to_plain(report)}, indent=2)
         return report
     for row in page.rows:
         say_row(_cells(row, positions))

@@ -45,8 +45,8 @@ class FlowFolder:
         """The errors of one document, checked together with the others. An unreadable document is one finding."""
         if file.document is None:
             error = file.refused
-            said = f"{error.title} {error.detail}".strip() if error else ""
-            return (Finding(code="INVALID_SCHEMA", message=said),)
+            problem = f"{error.title} {error.detail}".strip() if error else ""
+            return (Finding(code="INVALID_SCHEMA", message=problem),)
         try:
             return findings_of(file.document, actions, library=self.library)
         except WorkflowError as error:
@@ -82,11 +82,11 @@ def read_folder(path: Path) -> FlowFolder:
     """The documents in a folder and in those below it; links are not followed. Raises WorkflowError."""
     found = sorted(_documents(path))
     if not found:
-        said = _("There is no flow in {folder}.").format(folder=path)
-        raise WorkflowError(said, _("Files that end in {names} are read.").format(names=", ".join(_ENDINGS)))
+        message = _("There is no flow in {folder}.").format(folder=path)
+        raise WorkflowError(message, _("Files that end in {names} are read.").format(names=", ".join(_ENDINGS)))
     if len(found) > MOST_FILES:
-        said = _("There are too many files in {folder}.").format(folder=path)
-        raise WorkflowError(said, _("{n} files; at most {most} are read.").format(n=len(found), most=MOST_FILES))
+        message = _("There are too many files in {folder}.").format(folder=path)
+        raise WorkflowError(message, _("{n} files; at most {most} are read.").format(n=len(found), most=MOST_FILES))
     files = [_read(file) for file in found]
     known: dict[str, Workflow] = {}
     for number, file in enumerate(files):

@@ -60,8 +60,8 @@ async def impact(arguments: Namespace) -> int:
     if arguments.json:
         listed = (*found.rows, *found.settled) if arguments.settled else found.rows
         rows = [_plain(row) for row in listed[: arguments.limit]]
-        told = {"same": found.is_same, "total": len(found.rows), "chapters": found.chapters, "rows": rows}
-        say_json({**told, "settled": len(found.settled), "applied": applied}, indent=2)
+        values = {"same": found.is_same, "total": len(found.rows), "chapters": found.chapters, "rows": rows}
+        say_json({**values, "settled": len(found.settled), "applied": applied}, indent=2)
     else:
         _print(found, arguments)
     return FOUND if found.rows else NOTHING

@@ -39,8 +39,8 @@ async def import_(arguments: Namespace) -> int:
     try:
         reference = (arguments.title or arguments.source.stem) if arguments.kind == "reference" else ""
         preview = await project.book.preview_import(arguments.source, arguments.first, reference=bool(reference))
-        told = (*report_lines(preview.report), *map(comment_line, preview.report.comments))
-        for warning in (*told, *preview.warnings):
+        notes = (*report_lines(preview.report), *map(comment_line, preview.report.comments))
+        for warning in (*notes, *preview.warnings):
             say(_("note: {text}").format(text=warning), file=sys.stderr)
         if arguments.again:
             preview = replace(preview, known=frozenset())
@@ -60,12 +60,12 @@ async def import_(arguments: Namespace) -> int:
 
 async def _settled(project: Project) -> None:
     """Waits until the memory has followed; when that takes long, says so, and in a terminal how far it is."""
-    following, moving, told = asyncio.create_task(project.memory.settled()), sys.stderr.isatty(), False
+    following, moving, announced = asyncio.create_task(project.memory.settled()), sys.stderr.isatty(), False
     try:
         while not (await asyncio.wait([following], timeout=_LONG_SECONDS))[0]:
-            if not told:
+            if not announced:
                 say(_("Background work follows; Ctrl+C leaves the rest for the next start."), file=sys.stderr)
-            told = True
+            announced = True
             left = len(
                 [task for task in await project.memory.background() if task.kind != "knowledge" and not task.job]
             )
@@ -74,7 +74,7 @@ async def _settled(project: Project) -> None:
         await following
     finally:
         following.cancel()
-        if told and moving:
+        if announced and moving:
             say_over("", sys.stderr)
 
 
@@ -90,9 +90,9 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
             | {"known": at in known}
             for at, one in enumerate(chapters)
         ]
-        told = {"encoding": preview.encoding, "language": preview.language, "warnings": preview.warnings}
+        values = {"encoding": preview.encoding, "language": preview.language, "warnings": preview.warnings}
         report = to_plain(preview.report)
-        say_json({"chapters": rows} | told | {"report": report}, indent=2)
+        say_json({"chapters": rows} | values | {"report": report}, indent=2)
         return
     lengths = [word_count(one.text, preview.language) for one in chapters]
     for at, one in enumerate(chapters):

@@ -94,17 +94,17 @@ def _named(entities: Sequence[Entity], wanted: str) -> Entity:
     raise _unknown(_("There is no name {name}.").format(name=wanted), [each.name for each in entities])
 
 
-def _unknown(said: str, known: Iterable[str]) -> UnknownName:
+def _unknown(title: str, known: Iterable[str]) -> UnknownName:
     names = [clean_line(name) for name in known]
     listed = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
-    return UnknownName(said, _("There are: {names}").format(names=listed or "—"))
+    return UnknownName(title, _("There are: {names}").format(names=listed or "—"))
 
 
 def _fits(entity: Entity, arguments: Namespace) -> bool:
     words = arguments.words.casefold()
-    said = (*entity.names, entity.note, *(value for _name, value in entity.fields))
+    texts = (*entity.names, entity.note, *(value for _name, value in entity.fields))
     return arguments.kind in (None, entity.own_kind or entity.kind, entity.kind) and any(
-        words in each.casefold() for each in said
+        words in each.casefold() for each in texts
     )
 
 

@@ -214,11 +214,11 @@ def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
 
 def _upkeep(commands: argparse._SubParsersAction[Parser]) -> None:
     named = _("a chapter's place in the story or its id, or a kept output's id")
-    for name, said in (
+    for name, help_text in (
         ("delete", _("remove a chapter or a kept output from the book and its memory; can be undone")),
         ("undelete", _("bring back what was deleted")),
     ):
-        command = _add(commands, name, said)
+        command = _add(commands, name, help_text)
         _project(command)
         command.add_argument("text", metavar=_("TEXT"), help=named)
     changes = _add(commands, "changes", _("changes of the whole book that can be undone, the newest first"))

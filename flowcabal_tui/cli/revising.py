@@ -117,8 +117,8 @@ async def _decide(project: Project, arguments: Namespace) -> None:
 async def _print(project: Project, rows: tuple[ProposedRewrite, ...], *, as_json: bool) -> None:
     positions = {chapter.id: chapter.position for chapter in await project.book.chapters()}
     if as_json:
-        told = [to_plain(row) | {"position": positions[row.chapter], "changes": _changes(row)} for row in rows]
-        say_json({"rewrites": told}, indent=2)
+        rewrites = [to_plain(row) | {"position": positions[row.chapter], "changes": _changes(row)} for row in rows]
+        say_json({"rewrites": rewrites}, indent=2)
         return
     for row in rows:
         say_row((row.id, positions[row.chapter], clean_line(row.model) or _("by rule"), clean_line(row.instruction)))

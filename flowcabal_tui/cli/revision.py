@@ -65,18 +65,18 @@ async def passes(arguments: Namespace) -> int:
             known, one = await _changed(project, arguments, known, one)
         if one is not None and ticks:
             await _tick(project, arguments, one)
-        told = {each.id: await project.revision.pass_progress(each.id) for each in known}
+        progress = {each.id: await project.revision.pass_progress(each.id) for each in known}
         chapters = await project.book.chapters()
     finally:
         await project.close()
     if arguments.json:
-        rows = [to_plain(each) | {"title": _(each.title)} | to_plain(told[each.id]) for each in known]
+        rows = [to_plain(each) | {"title": _(each.title)} | to_plain(progress[each.id]) for each in known]
         say_json({"passes": [row for row in rows if one is None or row["id"] == one.id]}, indent=2)
     elif one is None:
         for each in known:
-            say_row(_pass_cells(each, told[each.id]))
+            say_row(_pass_cells(each, progress[each.id]))
     else:
-        _print_chapters(one, told[one.id], chapters)
+        _print_chapters(one, progress[one.id], chapters)
     return DONE
 
 
@@ -152,19 +152,19 @@ async def _tick(project: Project, arguments: Namespace, one: RevisionPass) -> No
             await project.carry_out(TickPass(PassId(one.id), chapter, (item,), on))
 
 
-def _pass_cells(each: RevisionPass, told: PassProgress) -> tuple[Any, ...]:
-    done = _("{done} of {total} chapters done").format(done=told.done, total=len(told.chapters))
-    findings = sum(row.findings for row in told.chapters)
-    comments = sum(row.comments for row in told.chapters)
+def _pass_cells(each: RevisionPass, progress: PassProgress) -> tuple[Any, ...]:
+    done = _("{done} of {total} chapters done").format(done=progress.done, total=len(progress.chapters))
+    findings = sum(row.findings for row in progress.chapters)
+    comments = sum(row.comments for row in progress.chapters)
     return (each.id, _(each.title), done, _("findings: {n}").format(n=findings), _("comments: {n}").format(n=comments))
 
 
-def _print_chapters(one: RevisionPass, told: PassProgress, chapters: tuple[Chapter, ...]) -> None:
-    say_row(_pass_cells(one, told))
+def _print_chapters(one: RevisionPass, progress: PassProgress, chapters: tuple[Chapter, ...]) -> None:
+    say_row(_pass_cells(one, progress))
     for number, item in enumerate(one.checklist, 1):
         say(f"{number}. {_(item)}")
     places: dict[ChapterId, Chapter] = {chapter.id: chapter for chapter in chapters}
-    for row in told.chapters:
+    for row in progress.chapters:
         chapter = places[row.chapter]
         say_row((chapter.position, chapter.title, _state(row), _ticked(row, one), row.findings, row.comments))
 

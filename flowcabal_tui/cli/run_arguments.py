@@ -57,5 +57,5 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
 def inputs_arguments(command: argparse.ArgumentParser) -> None:
     """The inputs of a run."""
     command.add_argument("--instruction", metavar=_("TEXT"), default="", help=_("your instructions for this chapter"))
-    said = _("a value for {{input.NAME}}: a text, or with NAME:=JSON a number, true, a list or an object")
-    command.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=said)
+    message = _("a value for {{input.NAME}}: a text, or with NAME:=JSON a number, true, a list or an object")
+    command.add_argument("--input", action="append", default=[], metavar="NAME=TEXT", help=message)

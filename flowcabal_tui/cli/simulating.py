@@ -50,11 +50,11 @@ async def simulate(arguments: Namespace) -> int:
         asked.append(replace(question, required=False))
         return answers.given(question)
 
-    told = JsonPrinter().event if arguments.json else _Words().event
+    show = JsonPrinter().event if arguments.json else _Words().event
     simulation = Simulation(
         workflow,
         world,
-        told,
+        show,
         inputs=inputs,
         answer=answered,
     )
@@ -79,8 +79,8 @@ class _Words:
                 return
             case QuestionAnswered():
                 decision = event.decision
-                said = ":".join(filter(None, (decision.kind, str(decision.attempt or ""), decision.text)))
-                self._printer.heading(_("answered: {answer}").format(answer=said))
+                answer = ":".join(filter(None, (decision.kind, str(decision.attempt or ""), decision.text)))
+                self._printer.heading(_("answered: {answer}").format(answer=answer))
                 return
             case NodeCompleted():
                 self._printer.heading(event.node)

@@ -168,16 +168,16 @@ async def purge(arguments: Namespace) -> int:
 async def _purged(project: Project) -> int:
     """Says what went and what did not; waits a while for what delays the rest, then leaves it to the next opening."""
     loop = asyncio.get_running_loop()
-    until, told, pending = loop.time() + PURGE_SECONDS, False, False
+    until, reported, pending = loop.time() + PURGE_SECONDS, False, False
     while True:
         for event in project.take():
             if isinstance(event, TextPurged):
                 _print_purged(event)
-                told, pending = True, bool(event.pending)
+                reported, pending = True, bool(event.pending)
             elif isinstance(event, PurgeFinished):
                 say(_("The purge is finished."))
                 pending = False
-        if told and not pending:
+        if reported and not pending:
             return 0
         if loop.time() >= until:
             say(_("The purge continues when the project is opened again."), file=sys.stderr)

@@ -156,17 +156,17 @@ class _Writer:
     def _planted(self, number: int, cast: list[Entity]) -> list[str]:
         """What happens in a chapter: each kind with its chance."""
         happens = {kind: self._random.random() < chance for kind, chance in _CHANCES.items()}
-        told: list[str] = []
+        sentences: list[str] = []
         for kind, values in (("residence", "places"), ("office", "offices")):
             if happens[kind]:
-                told.append(self._state(number, kind, self._random.choice(cast), self._draw(values)))
+                sentences.append(self._state(number, kind, self._random.choice(cast), self._draw(values)))
         if happens["holder"]:
-            told.append(self._holder(number, self._random.choice(cast)))
+            sentences.append(self._holder(number, self._random.choice(cast)))
         if happens["secret"]:
-            told.append(self._secret(number, cast))
+            sentences.append(self._secret(number, cast))
         if happens["learns"]:
-            told += self._learned(number, cast)
-        return told
+            sentences += self._learned(number, cast)
+        return sentences
 
     def _state(self, number: int, kind: str, person: Entity, value: str) -> str:
         sentence = self._random.choice(self._sheet[kind]).format(a=self._called(person), place=value, office=value)

@@ -174,7 +174,7 @@ def _with_labels(value: Any) -> tuple[Any, tuple[ConversionNote, ...]]:
     for number, edge in enumerate(edges):
         if isinstance(edge, Mapping) and isinstance(label := edge.get("condition"), bool):
             edge = {**edge, "condition": str(label).lower()}
-            said = _("The branch {label} is a text.").format(label=edge["condition"])
-            notes.append(ConversionNote("changed", f"edges[{number}].condition", said))
+            message = _("The branch {label} is a text.").format(label=edge["condition"])
+            notes.append(ConversionNote("changed", f"edges[{number}].condition", message))
         made.append(edge)
     return {**value, "edges": made}, tuple(notes)

@@ -63,8 +63,8 @@ def _problem(loc: tuple[int | str, ...], kind: str, context: Mapping[str, Any], 
     if kind == "union_tag_invalid":
         tag, choices = str(context.get("tag")), STEPS if "steps" in loc else AGGREGATES
         close = difflib.get_close_matches(tag, choices, 1)
-        said = _("{tag} is not supported. Possible: {names}").format(tag=tag[:60], names=", ".join(choices))
-        return AggregateProblem(place + ".op" if "steps" in loc else "__agg__", said, fix=close[0] if close else "")
+        template = _("{tag} is not supported. Possible: {names}").format(tag=tag[:60], names=", ".join(choices))
+        return AggregateProblem(place + ".op" if "steps" in loc else "__agg__", template, fix=close[0] if close else "")
     if kind == "union_tag_not_found":
         return AggregateProblem(place + ".op", _("op is missing. Possible: {names}").format(names=", ".join(STEPS)))
     if kind == "missing":
@@ -77,10 +77,10 @@ def _count_if_problems(binding: Mapping[str, Any]) -> Iterator[AggregateProblem]
         yield AggregateProblem("value", _("count_if needs field, op and value: value is missing."))
     for name, alias in (("field", "filter_field"), ("op", "filter_op"), ("value", "filter_value")):
         if name not in binding and (alias in binding or name != "value"):
-            said = _("count_if needs field, op and value; without {name}, {default} is used.")
+            message = _("count_if needs field, op and value; without {name}, {default} is used.")
             default = {"field": _("the item itself"), "op": "=="}.get(name, alias)
             yield AggregateProblem(
-                name, said.format(name=name, default=alias if alias in binding else default), severity="warning"
+                name, message.format(name=name, default=alias if alias in binding else default), severity="warning"
             )
 
 
@@ -92,10 +92,10 @@ def _unknown(spec: BaseModel, raw: Mapping[str, Any], place: str) -> Iterator[Ag
     for name in raw:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, 1)
-            said = _("{name} has no meaning here. Known: {names}")
+            message = _("{name} has no meaning here. Known: {names}")
             yield AggregateProblem(
                 f"{place}{name}",
-                said.format(name=str(name)[:60], names=", ".join(sorted(known))),
+                message.format(name=str(name)[:60], names=", ".join(sorted(known))),
                 severity="warning",
                 fix=close[0] if close else "",
             )

@@ -57,11 +57,11 @@ class CommentWish:
 
     def fits(self, comment: Comment) -> bool:
         """True when the filter selects the comment."""
-        said = f"{comment.words}\n{comment.quotation}\n{comment.author}".casefold()
+        text = f"{comment.words}\n{comment.quotation}\n{comment.author}".casefold()
         return (
             (not self.chapters or comment.chapter in self.chapters)
             and (not self.kinds or comment.kind in self.kinds)
-            and self.words.strip().casefold() in said
+            and self.words.strip().casefold() in text
             and self.resolved in (None, comment.resolved)
             and comment.lost >= self.lost
         )

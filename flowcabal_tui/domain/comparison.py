@@ -210,8 +210,8 @@ def words_digest(paragraph: str) -> Digest:
 def results(candidates: Sequence[Digest], verdict: Verdict, used: Sequence[Digest]) -> Mapping[Digest, Result]:
     """The result of each candidate under a verdict; `used` are those with a paragraph in a composed text."""
     winners = {"chosen": verdict.picks[:1], "tie": verdict.picks, "none": (), "composed": used}[verdict.kind]
-    said: Result = "tied" if len(set(winners)) > 1 else "won"
-    return {each: said if each in winners else "lost" for each in candidates}
+    best: Result = "tied" if len(set(winners)) > 1 else "won"
+    return {each: best if each in winners else "lost" for each in candidates}
 
 
 def composed(comparison: Comparison, taken: Sequence[Taken]) -> str:

@@ -128,18 +128,18 @@ def check_shape(raw: Mapping[str, Any] | Condition, *, location: str = "") -> tu
 def _shape(condition: Mapping[str, Any]) -> Iterator[Finding]:
     kind = condition.get("kind")
     if not kind:
-        said = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="kind")
+        message = _("The condition has no kind. Possible: {names}").format(names=", ".join(KINDS))
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field="kind")
         return
     if kind not in KINDS:
         close = difflib.get_close_matches(str(kind), KINDS, 1)
-        said = _("{kind} is not a kind of condition. Possible: {names}")
-        yield _mismatch("kind", said.format(kind=str(kind)[:60], names=", ".join(KINDS)), "".join(close))
+        message = _("{kind} is not a kind of condition. Possible: {names}")
+        yield _mismatch("kind", message.format(kind=str(kind)[:60], names=", ".join(KINDS)), "".join(close))
         return
     for name in REQUIRED[kind]:
         if name not in condition:
-            said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
-            yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=name)
+            message = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name=name)
+            yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field=name)
     if not isinstance(condition.get("source"), (str, Mapping, list, tuple, int, float, type(None))):
         yield _mismatch("source", _("The source must be a path, a binding, a list of those, or a value."))
     yield from bindings.check_shape(condition.get("source"), location="source")

@@ -290,8 +290,8 @@ def _of(value: Any, key: Any) -> Any:
         except BindingError as error:
             if error.available:
                 known = ", ".join(str(name) for name in error.available[:20])
-                said = _("there is no {name}. There are: {names}").format(name=key[:60], names=known)
-                raise _Refused(said) from error
+                message = _("there is no {name}. There are: {names}").format(name=key[:60], names=known)
+                raise _Refused(message) from error
     raise _Refused(_("{kind} has no field {name}.").format(kind=paths.kind(value), name=str(key)[:60]))
 
 

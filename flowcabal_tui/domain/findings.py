@@ -120,7 +120,10 @@ def report_of(
     current = {each: checked[each] for each in written if each in checked and checked[each].is_current}
     unread = tuple(each for each in written if each not in current or not _is_read(current[each]))
     missing = [
-        (chapter, check) for chapter, said in current.items() for check in said.checks if check.outcome == "not checked"
+        (chapter, check)
+        for chapter, by_chapter in current.items()
+        for check in by_chapter.checks
+        if check.outcome == "not checked"
     ]
     return CheckReport(
         len(written),
@@ -135,10 +138,10 @@ def report_of(
     )
 
 
-def _compared(said: Iterable[ChapterChecked], *, by_rules: bool) -> Compared:
-    checks = (check for each in said for check in each.checks if (check.angle == "rules") == by_rules)
+def _compared(checked: Iterable[ChapterChecked], *, by_rules: bool) -> Compared:
+    checks = (check for each in checked for check in each.checks if (check.angle == "rules") == by_rules)
     return sum((check.compared for check in checks), Compared())
 
 
-def _is_read(said: ChapterChecked) -> bool:
-    return said.by_rules or said.by_model
+def _is_read(checked: ChapterChecked) -> bool:
+    return checked.by_rules or checked.by_model

@@ -134,8 +134,8 @@ class Impact:
     @property
     def digest(self) -> Digest:
         """The same for the same rows: only the shown rows may be applied."""
-        said = [(row.proposal.id, row.proposal.quotation, row.proposal.says, row.chosen) for row in self.rows]
-        return digest_of(said)
+        values = [(row.proposal.id, row.proposal.quotation, row.proposal.says, row.chosen) for row in self.rows]
+        return digest_of(values)
 
     @property
     def chapters(self) -> int:

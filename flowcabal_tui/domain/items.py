@@ -84,8 +84,8 @@ def item_errors(value: Any) -> tuple[str, ...]:
         return ()
     found = []
     for one in value["errors"][:_MOST_ERRORS]:
-        number, said = (one.get("item"), one.get("message")) if isinstance(one, dict) else (None, one)
-        words = clean(str(said)).replace("\n", " ")
+        number, problem = (one.get("item"), one.get("message")) if isinstance(one, dict) else (None, one)
+        words = clean(str(problem)).replace("\n", " ")
         found.append(_("Item {n}: {problem}").format(n=number + 1, problem=words) if isinstance(number, int) else words)
     return tuple(found)
 

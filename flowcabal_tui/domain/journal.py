@@ -68,8 +68,8 @@ class RunEvent(NamedTuple):
 def served_nodes(payload: Mapping[str, Any]) -> dict[NodeId, Mapping[str, Any]]:
     """The outputs in a `nodes-served` payload, by path: {digest, form, ...}; for a plain text only its digest."""
     return {
-        NodeId(node): {"digest": said, "form": "text"} if isinstance(said, str) else said
-        for node, said in payload["nodes"].items()
+        NodeId(node): {"digest": served, "form": "text"} if isinstance(served, str) else served
+        for node, served in payload["nodes"].items()
     }
 
 

@@ -95,8 +95,8 @@ def _linked(outline: Outline, links: Sequence[OutlineLink]) -> list[int]:
     found = []
     for link in links:
         titled = by_title.get((link.title, link.nth), -1)
-        told = by_body.get(link.body, [])
-        found.append(titled if titled in told or not told else told[0])
+        known = by_body.get(link.body, [])
+        found.append(titled if titled in known or not known else known[0])
     return found
 
 
@@ -163,10 +163,10 @@ def _tables(
     groups: Sequence[Sequence[tuple[int, OutlinePart]]], chapters: Sequence[Chapter]
 ) -> list[dict[int, ChapterId]]:
     """For each run of headings, which number is which chapter."""
-    said = [(chapter, heading_of(chapter.title)) for chapter in chapters]
+    numbered = [(chapter, heading_of(chapter.title)) for chapter in chapters]
     titled = [
         (heading.number, chapter.id)
-        for chapter, heading in said
+        for chapter, heading in numbered
         if heading and heading.kind == "chapter" and heading.number is not None
     ]
     counted = [chapter for chapter in chapters if not is_apart(chapter.title)]

@@ -64,8 +64,8 @@ def with_volume_words(book: BookOutline, part: OutlinePart, body: str) -> str | 
 def volume_label(number: int, name: str, language: str) -> str:
     """`Volume 2: Wind` or `第2卷 风`; the name alone if it contains the number of the volume."""
     name = " ".join(name.split())
-    said = heading_of(name)
-    if said is not None and said.kind == "volume" and said.number is not None:
+    heading = heading_of(name)
+    if heading is not None and heading.kind == "volume" and heading.number is not None:
         return name
     return f"第{number}卷 {name}" if language.startswith("zh") else f"Volume {number}: {name}"
 

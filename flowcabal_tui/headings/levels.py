@@ -52,12 +52,12 @@ def outline_lines(text: str, places: Sequence[int], *, bare: bool) -> list[Line]
 def _line(raw: str, at: int, bare: bool) -> Line:
     """A line that may be a heading."""
     mark = _MARK.match(raw)
-    said = mark[2].strip() if mark else raw.strip()
-    heading = heading_of(said) if len(said) <= LONGEST or raw[:1] in "Cc" else None
+    words = mark[2].strip() if mark else raw.strip()
+    heading = heading_of(words) if len(words) <= LONGEST or raw[:1] in "Cc" else None
     if heading and heading.trust == "bare" and not (bare or mark):
         heading = None
-    if mark and said and heading is None:
-        heading = Heading("chapter", said, trust="habit")
+    if mark and words and heading is None:
+        heading = Heading("chapter", words, trust="habit")
     return Line(raw, len(mark[1]) if mark else 0, heading, at)
 
 

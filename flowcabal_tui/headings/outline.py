@@ -73,10 +73,12 @@ def _headed(text: str) -> Iterator[_Found]:
     for line in lines:
         if line.at in own:
             yield own[line.at]
-        elif (said := line.heading) is not None and (remains is None or line.at in remains):
-            kind: PartKind = "volume" if said.kind == "volume" else "chapter"
+        elif (heading := line.heading) is not None and (remains is None or line.at in remains):
+            kind: PartKind = "volume" if heading.kind == "volume" else "chapter"
             end = line.at + len(line.text)
-            yield _Found(kind, said.title, Span(line.at, end), end, said.number, line.level, volume=said.volume)
+            yield _Found(
+                kind, heading.title, Span(line.at, end), end, heading.number, line.level, volume=heading.volume
+            )
 
 
 def _is_chapter(line: Line) -> bool:
@@ -160,7 +162,9 @@ def _with_volumes(found: Iterable[_Found]) -> Iterator[_Found]:
     for each in found:
         if each.volume and each.volume != last:
             start = each.heading.start
-            said = heading_of(each.volume)
-            yield _Found("volume", each.volume, Span(start, start), start, said.number if said else None, each.level)
+            heading = heading_of(each.volume)
+            yield _Found(
+                "volume", each.volume, Span(start, start), start, heading.number if heading else None, each.level
+            )
         last = each.volume or (each.title if each.kind == "volume" else last)
         yield each

@@ -138,8 +138,8 @@ def _after_number(title: str) -> str | None:
 
 def is_apart(title: str) -> bool:
     """True for a prologue, an epilogue or the like, which is not counted."""
-    said = heading_of(title)
-    return said is not None and said.kind == "chapter" and said.number is None and said.trust == "sure"
+    heading = heading_of(title)
+    return heading is not None and heading.kind == "chapter" and heading.number is None and heading.trust == "sure"
 
 
 def _undecorated(line: str) -> str:

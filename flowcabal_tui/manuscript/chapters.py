@@ -104,8 +104,8 @@ def _without_book_title(
     above = [line for line in lines if line.heading and line.level and line.heading.kind == "volume"]
     if len(above) != 1 or above[0].heading is None:
         return front, found
-    said = heading_of(above[0].heading.title)
-    if said is not None and said.trust != "bare":
+    heading = heading_of(above[0].heading.title)
+    if heading is not None and heading.trust != "bare":
         return front, found
     title = above[0].heading.title
     if found and found[0].title == title:

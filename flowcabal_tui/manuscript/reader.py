@@ -157,8 +157,8 @@ def _read_folder(folder: Path) -> ImportPreview:
     if len(encodings) > 1:
         warnings.append(_("The files are in more than one encoding."))
     language = language_of("\n".join(c.text[:2000] for c in chapters))
-    told = (*warnings, *oddities(chapters))
-    return ImportPreview(tuple(chapters), ", ".join(sorted(encodings)), language, told, report=report)
+    warned = (*warnings, *oddities(chapters))
+    return ImportPreview(tuple(chapters), ", ".join(sorted(encodings)), language, warned, report=report)
 
 
 def _with_rule(file: Decoded, chapters: int) -> ImportReport:

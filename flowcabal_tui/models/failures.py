@@ -153,8 +153,8 @@ class Failures:
         fault = next((fault for name, fault in _BY_KIND if name in kind.lower()), None)
         if fault is None:
             fault = _fault_of(int(number[0]) if number else 500, f"{kind} {text}")
-        said = self.error(fault, f"{text} ({kind.strip()})" if kind.strip() else text)
-        return _with_window(said, json.dumps(payload, ensure_ascii=False))
+        failure = self.error(fault, f"{text} ({kind.strip()})" if kind.strip() else text)
+        return _with_window(failure, json.dumps(payload, ensure_ascii=False))
 
 
 def _with_window(error: ModelError, body: str) -> ModelError:

@@ -55,13 +55,13 @@ class _Arrival:
             return END_SECONDS
         return self._pace.idle_timeout if self.started else self._pace.first_token_timeout
 
-    def take(self, said: str, thought: str) -> list[ModelEvent]:
+    def take(self, text: str, thought: str) -> list[ModelEvent]:
         events: list[ModelEvent] = []
         if thought and (thought := self._thinking.feed(thought)):
             events.append(ThinkingDelta(thought))
-        if said and (said := self._text.feed(said)):
-            self.pieces.append(said)
-            events.append(TextDelta(said))
+        if text and (text := self._text.feed(text)):
+            self.pieces.append(text)
+            events.append(TextDelta(text))
         self.started = self.started or bool(events)
         return events
 
@@ -70,9 +70,9 @@ class _Arrival:
         events: list[ModelEvent] = []
         if thought := self._thinking.end():
             events.append(ThinkingDelta(thought))
-        if said := self._text.end():
-            self.pieces.append(said)
-            events.append(TextDelta(said))
+        if text := self._text.end():
+            self.pieces.append(text)
+            events.append(TextDelta(text))
         return events
 
     @property
@@ -182,7 +182,7 @@ class HttpModel(ABC):
         self, reader: ReplyReader, arrival: _Arrival, batch: Sequence[tuple[str, str | None]]
     ) -> tuple[list[ModelEvent], ModelError | None]:
         """The events of a batch, its pieces of text joined, up to its end or to the failure in it."""
-        said: list[str] = []
+        texts: list[str] = []
         thought: list[str] = []
         alive, failure = False, None
         for name, payload in batch:
@@ -197,10 +197,10 @@ class HttpModel(ABC):
             if pair is None:
                 alive = True
             else:
-                said.append(pair[0])
+                texts.append(pair[0])
                 thought.append(pair[1])
         waiting = not arrival.started
-        events = arrival.take("".join(said), "".join(thought))
+        events = arrival.take("".join(texts), "".join(thought))
         return ([Queued()] if alive and waiting and not events else events), failure
 
     def _finished(self, reader: ReplyReader, arrival: _Arrival) -> Finished:

@@ -123,8 +123,8 @@ class OpenAIReader:
             raise self._failures.from_event({"error": {"type": "overloaded", "message": finish}})
         if finish:
             self.reply.finish = _FINISHES.get(finish, "stop")
-        said, thought = self._thoughts.feed(text_of(delta.get("content")))
-        return said, thought + text_of(delta.get("reasoning_content") or delta.get("reasoning"))
+        text, thought = self._thoughts.feed(text_of(delta.get("content")))
+        return text, thought + text_of(delta.get("reasoning_content") or delta.get("reasoning"))
 
     def _call(self, call: dict[str, Any]) -> None:
         index = call.get("index")

@@ -53,9 +53,9 @@ async def structured(
                 asking.charge(error)
                 raise
             return value, asking.kept(best)  # what was paid for and could be read is not lost
-        said = answer.tool_calls[0].arguments if answer.tool_calls else answer.text
-        raw = said or raw
-        found, problem = read_text(said, shape, cut=answer.finish == "length")
+        given = answer.tool_calls[0].arguments if answer.tool_calls else answer.text
+        raw = given or raw
+        found, problem = read_text(given, shape, cut=answer.finish == "length")
         if found is not None and (in_parts or not found.unread):
             best = best.completed_by(found) if best else found
         if best is not None and not best.unread and (value := best.as_shape(shape)) is not None:
@@ -210,7 +210,7 @@ def _used(definitions: dict[str, Any], schema: Any) -> dict[str, Any]:
 
 def _repair(answer: Answer, words: str) -> tuple[Message, ...]:
     """The answer as received, and its errors."""
-    said = Message("assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature)
+    reply = Message("assistant", answer.text, answer.tool_calls, thinking=answer.thinking, signature=answer.signature)
     if answer.tool_calls:
-        return said, *(Message("tool", words, tool_call_id=call.id) for call in answer.tool_calls)
-    return (said, Message("user", words)) if answer.text.strip() else (Message("user", words),)
+        return reply, *(Message("tool", words, tool_call_id=call.id) for call in answer.tool_calls)
+    return (reply, Message("user", words)) if answer.text.strip() else (Message("user", words),)

@@ -85,11 +85,11 @@ def _window_of(row: Mapping[str, Any]) -> int | None:
     return found[0] if found else None
 
 
-def _valid(said: object) -> int | None:
-    if isinstance(said, bool) or not isinstance(said, int | str):
+def _valid(given: object) -> int | None:
+    if isinstance(given, bool) or not isinstance(given, int | str):
         return None
     try:
-        number = int(str(said).replace(",", ""))
+        number = int(str(given).replace(",", ""))
     except ValueError:
         return None
     return number if LEAST <= number <= MOST else None

@@ -41,8 +41,8 @@ def _counted(parts: Sequence[tuple[str, Any]]) -> Finding | None:
         if depth > MAX_DEPTH or bodies > MAX_BODIES:
             return _deep(place, bodies > MAX_BODIES)
         if values > MAX_VALUES:
-            said = _("The parameters contain more than {n} values.").format(n=MAX_VALUES)
-            return Finding(code="TOO_LARGE", message=said)
+            message = _("The parameters contain more than {n} values.").format(n=MAX_VALUES)
+            return Finding(code="TOO_LARGE", message=message)
         if isinstance(value, Mapping):
             inner = value.get("nodes")
             if isinstance(inner, (list, tuple)):
@@ -58,13 +58,13 @@ def _counted(parts: Sequence[tuple[str, Any]]) -> Finding | None:
 
 
 def _many(count: int) -> Finding:
-    said = _("The workflow has {n} nodes or more; {most} can run. Repeat nodes with a loop, or split the workflow.")
-    return Finding(code="TOO_MANY_NODES", message=said.format(n=count, most=MAX_NODES), field="nodes")
+    message = _("The workflow has {n} nodes or more; {most} can run. Repeat nodes with a loop, or split the workflow.")
+    return Finding(code="TOO_MANY_NODES", message=message.format(n=count, most=MAX_NODES), field="nodes")
 
 
 def _deep(node: str, graphs: bool) -> Finding:
     if graphs:
-        said = _("More than {n} graphs are nested.").format(n=MAX_BODIES)
+        message = _("More than {n} graphs are nested.").format(n=MAX_BODIES)
     else:
-        said = _("The parameters are nested more than {n} deep.").format(n=MAX_DEPTH)
-    return Finding(code="TOO_DEEP", message=said, node=node, field="params")
+        message = _("The parameters are nested more than {n} deep.").format(n=MAX_DEPTH)
+    return Finding(code="TOO_DEEP", message=message, node=node, field="params")

@@ -75,8 +75,8 @@ def compared_words(report: CheckReport) -> str:
     if rules.statements:
         parts.append(_("sentences read by rule: {n}").format(n=rules.statements))
     if model.statements:
-        said = _("statements judged by a model: {n}, in {pairs} pairs with {m} passages of the book")
-        parts.append(said.format(n=model.statements, pairs=model.pairs, m=model.passages))
+        message = _("statements judged by a model: {n}, in {pairs} pairs with {m} passages of the book")
+        parts.append(message.format(n=model.statements, pairs=model.pairs, m=model.passages))
     if report.off:
         names = _(", ").join(check_title(each) for each in report.off)
         parts.append(_("rules that are off: {names}").format(names=names))

@@ -140,8 +140,8 @@ def impact_words(found: Impact, ticked: int | None = None) -> str:
     ticked = sum(row.chosen for row in found.rows) if ticked is None else ticked
     places = ngettext("{n} place", "{n} places", n).format(n=n)
     chapters = ngettext("{n} chapter", "{n} chapters", found.chapters).format(n=found.chapters)
-    told = _("{places} in {chapters}, {n} ticked. Patches by rule cost nothing.")
-    words = " ".join(filter(None, (told.format(places=places, chapters=chapters, n=ticked), settled)))
+    message = _("{places} in {chapters}, {n} ticked. Patches by rule cost nothing.")
+    words = " ".join(filter(None, (message.format(places=places, chapters=chapters, n=ticked), settled)))
     if found.kept:
         words += " " + _("Names that stay: {names}.").format(names=", ".join(found.kept))
     if found.taken:

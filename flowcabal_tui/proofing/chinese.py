@@ -35,9 +35,9 @@ def half_width(text: str) -> Iterator[ProofMark]:
 def doubled_marks(text: str) -> Iterator[ProofMark]:
     """Marks that are doubled, one after another, or half of a pair (…… and —— have two characters)."""
     for found in _DOUBLED.finditer(text):
-        said = found.group()
-        right = "……" if said[0] in "….。" and len(said) != 2 else "——" if said == "—" else said[-1]
-        yield ProofMark("doubled-marks", *found.span(), said, right)
+        marks = found.group()
+        right = "……" if marks[0] in "….。" and len(marks) != 2 else "——" if marks == "—" else marks[-1]
+        yield ProofMark("doubled-marks", *found.span(), marks, right)
 
 
 def doubled_words(text: str) -> Iterator[ProofMark]:

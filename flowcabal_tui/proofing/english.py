@@ -20,8 +20,8 @@ _DOUBLE_QUOTE: Final = re.compile('[“”"]')
 def doubled_marks(text: str) -> Iterator[ProofMark]:
     """Marks that are doubled, or after a blank."""
     for found in _DOUBLED.finditer(text):
-        said = found.group()
-        yield ProofMark("doubled-marks", *found.span(), said, said[-1])
+        marks = found.group()
+        yield ProofMark("doubled-marks", *found.span(), marks, marks[-1])
 
 
 def doubled_words(text: str) -> Iterator[ProofMark]:
@@ -38,8 +38,8 @@ def misspellings(text: str) -> Iterator[ProofMark]:
         before, after = text[start - 1 : start], text[end + 1 : end + 2]
         is_of_course = wrong.endswith(" of") and text.startswith(" course", end + 1)
         if not (before.isalnum() or after.isalnum() or before == "-" or is_of_course):
-            said = text[start : end + 1]
-            yield ProofMark("wrong-words", start, end + 1, said, right.capitalize() if said[:1].isupper() else right)
+            word = text[start : end + 1]
+            yield ProofMark("wrong-words", start, end + 1, word, right.capitalize() if word[:1].isupper() else right)
 
 
 def quotes(text: str) -> Iterator[ProofMark]:

@@ -21,10 +21,10 @@ def done_payload(attempt: Attempt) -> dict[str, Any]:
 
 def served_payload(attempt: Attempt) -> dict[str, Any]:
     """The log's payload for an output that was taken from an earlier run: its usage was booked there."""
-    said = made_of(attempt)
-    del said["usage"]
-    said["cached"] = said["stands"] = True
-    return said
+    payload = made_of(attempt)
+    del payload["usage"]
+    payload["cached"] = payload["stands"] = True
+    return payload
 
 
 def stored_result(key: Digest, attempt: Attempt) -> StoredResult:

@@ -117,8 +117,8 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             known.state = "pending" if known.state == "waiting" else known.state
         return
     if event.kind == "nodes-served":
-        for path, said in served_nodes(payload).items():
-            _served(run.node(path), said)
+        for path, served in served_nodes(payload).items():
+            _served(run.node(path), served)
     if not event.node:
         return
     node = run.node(event.node)
@@ -160,8 +160,8 @@ def _apply(run: RunFold, event: RunEvent) -> None:
             node.state, node.question = "cancelled", None
 
 
-def _served(node: NodeFold, said: Mapping[str, Any]) -> None:
-    node.state, node.digest, node.form = "done", Digest(said["digest"]), said["form"]
-    if "key" in said:
+def _served(node: NodeFold, served: Mapping[str, Any]) -> None:
+    node.state, node.digest, node.form = "done", Digest(served["digest"]), served["form"]
+    if "key" in served:
         node.chosen = 1
-        node.attempt(1).done = said
+        node.attempt(1).done = served

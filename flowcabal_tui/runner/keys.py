@@ -50,8 +50,8 @@ def with_feedback(request: ModelRequest, feedback: str) -> ModelRequest:
     if not feedback:
         return request
     *others, last = request.messages
-    told = f"{last.content}\n\n<feedback>\n{feedback}\n</feedback>"
-    return replace(request, messages=(*others, Message(last.role, told)))
+    text = f"{last.content}\n\n<feedback>\n{feedback}\n</feedback>"
+    return replace(request, messages=(*others, Message(last.role, text)))
 
 
 def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
@@ -66,7 +66,7 @@ def node_key(frame: Frame, step: Step, fingerprint: Any) -> Digest:
         for source in (*step.needs, *step.outer)
     ]
     state = digest_of(frame.state.view(prompt=True)) if step.reads_state else ""
-    told = digest_of(fingerprint) if fingerprint else ""
+    fingerprinted = digest_of(fingerprint) if fingerprint else ""
     workflow = frame.workflow
     joined = [f"join:{workflow.skip_empty}:{workflow.join}"] if workflow.join or workflow.skip_empty else []
-    return digest("\0".join((step.digest, frame.digest, state, told, *joined, *inputs)))
+    return digest("\0".join((step.digest, frame.digest, state, fingerprinted, *joined, *inputs)))

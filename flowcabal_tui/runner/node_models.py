@@ -345,19 +345,19 @@ class JournalledModels:
     async def doubt(self, params: PromptParams, injection: Injection | None, attempt: Attempt) -> str:
         if self._services.doubts is None:
             return ""
-        told = [block.text for block in (*params.system, *params.prompt) if isinstance(block, TextBlock)]
+        given = [block.text for block in (*params.system, *params.prompt) if isinstance(block, TextBlock)]
         if injection:
-            told += [
+            given += [
                 injection.system_prefix,
                 injection.user_suffix,
                 *(answer for _question, answer in injection.inquiries),
             ]
         if self._model(params).endpoint.provider == "offline":  # its texts are made of sentences of the prompt
-            told = []
+            given = []
         request, generation = self._scope.request, self._scope.generation
         workflow = None if "/" in self._path else self._frame.workflow
         return await self._services.doubts.doubt(
-            workflow, self._node.id, params, told, attempt.text, request.chapter, generation
+            workflow, self._node.id, params, given, attempt.text, request.chapter, generation
         )
 
 

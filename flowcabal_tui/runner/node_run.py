@@ -213,9 +213,9 @@ class NodeRun:
         return inside.outputs
 
     def iteration(self, number: int, total: int, kind: IterationKind, candidates: int = 0) -> None:
-        told: dict[str, Any] = {"iteration": number, "total": total, "kind": kind, "candidates": candidates}
-        self._services.journal.post(self.report.event("iteration", round=told))
-        self._services.emit(NodeIteration(self._scope.id, self._path, **told))
+        values: dict[str, Any] = {"iteration": number, "total": total, "kind": kind, "candidates": candidates}
+        self._services.journal.post(self.report.event("iteration", round=values))
+        self._services.emit(NodeIteration(self._scope.id, self._path, **values))
 
     async def hold(self) -> None:
         await self._services.limits.work.acquire(self.report.rank)
@@ -267,10 +267,10 @@ class NodeRun:
         blind: bool = False,
         part: str = "",
     ) -> Decision:
-        told = [self._scope.id, self._path, kind, len(attempts), *([part] if part else [])]
-        told += [self._services.seal] if kind in SEALED else []
+        identity = [self._scope.id, self._path, kind, len(attempts), *([part] if part else [])]
+        identity += [self._services.seal] if kind in SEALED else []
         question = Question(
-            id=QuestionId(digest_of(told)[:16]),
+            id=QuestionId(digest_of(identity)[:16]),
             run=self._scope.id,
             node=self._path,
             kind=kind,

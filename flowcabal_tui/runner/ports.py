@@ -172,7 +172,7 @@ class DoubtsPort(Protocol):
         workflow: Workflow | None,
         node: NodeId,
         params: PromptParams,
-        told: Sequence[str],
+        given: Sequence[str],
         text: str,
         chapter: ChapterId | None,
         generation: Generation,

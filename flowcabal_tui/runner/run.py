@@ -225,10 +225,10 @@ class Run:
         self._told_done(path, output, attempt)
         return output
 
-    def _serve(self, path: NodeId, said: Mapping[str, Any] | Digest) -> None:
+    def _serve(self, path: NodeId, served: Mapping[str, Any] | Digest) -> None:
         if not self._served:
             asyncio.get_running_loop().call_soon(self._tell_served)
-        self._served[path] = said
+        self._served[path] = served
 
     def _tell_served(self) -> None:
         """Logs the served outputs in one event: they could be found again, so nothing waits for the disk."""
@@ -277,13 +277,13 @@ class Run:
         if isinstance(result, Produced):
             output, effect = Output.of(result.value), result.effect
             seconds = round(asyncio.get_running_loop().time() - begun, 3)
-            said: dict[str, Any] = {"digest": output.digest, "form": output.form, "seconds": seconds}
+            payload: dict[str, Any] = {"digest": output.digest, "form": output.form, "seconds": seconds}
             if key:
-                said["keys"] = [key]
+                payload["keys"] = [key]
             if effect:
-                said |= {"effect": to_plain(effect), "state": frame.state_of}
+                payload |= {"effect": to_plain(effect), "state": frame.state_of}
             stands = (key, produced_result(key, output, seconds)) if key else None
-            kept = partial(journal.keep_output, output, run.report.event("node-done", **said), outcome=stands)
+            kept = partial(journal.keep_output, output, run.report.event("node-done", **payload), outcome=stands)
             if effect is not None:
                 await with_effect(frame.state, effect, kept)
             else:

@@ -31,12 +31,12 @@ def changes(
     A value that was set stays written when it becomes the default again, unless it is empty.
     """
     for name in dict.fromkeys((*before, *after)):
-        old, new, told = before.get(name), after.get(name), brief.get(name)
+        old, new, shown = before.get(name), after.get(name), brief.get(name)
         if old == new:
             continue
         if isinstance(new, Mapping):
-            wanted = new if isinstance(old, Mapping) else told or {}
-            yield from changes(old if isinstance(old, Mapping) else {}, wanted, told or {}, (*keys, name))
+            wanted = new if isinstance(old, Mapping) else shown or {}
+            yield from changes(old if isinstance(old, Mapping) else {}, wanted, shown or {}, (*keys, name))
         elif new in _EMPTY and name not in brief:
             yield (*keys, name), None
         else:

@@ -97,12 +97,12 @@ def _joined(found: list[int], shares: Sequence[bool]) -> tuple[int, ...]:
 
 def missing_beats(beats: Sequence[str], text: str) -> tuple[int, ...]:
     """The beats (from 0) of which next to no words of their own are found in a text."""
-    said, of_beats = terms(text), [terms(beat) for beat in beats]
+    covered, of_beats = terms(text), [terms(beat) for beat in beats]
     often = Counter(term for each in of_beats for term in each)
     found = []
     for number, each in enumerate(of_beats):
         own = {term for term in each if often[term] == 1}
-        if len(own) >= _OWN_WORDS and len(own & said) < _SAID * len(own):
+        if len(own) >= _OWN_WORDS and len(own & covered) < _SAID * len(own):
             found.append(number)
     return tuple(found)
 

@@ -110,8 +110,8 @@ def hunks_of(text: str, seams: Sequence[Seam], answer: SeamChanges) -> tuple[Sea
         seam = known.get(change.seam)
         if seam is None:
             continue
-        for (start, end), said in ((seam.before, change.before), (seam.after, change.after)):
-            old, new = text[start:end], " ".join(clean(said).split())
+        for (start, end), changed in ((seam.before, change.before), (seam.after, change.after)):
+            old, new = text[start:end], " ".join(clean(changed).split())
             if new and new != old and len(new) <= _LONGER * len(old) + _ROOM:
                 found[start] = SeamHunk(start, end, old, new)
     return tuple(found[start] for start in sorted(found))

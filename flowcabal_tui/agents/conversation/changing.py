@@ -135,10 +135,10 @@ class ChangingTools:
         text = await self._book.text(chapter.id)
         span = _only_place(text, given.quotation, chapter, unique=False)
         people = tuple([(await self._reads.entity(name)).id for name in given.about])
-        quotation, said = text[span.start : span.end], clean_line(given.text)
+        quotation, statement = text[span.start : span.end], clean_line(given.text)
         evidence = Evidence(quotation, chapter.id, span.start, span.end)
-        identity = RecordId(digest_of(["fact", people, said])[:16])
-        fact = Fact(identity, said, people, since=chapter.id, evidence=(evidence,), by="agent")
+        identity = RecordId(digest_of(["fact", people, statement])[:16])
+        fact = Fact(identity, statement, people, since=chapter.id, evidence=(evidence,), by="agent")
         place = ProposalPlace(chapter.id, span.start, span.end)
         return await self._raise(fact, place, quotation, given.reason, turn, raised)
 

@@ -196,7 +196,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
     async def _carry_out(self, seen: Exchange, answer: Answer) -> None:
         """The calls in their order; each gets its own answer, and one that came twice is carried out once."""
         calls = tuple(map(as_sent_back, answer.tool_calls))
-        said = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
+        reply = Message("assistant", answer.text, calls, thinking=answer.thinking, signature=answer.signature)
         results: list[Message] = []
         done: set[str] = set()
         for call in answer.tool_calls:
@@ -213,7 +213,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
                 seen.counts["broken"] = seen.counts["broken"] + 1 if outcome.broken else 0
             done.add(call.id)
             results.append(Message("tool", outcome.text, tool_call_id=call.id))
-        seen.messages = (*seen.messages, said, *results)
+        seen.messages = (*seen.messages, reply, *results)
         if not self.turn.stop and seen.counts["broken"] >= _MOST_BROKEN:
             self._stop("error", _("The model gave arguments that cannot be read, {n} times.").format(n=_MOST_BROKEN))
 
@@ -222,8 +222,8 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         if seen.equal[call] >= _MOST_EQUAL:
             self._stop("error", _("The model repeated the same call {n} times.").format(n=_MOST_EQUAL))
         elif seen.equal[call] >= _TOLD_AFTER:
-            told = f"{outcome.text}\nThis same call was made {seen.equal[call]} times. Do otherwise, or answer."
-            return replace(outcome, text=told)
+            warning = f"{outcome.text}\nThis same call was made {seen.equal[call]} times. Do otherwise, or answer."
+            return replace(outcome, text=warning)
         return outcome
 
 

@@ -105,8 +105,8 @@ class TalkTools:
             at_level = f"The level {turn.level} has no tool {clean(call.name)[:60]}. Nothing was done."
             return Outcome(refused_with(unknown(at_level, call.name, offered)), refused=True)
         if len(call.arguments) > MOST_ARGUMENTS:
-            said = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
-            return Outcome(said, refused=True)
+            problem = f"The arguments have {len(call.arguments)} characters; at most {MOST_ARGUMENTS} are read."
+            return Outcome(problem, refused=True)
         try:
             arguments = read_arguments(call.arguments)
         except (ValueError, RecursionError) as error:

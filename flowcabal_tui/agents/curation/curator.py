@@ -81,7 +81,7 @@ class Curator:
         language: str,
         generation: Generation,
         sample: int = 0,
-        said: Sequence[QuotedSentence] = (),
+        sentences: Sequence[QuotedSentence] = (),
     ) -> Derived:
         """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
 
@@ -90,7 +90,7 @@ class Curator:
         if it has enough, no question is asked.
         """
         least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
-        evidence = _supported(said, chapter, text)
+        evidence = _supported(sentences, chapter, text)
         if self._model is not None and len(evidence) < least:
             title = chapter_label(chapter.position, chapter.title, language)
             values = {"language": language, "names": _names(text, entities), "title": title, "chapter": text}
@@ -123,7 +123,7 @@ class Curator:
         entities: Sequence[Entity],
         language: str,
         generation: Generation,
-        said: str = "",
+        sentence: str = "",
     ) -> Derived:
         """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError.
 
@@ -136,8 +136,8 @@ class Curator:
             found = shortened(clean(words), L0_TOKENS, self.counter)
             return found if sums_up(found, overview.text, names, language) else ""
 
-        line = line_of(said)
-        if self._model is not None and not clean(said).strip():
+        line = line_of(sentence)
+        if self._model is not None and not clean(sentence).strip():
             values = {
                 "language": language,
                 "limit": str(L0_TOKENS),
@@ -161,7 +161,7 @@ class Curator:
         text: str,
         view: MemoryView,
         known: Sequence[AngleCheck] = (),
-        said: Sequence[DimensionAdvice] = (),
+        advice: Sequence[DimensionAdvice] = (),
     ) -> KeepAdvice:
         """Contradictions with earlier kept text, and the 4-D test: advice, never a veto.
 
@@ -177,7 +177,7 @@ class Curator:
             with contextlib.suppress(ModelError):
                 checks += await self._monitor.check_text(text, uri, title, chapter, view.generation, angles)
         try:
-            return KeepAdvice(checks, tuple(said) or await self._dimensions(title, text, view))
+            return KeepAdvice(checks, tuple(advice) or await self._dimensions(title, text, view))
         except FlowCabalError as error:
             return KeepAdvice(checks, tuple(DimensionAdvice(each, None, error.title) for each in DIMENSIONS))
 
@@ -186,20 +186,20 @@ class Curator:
             return tuple(DimensionAdvice(each, None, _("No model was asked.")) for each in DIMENSIONS)
         book = await read_book(view)
         cast = named_in(text, book.entities)
-        told = "\n".join(text[each.start : each.end] for each in telling_sentences(text, cast, _ADVISED_ON))
-        sources = await nearest_passages(book, told, self.counter, _NEAREST_TOKENS)
+        excerpt = "\n".join(text[each.start : each.end] for each in telling_sentences(text, cast, _ADVISED_ON))
+        sources = await nearest_passages(book, excerpt, self.counter, _NEAREST_TOKENS)
         values: dict[str, str | Fenced] = {
             "language": view.language,
-            "names": _names(told, await as_called_here(view, cast)),
+            "names": _names(excerpt, await as_called_here(view, cast)),
             "sources": fenced_sources(sources),
             "title": title,
-            "draft": told,
+            "draft": excerpt,
         }
         answer = await self.ask("curator.keep", values, KeepAnswer)
         found = {each: getattr(answer, each) for each in DIMENSIONS if each not in answer.unread}
         return tuple(
-            DimensionAdvice(each, said.passed, clean(said.detail).strip())
-            if (said := found.get(each))
+            DimensionAdvice(each, advice.passed, clean(advice.detail).strip())
+            if (advice := found.get(each))
             else DimensionAdvice(each, None, _("The answer could not be read."))
             for each in DIMENSIONS
         )
@@ -302,14 +302,14 @@ class Curator:
         return digest_of([task, self.prompts.get(task).digest if self.asks else "by rule", *parts])
 
 
-def _supported(said: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
+def _supported(sentences: Sequence[QuotedSentence], chapter: Chapter, text: str) -> tuple[Evidence, ...]:
     """The sentences whose quotation occurs in the text."""
-    if not said:
+    if not sentences:
         return ()
     whole = VerbatimText(text)
     return tuple(
         Evidence(clean(each.sentence).strip(), chapter.id, span.start, span.end)
-        for each in said
+        for each in sentences
         if each.sentence.strip() and (span := whole.find(each.quote))
     )
 

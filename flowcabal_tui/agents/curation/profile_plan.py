@@ -73,9 +73,9 @@ def cast_of(
     """
     counts, records = Counter(mention.entity for mention in mentions), changed or {}
     known = {entity.id: entity for entity in entities}
-    told = [each for each in known if (each in records if records else counts[each] >= _LEAST)]
-    told.sort(key=lambda each: (-records.get(each, 0), -counts[each], each))
-    return tuple(known[each] for each in dict.fromkeys((*told, *(each for each in owed if each in known))))
+    chosen = [each for each in known if (each in records if records else counts[each] >= _LEAST)]
+    chosen.sort(key=lambda each: (-records.get(each, 0), -counts[each], each))
+    return tuple(known[each] for each in dict.fromkeys((*chosen, *(each for each in owed if each in known))))
 
 
 def due_profiles(

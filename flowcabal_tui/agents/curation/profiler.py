@@ -149,11 +149,11 @@ def _supported(answer: ProfileAnswer, sources: Sequence[SourceText]) -> tuple[Ev
     """The sentences whose quotation occurs in a source, with its place in the chapter."""
     texts = [(source, VerbatimText(source.text)) for source in sources]
     found = []
-    for said in answer.sentences:
-        for source, text in sorted(texts, key=lambda each: each[0].id != said.source_id):
-            if said.sentence.strip() and (span := text.find(said.quote)):
+    for claim in answer.sentences:
+        for source, text in sorted(texts, key=lambda each: each[0].id != claim.source_id):
+            if claim.sentence.strip() and (span := text.find(claim.quote)):
                 chapter = ChapterId(source.uri.removeprefix("manuscript/"))
-                sentence = clean(said.sentence).strip()
+                sentence = clean(claim.sentence).strip()
                 found.append(Evidence(sentence, chapter, source.start + span.start, source.start + span.end))
                 break
     return tuple(found)

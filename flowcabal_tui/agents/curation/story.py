@@ -66,9 +66,9 @@ class StoryReader:
         answer = await self._curator.ask(TASK, _question(goal, open_lines), StoryAnswer, parts="chapter", whole=_WHOLE)
         entities, names = named(goal, answer.entities)
         by_id = {entity.id: entity for entity in (*goal.known, *entities)}
-        said = SaidRecords(goal, by_id.values(), await goal.before.facts())
+        raised = SaidRecords(goal, by_id.values(), await goal.before.facts())
         open_records = {number: record for number, (_line, record) in open_lines.items()}
-        records = _once(said.proposals(answer, open_records))
+        records = _once(raised.proposals(answer, open_records))
         applied = [each.difference.after for each in records if each.state == "applied"]
         source = self.source(goal.chapter, goal.text)
         reading = Reading(
@@ -98,12 +98,12 @@ def _once(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
 
 def four_questions(answer: StoryAnswer) -> tuple[DimensionAdvice, ...]:
     """The 4-D test of the answer, open for a missing dimension; empty if all four are missing."""
-    said = {use.question: use for use in answer.keeping}
-    if not said.keys() & set(DIMENSIONS):
+    answers = {use.question: use for use in answer.keeping}
+    if not answers.keys() & set(DIMENSIONS):
         return ()
     return tuple(
         DimensionAdvice(each, use.passed, clean(use.detail).strip())
-        if (use := said.get(each))
+        if (use := answers.get(each))
         else DimensionAdvice(each, None, "")
         for each in DIMENSIONS
     )

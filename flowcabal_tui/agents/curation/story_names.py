@@ -61,8 +61,8 @@ def _merged(
 ) -> tuple[Entity, dict[str, ReasonCode]] | None:
     """The thing as a new entity or as a known one with more names, and of each new name why it waits ("quoted": it
     does not). None when nothing of it occurs in the text."""
-    said = dict.fromkeys(clean(each).strip() for each in (thing.name, *thing.aliases))
-    names = [name for name in said if name and len(name) <= _LONGEST_NAME and "\n" not in name]
+    spelled = dict.fromkeys(clean(each).strip() for each in (thing.name, *thing.aliases))
+    names = [name for name in spelled if name and len(name) <= _LONGEST_NAME and "\n" not in name]
     owner = next((owners[name] for name in names if name in owners), None)
     fresh = [name for name in names if name not in owners and NameIndex([_probe(name)]).find(goal.text)]
     if owner is not None:
@@ -77,7 +77,7 @@ def _merged(
         return replace(
             entity, aliases=(*entity.aliases, *aliases), proposed=(*entity.proposed, *proposed), by="agent"
         ), doubts
-    if not fresh or fresh[0] != next(iter(said)):
+    if not fresh or fresh[0] != next(iter(spelled)):
         return None
     doubts = {name: _doubt(name, goal, known.values(), (), by_hand=False) for name in fresh[1:]}
     sure, waiting = _divided(doubts)

@@ -60,31 +60,31 @@ class SaidRecords:
         yield from self._sequels(answer, open_records)
 
     def _relations(self, answer: StoryAnswer) -> Iterator[Proposal]:
-        for said, evidence in self._looked_up(answer.relations):
-            ends = [self._owner(name) or NOBODY for name in (said.source, said.target)]
-            kind = _line(said.kind)
+        for stated, evidence in self._looked_up(answer.relations):
+            ends = [self._owner(name) or NOBODY for name in (stated.source, stated.target)]
+            kind = _line(stated.kind)
             if not kind or ends[0] == ends[1]:
                 continue
             identity = self._id("relation", *ends, kind)
             since = self._chapter.id
-            relation = Relation(identity, ends[0], ends[1], kind, said.directed, since, None, evidence, "agent")
-            unknown = [name for name, end in zip((said.source, said.target), ends, strict=True) if not end]
-            yield self._proposal(relation, evidence, self._relation_reason(said, evidence, relation, unknown))
+            relation = Relation(identity, ends[0], ends[1], kind, stated.directed, since, None, evidence, "agent")
+            unknown = [name for name, end in zip((stated.source, stated.target), ends, strict=True) if not end]
+            yield self._proposal(relation, evidence, self._relation_reason(stated, evidence, relation, unknown))
 
     def _relation_reason(
-        self, said: SaidRelation, evidence: tuple[Evidence, ...], relation: Relation, unknown: Sequence[str]
+        self, stated: SaidRelation, evidence: tuple[Evidence, ...], relation: Relation, unknown: Sequence[str]
     ) -> Reason:
         if unknown:
             return Reason("unknown", _line(unknown[0]))
-        return self._reason(said.quote, evidence, relation.kind, (relation.source, relation.target), all_named=True)
+        return self._reason(stated.quote, evidence, relation.kind, (relation.source, relation.target), all_named=True)
 
     def _facts(self, answer: StoryAnswer) -> Iterator[Proposal]:
         """A secret that nobody is said to know is known to those whom it is about."""
-        for said, evidence in self._looked_up(answer.facts):
-            text, about, attribute = _line(said.text), self._who(said.about), _line(said.attribute)
+        for stated, evidence in self._looked_up(answer.facts):
+            text, about, attribute = _line(stated.text), self._who(stated.about), _line(stated.attribute)
             if not text:
                 continue
-            knowers = self._who(said.known_by) or about if said.secret else ()
+            knowers = self._who(stated.known_by) or about if stated.secret else ()
             fact = Fact(
                 self._id("fact", text),
                 text,
@@ -92,18 +92,18 @@ class SaidRecords:
                 attribute,
                 self._chapter.id,
                 None,
-                said.secret,
+                stated.secret,
                 tuple(Knower(each, self._chapter.id) for each in knowers),
                 evidence,
                 "agent",
             )
             ended = self._ended(fact)
-            if said.about and not about:
-                reason = Reason("unknown", _line(said.about[0]))
+            if stated.about and not about:
+                reason = Reason("unknown", _line(stated.about[0]))
             elif ended is not None:
                 reason = Reason("overrules", ended.text)
             else:
-                reason = self._reason(said.quote, evidence, text, about)
+                reason = self._reason(stated.quote, evidence, text, about)
             yield self._proposal(fact, evidence, reason, ended)
 
     def _ended(self, fact: Fact) -> Fact | None:
@@ -115,24 +115,24 @@ class SaidRecords:
         return next((each for each in same if each.text != fact.text), None)
 
     def _promises(self, answer: StoryAnswer) -> Iterator[Proposal]:
-        for said, evidence in self._quoted(answer.promises):
-            if text := _line(said.text):
-                identity, about = self._id("promise", text), self._who(said.about)
+        for stated, evidence in self._quoted(answer.promises):
+            if text := _line(stated.text):
+                identity, about = self._id("promise", text), self._who(stated.about)
                 promise = Promise(identity, text, self._chapter.id, about=about, evidence=evidence, by="agent")
                 yield self._proposal(promise, evidence, Reason())
 
     def _moments(self, answer: StoryAnswer) -> Iterator[Proposal]:
-        for said, evidence in self._quoted(answer.moments):
-            if text := _line(said.text):
-                place, about = (self._chapter.id, _line(said.when), None), self._who(said.about)
+        for stated, evidence in self._quoted(answer.moments):
+            if text := _line(stated.text):
+                place, about = (self._chapter.id, _line(stated.when), None), self._who(stated.about)
                 moment = Moment(self._id("moment", text), text, *place, about, evidence, "agent")
                 yield self._proposal(moment, evidence, Reason())
 
     def _sequels(self, answer: StoryAnswer, open_records: Mapping[str, StoryRecord]) -> Iterator[Proposal]:
         """What the chapter does to open records; only facts are learned, and only by a known name."""
-        for said, evidence in self._quoted(answer.sequels):
-            record, learner = open_records.get(said.open.strip()), self._owner(said.learned_by)
-            if record is None or (said.learned_by.strip() and not (learner and isinstance(record, Fact))):
+        for stated, evidence in self._quoted(answer.sequels):
+            record, learner = open_records.get(stated.open.strip()), self._owner(stated.learned_by)
+            if record is None or (stated.learned_by.strip() and not (learner and isinstance(record, Fact))):
                 continue
             identity = self._id("sequel", record.id, learner or "")
             sequel = Sequel(identity, record.id, self._chapter.id, learner, evidence)
@@ -160,20 +160,20 @@ class SaidRecords:
         """Facts and relations enter prompts as true, so their quotations are judged; what fails waits for a hand."""
         if not evidence:
             return Reason("unquoted", _line(quote))
-        (said,) = evidence
-        span = Span(said.start, said.end)
+        (one,) = evidence
+        span = Span(one.start, one.end)
         return Reason(self._grounds.lack(span, words, about, all_named=all_named) or "quoted")
 
-    def _looked_up(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
+    def _looked_up(self, stated: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
         """Each with its quotation where the chapter contains it; without evidence where it does not."""
-        for each in said[:_MOST]:
+        for each in stated[:_MOST]:
             span = self._whole.find(each.quote)
             words = self._text[span.start : span.end] if span else ""
             yield each, (Evidence(words, self._chapter.id, span.start, span.end),) if span else ()
 
-    def _quoted(self, said: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
+    def _quoted(self, stated: Sequence[Said]) -> Iterator[tuple[Said, tuple[Evidence, ...]]]:
         """Those whose quotation occurs in the chapter."""
-        return ((each, evidence) for each, evidence in self._looked_up(said) if evidence)
+        return ((each, evidence) for each, evidence in self._looked_up(stated) if evidence)
 
     def _who(self, names: Iterable[str]) -> tuple[EntityId, ...]:
         """The entities that are called so, each once; unknown names are left out."""

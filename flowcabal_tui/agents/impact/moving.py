@@ -68,19 +68,19 @@ def _names(
     earlier = "\n".join(texts[:before])
     new = [entity for entity in entities if not any(name in earlier for name in entity.names)]
     index = NameIndex(new)
-    told: dict[EntityId, tuple[int, Span]] = {}
+    narrated: dict[EntityId, tuple[int, Span]] = {}
     for number in sorted(telling):
         for hit in index.find(texts[number]):
-            told.setdefault(hit.entity, (number, sentence_at(texts[number], hit.start)))
+            narrated.setdefault(hit.entity, (number, sentence_at(texts[number], hit.start)))
     for number in sorted(using):
         named: set[EntityId] = set()
         for hit in index.find(texts[number]):
-            if hit.entity in told and hit.entity not in named:
+            if hit.entity in narrated and hit.entity not in named:
                 named.add(hit.entity)
                 span = sentence_at(texts[number], hit.start)
                 sentence = texts[number][span.start : span.end]
                 score = _SURE + (hit.end - hit.start) / len(sentence)
-                yield EarlyUse(number, span.start, span.end, *told[hit.entity], hit.entity, score)
+                yield EarlyUse(number, span.start, span.end, *narrated[hit.entity], hit.entity, score)
 
 
 def _rare_words(
@@ -91,9 +91,9 @@ def _rare_words(
     reader: Reader,
 ) -> Iterator[EarlyUse]:
     words = {number: reader.words(texts[number]) for number in (*telling, *using)}
-    told = frozenset[str]().union(*(words[number] for number in telling))
+    explained = frozenset[str]().union(*(words[number] for number in telling))
     used = frozenset[str]().union(*(words[number] for number in using))
-    rare = told & used
+    rare = explained & used
     rare -= reader.words_among("\n".join(texts[:before]), rare)
     later = len(texts) - before
     counts = dict.fromkeys(rare, 0)

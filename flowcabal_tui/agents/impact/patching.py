@@ -59,14 +59,14 @@ def patch_of(text: str, place: Span, answer: PlacePatch) -> tuple[Verdict, str]:
     old, new = text[place.start : place.end], clean(answer.place).strip()
     if plain_quotation(new) == plain_quotation(old) and new:
         return "same", old
-    told = plain_quotation(new)
+    plain = plain_quotation(new)
     is_usable = (
-        bool(told)
+        bool(plain)
         and "\n" not in new
         and len(new) <= _LONGER * len(old) + _ROOM
         and is_free_of(new)
         and _shared(old, new) >= _KEPT
-        and not any(each in told for each in _beside(text, place) if each not in plain_quotation(old))
+        and not any(each in plain for each in _beside(text, place) if each not in plain_quotation(old))
     )
     return ("patch", new) if is_usable else ("unusable", "")
 
@@ -82,4 +82,4 @@ def _beside(text: str, place: Span) -> list[str]:
     before, after = text[max(0, place.start - _AROUND) : place.start], text[place.end : place.end + _AROUND]
     near = [before[span.start : span.end] for span in sentences(before)[-1:]]
     near += [after[span.start : span.end] for span in sentences(after)[:1]]
-    return [told for each in near if len(told := plain_quotation(each)) >= _LEAST]
+    return [plain for each in near if len(plain := plain_quotation(each)) >= _LEAST]

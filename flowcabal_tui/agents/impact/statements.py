@@ -120,9 +120,9 @@ def lost_statements(
         return ()
     reader, index = Reader(language), NameIndex(entities)
     old, new = (_all_sentences(text, index) for text in (before, after))
-    said, known = ({plain_quotation(each.text) for each in side} for side in (new, old))
+    present, known = ({plain_quotation(each.text) for each in side} for side in (new, old))
     added = [each.text for each in new if plain_quotation(each.text) not in known]
-    gone = [each for each in old if plain_quotation(each.text) not in said]
+    gone = [each for each in old if plain_quotation(each.text) not in present]
     found = (_lost(one, added, about, reader) for one in gone)
     return tuple(each for each in found if each.subjects and each.values)
 
@@ -204,8 +204,8 @@ def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, rea
         if paragraph.strip():
             named = frozenset(hit.entity for hit in index.find(paragraph))
             if (named or before) and wanted & _values(paragraph, reader).keys():
-                said = [(one, each) for one in _sentences(paragraph, index, at) for each in lost]
-                places = (_said(number, one, each, before, reader) for one, each in said)
+                pairs = [(one, each) for one in _sentences(paragraph, index, at) for each in lost]
+                places = (_said(number, one, each, before, reader) for one, each in pairs)
                 found += [place for place in places if place is not None]
             before = named
         at += len(paragraph)

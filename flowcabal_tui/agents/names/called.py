@@ -17,10 +17,10 @@ async def as_called_here(view: MemoryView, entities: Iterable[Entity]) -> tuple[
     known = tuple(entities)
     asked = [alias for entity in known if entity.by != "hand" for alias in entity.aliases]
     found = (await view.postings(asked)).found if asked else ()
-    said = {alias for alias, places in zip(asked, found, strict=True) if places}
+    used = {alias for alias, places in zip(asked, found, strict=True) if places}
     return tuple(
         entity
         if entity.by == "hand"
-        else replace(entity, aliases=tuple(alias for alias in entity.aliases if alias in said))
+        else replace(entity, aliases=tuple(alias for alias in entity.aliases if alias in used))
         for entity in known
     )

@@ -228,8 +228,8 @@ def _load(folder: _KindFolder) -> ProfileKind:
     except tomllib.TOMLDecodeError as error:
         raise _wrong(f"{folder.name}/{_SETTINGS}", str(error)) from error
     except ValidationError as error:
-        told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False))
-        raise _wrong(f"{folder.name}/{_SETTINGS}", "; ".join(told)) from error
+        problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False))
+        raise _wrong(f"{folder.name}/{_SETTINGS}", "; ".join(problems)) from error
     prompts = {"": _text(folder, _PROMPT)}
     for language in ("en", "zh"):
         if folder.has(own := f"prompt.{language}.md"):

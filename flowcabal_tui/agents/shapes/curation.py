@@ -68,8 +68,10 @@ class ProfilesAnswer(StructuredAnswer):
     def of(self, profile: str) -> ProfileAnswer:
         """The answer for one profile."""
         summaries = (each.summary for each in self.summaries if each.profile == profile)
-        said = [SourcedSentence.model_validate(each.model_dump()) for each in self.lines if each.profile == profile]
-        return ProfileAnswer(summary=next(summaries, ""), sentences=said)
+        sentences = [
+            SourcedSentence.model_validate(each.model_dump()) for each in self.lines if each.profile == profile
+        ]
+        return ProfileAnswer(summary=next(summaries, ""), sentences=sentences)
 
 
 class Answered(BaseModel):

@@ -40,8 +40,8 @@ class Said(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, said: Any) -> Any:
-        return {key: value for key, value in said.items() if value is not None} if isinstance(said, dict) else said
+    def _without_nulls(cls, given: Any) -> Any:
+        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
 
 
 class NamedThing(Said):
@@ -125,9 +125,9 @@ class StoryAnswer(Said, StructuredAnswer):
 
     @field_validator("keeping", mode="before")
     @classmethod
-    def _answered(cls, said: Any) -> Any:
+    def _answered(cls, given: Any) -> Any:
         """Without the questions that were left open: a `bool | None` would make the schema too hard for some models."""
-        return [use for use in said if not _is_open(use)] if isinstance(said, list) else said
+        return [use for use in given if not _is_open(use)] if isinstance(given, list) else given
 
 
 def _is_open(use: Any) -> bool:

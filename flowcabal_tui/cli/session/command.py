@@ -237,8 +237,8 @@ class _Session:
         """An event for the client; that a command has ended answers it, also one that is not connected."""
         if isinstance(event, CommandDone | CommandFailed) and event.command in self._sent:
             self._commands.release()
-            told = to_message(event)
-            return {"type": told.pop("type"), "id": self._sent.pop(event.command), **told}
+            values = to_message(event)
+            return {"type": values.pop("type"), "id": self._sent.pop(event.command), **values}
         return to_message(event) if self._connected else None
 
 

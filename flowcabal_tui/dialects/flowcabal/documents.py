@@ -187,7 +187,9 @@ class Mistakes(DialectError):
 
     def __init__(self, found: Iterable[tuple[str, str]]) -> None:
         self.found = tuple(found)
-        lines = [_("{place}: {problem}").format(place=at, problem=said) if at else said for at, said in self.found]
+        lines = [
+            _("{place}: {problem}").format(place=at, problem=problem) if at else problem for at, problem in self.found
+        ]
         super().__init__(
             _("This is not a FlowCabal workflow."),
             "\n".join(lines[:_MOST_TOLD]),

@@ -54,7 +54,7 @@ def findings(source: str | bytes | Mapping[str, Any]) -> tuple[Finding, ...]:
     try:
         read(source)
     except Mistakes as error:
-        return tuple(Finding(code="INVALID_SCHEMA", field=place, message=said) for place, said in error.found)
+        return tuple(Finding(code="INVALID_SCHEMA", field=place, message=problem) for place, problem in error.found)
     return ()
 
 
@@ -131,12 +131,12 @@ class _Reader:
         if connection.api_key:
             self.note("lost", f"{where}.connection.apiKey", _("The document contained a key. It was not imported."))
         if connection.endpoint not in ("", Connection4().endpoint):
-            said = _("The address {url} belongs in the settings of the project.")
-            self.note("lost", f"{where}.connection.endpoint", said.format(url=clean(connection.endpoint)[:200]))
+            message = _("The address {url} belongs in the settings of the project.")
+            self.note("lost", f"{where}.connection.endpoint", message.format(url=clean(connection.endpoint)[:200]))
         for name in _UNUSED:
             if getattr(given, name) != getattr(Parameters4(), name):
-                said = _("A node has no such setting here; it is kept for an export.")
-                self.note("lost", f"{where}.parameters.{name}", said)
+                message = _("A node has no such setting here; it is kept for an export.")
+                self.note("lost", f"{where}.parameters.{name}", message)
         settings: Json = {"model": clean(connection.model)} if connection.model else {}
         for name, value, low, high in (
             ("temperature", given.temperature, 0, 2),
@@ -145,8 +145,8 @@ class _Reader:
             if low <= value <= high:
                 settings[name] = value
             else:
-                said = _("{value} is out of range; the model's own value is used.")
-                self.note("lost", f"{where}.parameters.{name}", said.format(value=value))
+                message = _("{value} is out of range; the model's own value is used.")
+                self.note("lost", f"{where}.parameters.{name}", message.format(value=value))
         return settings
 
     def blocks4(self, blocks: BlockList4, place: str) -> list[Json]:
@@ -182,8 +182,8 @@ class _Reader:
         self.tell_unknown(node, place)
         asks = any(isinstance(block, AgentInject) for block in (*node.system_prompt, *node.user_prompt))
         if asks:
-            said = _("The Context agent answers its questions, and adds what it finds the node must know.")
-            self.note("info", place, said)
+            message = _("The Context agent answers its questions, and adds what it finds the node must know.")
+            self.note("info", place, message)
         params: Json = {
             "system": [self.block(block, f"{place}.systemPrompt[{n}]") for n, block in enumerate(node.system_prompt)],
             "prompt": [self.block(block, f"{place}.userPrompt[{n}]") for n, block in enumerate(node.user_prompt)],
@@ -204,12 +204,12 @@ class _Reader:
         there = {node.id for node in top.nodes}
         named = {*top.outputs, *top.target_nodes, *(mark.id for mark in top.stale_nodes)}
         for node in sorted(named - there):
-            said = _("It refers to the node {id}, which it does not contain.")
-            self.note("lost", "", said.format(id=clean(node)))
+            message = _("It refers to the node {id}, which it does not contain.")
+            self.note("lost", "", message.format(id=clean(node)))
         outputs = {NodeId(self.ids[node]): clean(text) for node, text in top.outputs.items() if node in there}
         if outputs:
-            said = _("The outputs of {n} nodes are imported as existing results.").format(n=len(outputs))
-            self.note("info", "outputs", said)
+            message = _("The outputs of {n} nodes are imported as existing results.").format(n=len(outputs))
+            self.note("info", "outputs", message)
         return Kept(
             form=self.form,
             id=clean(top.id),
@@ -223,15 +223,15 @@ class _Reader:
         safe = clean(text)
         apart = BINDING.sub(lambda match: f"{{ {{{match[0][2:-2]}}} }}", safe)
         if apart != safe:
-            said = _("Double braces are a reference here; in this text they are separated by a space.")
-            self.note("changed", place, said)
+            message = _("Double braces are a reference here; in this text they are separated by a space.")
+            self.note("changed", place, message)
         return {"kind": "text", "text": apart}
 
     def reference(self, node: str, place: str) -> Json:
         if node not in self.ids:
             self.ids[node] = self.free_id(node)
-            said = _("It refers to {id}, which is not in the document.").format(id=clean(node))
-            self.note("info", place, said)
+            message = _("It refers to {id}, which is not in the document.").format(id=clean(node))
+            self.note("info", place, message)
         return {"kind": "virtual", "node": self.ids[node]}
 
     def name_nodes(self, found: Mapping[str, tuple[Any, str]]) -> None:
@@ -251,8 +251,8 @@ class _Reader:
 
     def workflow(self, name: str, title: str, nodes: list[Node], kept: Kept) -> Workflow:
         today = self.form in ("template", "workspace")
-        said = _("The blocks of a prompt are joined as in FlowCabal: {join}").format(join=repr(JOINS[self.form]))
-        self.note("info", "", said)
+        message = _("The blocks of a prompt are joined as in FlowCabal: {join}").format(join=repr(JOINS[self.form]))
+        self.note("info", "", message)
         return Workflow(
             id=slug(name, fallback="flowcabal"),
             name=clean(title).strip(),
@@ -265,8 +265,8 @@ class _Reader:
 
     def tell_models(self, nodes: list[Node4]) -> None:
         if models := sorted({clean(node.api_config.connection.model) for node in nodes} - {""}):
-            said = _("Its nodes ask for the models {names}: the provider of the project must have them.")
-            self.note("info", "", said.format(names=", ".join(models[:20])))
+            message = _("Its nodes ask for the models {names}: the provider of the project must have them.")
+            self.note("info", "", message.format(names=", ".join(models[:20])))
 
     def tell_unknown(self, shape: BaseModel, place: str, skip: tuple[str, ...] = ()) -> None:
         for name in shape.model_extra or {}:
@@ -277,8 +277,8 @@ class _Reader:
     def tell_problem(self, workflow: Workflow) -> None:
         problem = dependency_problem(workflow)
         if problem and problem.kind == "cycle":
-            said = _("These nodes form a cycle, or depend on one, and cannot run: {nodes}")
-            self.note("info", "", said.format(nodes=", ".join(problem.nodes[:20])))
+            message = _("These nodes form a cycle, or depend on one, and cannot run: {nodes}")
+            self.note("info", "", message.format(nodes=", ".join(problem.nodes[:20])))
 
 
 def _as_answers_of_their_own(nodes: list[Node]) -> tuple[Node, ...]:

@@ -51,8 +51,8 @@ class _Writer:
         if (workflow.join, workflow.skip_empty) != (JOINS[form], self.today_form):
             self.note("changed", "join", _("There, blocks are joined by {join}.").format(join=repr(JOINS[form])))
         for edge in workflow.edges:
-            said = _("{source} before {target}: there, only references define the order.")
-            self.note("lost", "edges", said.format(source=edge.source, target=edge.target))
+            message = _("{source} before {target}: there, only references define the order.")
+            self.note("lost", "edges", message.format(source=edge.source, target=edge.target))
 
     def note(self, level: Level, place: str, message: str) -> None:
         self.notes.append(ConversionNote(level, place, message))
@@ -170,8 +170,8 @@ class _Writer:
         for match in BINDING.finditer(text):
             node = node_of(match[1])
             if node is None or match[1] not in (f"result_of.{node}", f"result_of.{node}.text"):
-                said = _("{path} stays in the text as it is: there it is not filled in.")
-                self.note("lost", place, said.format(path=match[0]))
+                message = _("{path} stays in the text as it is: there it is not filled in.")
+                self.note("lost", place, message.format(path=match[0]))
                 continue
             if text[done : match.start()]:
                 yield TextBlock(text=text[done : match.start()])

@@ -68,8 +68,8 @@ def _references(documents: Mapping[str, Any]) -> set[str]:
 
 def _converted(document: Any, known: Iterable[str]) -> Conversion:
     found = shape(document)
-    told = check(found, set(known)) if isinstance(found, Flow) else found
-    errors = [finding for finding in told if finding.severity == "error"]
+    findings = check(found, set(known)) if isinstance(found, Flow) else found
+    errors = [finding for finding in findings if finding.severity == "error"]
     if errors or not isinstance(found, Flow):
         raise DialectError(
             _("The flow cannot be read."),
@@ -85,7 +85,7 @@ def _converted(document: Any, known: Iterable[str]) -> Conversion:
         ConversionNote(
             _LEVELS[finding.code], f"nodes[{numbers[finding.node]}].{finding.field}".rstrip("."), finding.message
         )
-        for finding in told
+        for finding in findings
         if finding.code in _LEVELS
     ]
     return Conversion(workflow, (*warned, *notes))

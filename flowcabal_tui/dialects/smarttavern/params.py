@@ -157,6 +157,6 @@ def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[st
     return name, made, tuple(_notes(read.said, place))
 
 
-def _notes(said: list[Said], place: str) -> Iterator[ConversionNote]:
-    for level, name, message in said:
+def _notes(notes: list[Said], place: str) -> Iterator[ConversionNote]:
+    for level, name, message in notes:
         yield ConversionNote(level, f"{place}.params.{name}", message)

@@ -110,11 +110,11 @@ class _Writer:
             )
         kind, held, convert = writer
         _kind, checked = kind_and_params(node)
-        told = checked.model_dump(mode="json", exclude_defaults=True)
-        for name in sorted(set(told) - {*held, "source"}):
+        values = checked.model_dump(mode="json", exclude_defaults=True)
+        for name in sorted(set(values) - {*held, "source"}):
             message = _("{kind} cannot express this.").format(kind=kind)
             self.notes.append(ConversionNote("lost", f"{node.id}.{name}", message))
-        made = convert(node, {name: value for name, value in told.items() if name in held})
+        made = convert(node, {name: value for name, value in values.items() if name in held})
         return made.pop("type", kind), made
 
     def _choice(self, node: Node, source: str) -> tuple[list[str], str]:
@@ -127,8 +127,8 @@ class _Writer:
         join = self._join(node, {after_then, after_otherwise})
         self.done[join.id] = None
         name = self.name_for(node.id)
-        told = {"condition": condition, "then": then, "else": otherwise}
-        self.nodes.append({"id": name, "type": "If", "if": told})
+        branches = {"condition": condition, "then": then, "else": otherwise}
+        self.nodes.append({"id": name, "type": "If", "if": branches})
         return [name], shown((RESULT, join.id))
 
     def _branch(self, gate: tuple[str, str], source: str) -> tuple[list[str], str]:
@@ -198,12 +198,12 @@ class _Writer:
 def _sources(node: Node) -> tuple[str, ...]:
     """The places from which a node takes items."""
     if node.kind == "subflow":
-        told: Any = [node.params.get("inputs", {}).get("items", "")]
+        given: Any = [node.params.get("inputs", {}).get("items", "")]
     elif node.params.get("sources"):
-        told = node.params["sources"]
+        given = node.params["sources"]
     else:
-        told = [node.params.get("source") or INPUT]
-    return tuple(_place(one) for one in told)
+        given = [node.params.get("source") or INPUT]
+    return tuple(_place(one) for one in given)
 
 
 def _place(binding: Any) -> str:

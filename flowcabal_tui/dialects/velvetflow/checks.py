@@ -51,15 +51,17 @@ def check(source: str | bytes | Any, actions: Actions | None) -> tuple[Finding, 
     if not isinstance(source, (str, bytes, dict)):
         return (_invalid("workflow", _("A workflow is an object with nodes.")),)
     found = reading(source)
-    told = [*found.telling.findings, *_demanded(normal(source)[0], actions), *_ours(found, actions)]
-    wrong = {(one.node, one.field) for one in told if one.severity == "error"}
+    findings = [*found.telling.findings, *_demanded(normal(source)[0], actions), *_ours(found, actions)]
+    wrong = {(one.node, one.field) for one in findings if one.severity == "error"}
     distinct = dict.fromkeys(
-        one for one in told if one.severity == "error" or one.code not in _DOUBLED or (one.node, one.field) not in wrong
+        one
+        for one in findings
+        if one.severity == "error" or one.code not in _DOUBLED or (one.node, one.field) not in wrong
     )
     listed = list(islice(distinct, MAX_FINDINGS))
     if len(distinct) > MAX_FINDINGS:
-        said = _("There are more; these are the first {n}.").format(n=MAX_FINDINGS)
-        listed.append(Finding(code="MORE_FINDINGS", message=said))
+        message = _("There are more; these are the first {n}.").format(n=MAX_FINDINGS)
+        listed.append(Finding(code="MORE_FINDINGS", message=message))
     return tuple(listed)
 
 
@@ -131,34 +133,34 @@ def _given(node: Document, given: Document, actions: Actions | None) -> Iterator
     fields, required = action.arg_schema.get("properties"), action.arg_schema.get("required")
     for name in required if isinstance(required, list) else ():
         if isinstance(given.get(name), str) and not given[name].strip():
-            said = _("The action needs {name}.").format(name=name)
-            yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=str(name))
+            message = _("The action needs {name}.").format(name=name)
+            yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field=str(name))
     if not isinstance(fields, dict) or not fields or action.arg_schema.get("additionalProperties") not in (None, False):
         return
     for key in (one for one in given if one not in fields):
-        said = _("The action has no parameter {name}. Its parameters: {names}").format(
+        message = _("The action has no parameter {name}. Its parameters: {names}").format(
             name=key[:60], names=", ".join(fields)
         )
-        yield Finding(code="UNKNOWN_PARAM", message=said, field=key, fix=nearest(key, tuple(fields)))
+        yield Finding(code="UNKNOWN_PARAM", message=message, field=key, fix=nearest(key, tuple(fields)))
 
 
 def _condition(params: Mapping[str, Any], place: str) -> Iterator[Finding]:
     """A field for the kinds that compare items; numbers where numbers are compared."""
     kind = params.get("kind")
     if kind in _NEEDS_FIELD and "field" not in params:
-        said = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name="field")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field=f"{place}field")
+        message = _("A condition of the kind {kind} needs {name}.").format(kind=kind, name="field")
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field=f"{place}field")
     for name in ("min", "max") if kind == "between" else ("threshold",) if kind in THRESHOLD_KINDS else ():
         if params.get(name) is None:
-            said = _("{name} must be a number.").format(name=name)
-            yield Finding(code="SCHEMA_MISMATCH", message=said, field=place + name)
+            message = _("{name} must be a number.").format(name=name)
+            yield Finding(code="SCHEMA_MISMATCH", message=message, field=place + name)
 
 
 def _empty(value: Any, place: str) -> Iterator[Finding]:
     """Texts without a letter, anywhere in `value`; a separator may be empty."""
     if isinstance(value, str) and not value.strip():
-        said = _("It is empty. Give it a value, or a binding.")
-        yield Finding(code="EMPTY_PARAM_VALUE", message=said, field=place)
+        message = _("It is empty. Give it a value, or a binding.")
+        yield Finding(code="EMPTY_PARAM_VALUE", message=message, field=place)
     elif isinstance(value, Mapping):
         for key, part in value.items():
             if key not in _SEPARATORS:

@@ -60,8 +60,8 @@ def pieces(text: str) -> list[Piece]:
             raise JinjaError(_("Jinja blocks and comments ({sign}) are not supported.").format(sign=opening[0]))
         end = _closing(text, opening.end())
         if end < 0:
-            said = _("The braces are not closed: {text}").format(text=text[opening.start() :][:60])
-            raise JinjaError(said, "SYNTAX_ERROR")
+            message = _("The braces are not closed: {text}").format(text=text[opening.start() :][:60])
+            raise JinjaError(message, "SYNTAX_ERROR")
         inner = text[opening.end() : end].removeprefix("-").removesuffix("-").strip()
         if not inner:
             raise JinjaError(_("There is nothing between the braces."), "SYNTAX_ERROR")

@@ -97,8 +97,8 @@ def _inside(reader: Reader, node: Document, scope: Scope, place: str) -> Scope:
     params = node["params"]
     alias = _alias(params)
     if isinstance(given := params.get("item_alias"), str) and given in _RESERVED:
-        said = _("{name} is reserved; the item is called item.").format(name=given)
-        reader.telling.note("changed", f"{place}.item_alias", said)
+        message = _("{name} is reserved; the item is called item.").format(name=given)
+        reader.telling.note("changed", f"{place}.item_alias", message)
     names = {"loop", "item", "index", "size"} | ({alias} if alias else set())
     return Scope(scope.types, scope.exports, scope.names | names, (*scope.loops, node["id"]))
 
@@ -114,23 +114,23 @@ def _kind(reader: Reader, params: Document, place: str) -> None:
     """Reports fields of a loop that VelvetFlow requires and we would supply."""
     kind = params.get("loop_kind")
     if not kind:
-        said = _("A loop needs a loop_kind: for_each or while.")
-        reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.loop_kind", said)
+        message = _("A loop needs a loop_kind: for_each or while.")
+        reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.loop_kind", message)
     elif kind not in ("for_each", "while"):
-        said = _("{kind} is not a kind of loop: for_each or while.").format(kind=str(kind)[:60])
-        reader.telling.wrong("SCHEMA_MISMATCH", f"{place}.loop_kind", said)
+        message = _("{kind} is not a kind of loop: for_each or while.").format(kind=str(kind)[:60])
+        reader.telling.wrong("SCHEMA_MISMATCH", f"{place}.loop_kind", message)
     if kind == "while" and params.get("source") and not isinstance(params.get("condition"), dict):
-        said = _("A loop of the kind while needs a condition.")
-        reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.condition", said)
+        message = _("A loop of the kind while needs a condition.")
+        reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.condition", message)
     if kind != "while" and not params.get("item_alias"):
-        said = _("A loop needs an item_alias: the name of the item in the body.")
-        reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.item_alias", said)
+        message = _("A loop needs an item_alias: the name of the item in the body.")
+        reader.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.item_alias", message)
 
 
 def _limit(reader: Reader, limit: Any, place: str) -> Any:
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        said = _("It must be a whole number from 1.")
-        reader.telling.wrong("SCHEMA_MISMATCH", f"{place}.max_iterations", said)
+        message = _("It must be a whole number from 1.")
+        reader.telling.wrong("SCHEMA_MISMATCH", f"{place}.max_iterations", message)
         return 100
     return limit
 
@@ -177,11 +177,11 @@ class _Exports:
         known = ("from_node", "fields", "mode", "list_field")
         made = {key: items[key] for key in known if items.get(key) is not None}
         for key in (one for one in items if one not in known):
-            said = _("{name} has no meaning here.").format(name=key)
-            self.reader.telling.note("lost", f"{self.place}.items.{key}", said)
+            message = _("{name} has no meaning here.").format(name=key)
+            self.reader.telling.note("lost", f"{self.place}.items.{key}", message)
         if made.get("mode") not in (None, "collect", "first", "last"):
-            said = _("It must be one of: {names}").format(names="collect, first, last")
-            self.wrong("SCHEMA_MISMATCH", ".items.mode", said)
+            message = _("It must be one of: {names}").format(names="collect, first, last")
+            self.wrong("SCHEMA_MISMATCH", ".items.mode", message)
             del made["mode"]
         fields = made.get("fields", [])
         if not isinstance(fields, list) or not all(isinstance(name, str) for name in fields):
@@ -198,8 +198,8 @@ class _Exports:
     def listed(self, aggregates: Any, ids: list[str]) -> None:
         if not isinstance(aggregates, list):
             if aggregates is not None:
-                said = _("{name} must be a list.").format(name="exports.aggregates")
-                self.wrong("SCHEMA_MISMATCH", ".aggregates", said)
+                message = _("{name} must be a list.").format(name="exports.aggregates")
+                self.wrong("SCHEMA_MISMATCH", ".aggregates", message)
             return
         for number, one in enumerate(aggregates):
             at = f".aggregates[{number}]"
@@ -230,8 +230,8 @@ class _Exports:
         kind = expression.get("kind") or given.get("kind")
         possible = (*KINDS, "join", "collect")
         if kind not in possible or (given.get("kind") is not None and given["kind"] not in possible):
-            said = _("It must be one of: {names}").format(names=", ".join(KINDS))
-            self.wrong("SCHEMA_MISMATCH", f"{at}.kind", said)
+            message = _("It must be one of: {names}").format(names=", ".join(KINDS))
+            self.wrong("SCHEMA_MISMATCH", f"{at}.kind", message)
             return None
         if not isinstance(given.get("name"), str) or not given["name"]:
             self.wrong("MISSING_REQUIRED_PARAM", f"{at}.name", _("An aggregate needs a name."))
@@ -241,8 +241,8 @@ class _Exports:
             self.not_in_body(f"{at}.from_node", node, ids)
             return None
         if kind == "count_if" and "value" not in expression:
-            said = _("count_if needs field, op and value: value is missing.")
-            self.wrong("MISSING_REQUIRED_PARAM", f"{at}.expr.value", said)
+            message = _("count_if needs field, op and value: value is missing.")
+            self.wrong("MISSING_REQUIRED_PARAM", f"{at}.expr.value", message)
         if isinstance(source, (str, dict)) and not named:
             read = self.from_source(source, node, f"{self.place}{at}.source")
         else:
@@ -259,5 +259,5 @@ class _Exports:
         return self.reader.references.source(source, self.scope, place) if known else f"{RESULT}.{node}.{source}"
 
     def not_in_body(self, place: str, node: Any, ids: list[str]) -> None:
-        said = _("{node} is not in the body. Nodes: {names}")
-        self.wrong("SCHEMA_MISMATCH", place, said.format(node=str(node)[:80], names=", ".join(ids[:20])))
+        message = _("{node} is not in the body. Nodes: {names}")
+        self.wrong("SCHEMA_MISMATCH", place, message.format(node=str(node)[:80], names=", ".join(ids[:20])))

@@ -125,9 +125,9 @@ def _to_branches(nodes: list[Any], edges: list[Any], notes: list[ConversionNote]
         name = _BRANCHES.get(condition) if isinstance(condition, str) else None
         if name and name not in node and target is not None:
             node[name] = target
-            said = _("The branch {name} of {node} leads to {target}, as its edge says.")
-            said = said.format(name=condition, node=node["id"], target=target)
-            notes.append(ConversionNote("changed", edge.at, said))
+            message = _("The branch {name} of {node} leads to {target}, as its edge says.")
+            message = message.format(name=condition, node=node["id"], target=target)
+            notes.append(ConversionNote("changed", edge.at, message))
         elif not (name and node.get(name) == target) and (condition or target not in _targets(node)):
             left.append(edge)
     return left
@@ -169,8 +169,8 @@ def _condition(params: Mapping[str, Any], place: str, notes: list[ConversionNote
     """The README's `op` becomes `kind`; Jinja's `{{ expression }}` an expression."""
     made = with_kind(params)
     if made.get("kind") and not params.get("kind"):
-        said = _("op is the kind of the condition: {kind}.").format(kind=made["kind"])
-        notes.append(ConversionNote("changed", place, said))
+        message = _("op is the kind of the condition: {kind}.").format(kind=made["kind"])
+        notes.append(ConversionNote("changed", place, message))
     expression = made.get("expression")
     if isinstance(expression, str):
         made.setdefault("kind", "expression")
@@ -182,8 +182,8 @@ def _loop(params: Mapping[str, Any], place: str, notes: list[ConversionNote]) ->
     for name, meant in _LOOP_NAMES.items():
         if name in made and meant not in made:
             made[meant] = made.pop(name)
-            said = _("{name} means {meant}.").format(name=name, meant=meant)
-            notes.append(ConversionNote("changed", f"{place}.{name}", said))
+            message = _("{name} means {meant}.").format(name=name, meant=meant)
+            notes.append(ConversionNote("changed", f"{place}.{name}", message))
             if name == "iter":
                 made.setdefault("loop_kind", "for_each")
                 made.setdefault("item_alias", "item")

@@ -44,8 +44,10 @@ def read(source: str | bytes | Any) -> Conversion:
     """The workflow of a document: JSON text, or the values in it. Raises DialectError with all errors."""
     found = reading(source)
     if fatal := found.telling.fatal:
-        said = (": ".join(part for part in (f"{one.node} {one.field}".strip(), one.message) if part) for one in fatal)
-        raise DialectError(_("The document cannot be read."), "\n".join(list(said)[:20]))
+        problems = (
+            ": ".join(part for part in (f"{one.node} {one.field}".strip(), one.message) if part) for one in fatal
+        )
+        raise DialectError(_("The document cannot be read."), "\n".join(list(problems)[:20]))
     return Conversion(found.workflow, tuple(dict.fromkeys(found.telling.notes)))
 
 
@@ -58,11 +60,11 @@ def reading(source: str | bytes | Any) -> Reading:
     nodes, edges = reader.graph(document, Scope({}, {}), "", "", "")
     for note in lost:
         node, field = telling.at(note.place)
-        told = Finding(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
-        telling.findings.append(told)
+        warning = Finding(code="NOT_CARRIED_OVER", node=node, field=field, message=note.message, severity="warning")
+        telling.findings.append(warning)
     for asked in reader.references.inputs:
-        said = _("{name} is not defined: it is an input of the run, input.{name}.").format(name=asked)
-        notes.append(ConversionNote("changed", "", said))
+        message = _("{name} is not defined: it is an input of the run, input.{name}.").format(name=asked)
+        notes.append(ConversionNote("changed", "", message))
     name = str(document["workflow_name"])
     try:
         workflow = Workflow(
@@ -90,8 +92,8 @@ class _Reader:
         """The nodes (as JSON) and the edges of a workflow or a body; ours are at `path`, in `field` of their owner."""
         given = graph.get("nodes")
         if not isinstance(given, list):
-            said = _("nodes must be a list.")
-            self.telling.wrong("INVALID_SCHEMA", f"{place}nodes", said, fatal=True)
+            message = _("nodes must be a list.")
+            self.telling.wrong("INVALID_SCHEMA", f"{place}nodes", message, fatal=True)
             given = []
         inside = scope.within(types_of(given), exports_of(given))
         nodes: list[Document] = []
@@ -118,8 +120,8 @@ class _Reader:
             self.telling.wrong("INVALID_SCHEMA", place, _("A node must be an object with an id."), fatal=True)
             return False
         if not isinstance(node.get("id"), str) or not node["id"]:
-            said = _("The id of a node must be a text.")
-            self.telling.wrong("INVALID_SCHEMA", f"{place}.id", said, fatal=True)
+            message = _("The id of a node must be a text.")
+            self.telling.wrong("INVALID_SCHEMA", f"{place}.id", message, fatal=True)
             return False
         return True
 
@@ -135,8 +137,8 @@ class _Reader:
                 continue
             lacks = [name for name in ("from", "to") if not isinstance(edge.get(name), str) or not edge[name]]
             for name in lacks:
-                said = _("An edge needs the nodes from and to.")
-                self.telling.wrong("INVALID_SCHEMA", f"{at}.{name}" if "edges[" in at else at, said, fatal=True)
+                message = _("An edge needs the nodes from and to.")
+                self.telling.wrong("INVALID_SCHEMA", f"{at}.{name}" if "edges[" in at else at, message, fatal=True)
             if lacks:
                 continue
             if edge.get("note"):
@@ -148,8 +150,8 @@ class _Reader:
         condition = None if edge.get("condition") is None else str(edge["condition"])
         name = _BRANCHES.get(condition or "")
         if condition == NEVER or (source.get("type") == "condition" and name in source and source[name] is None):
-            said = _("The edge is never taken: this branch of {node} is null and ends there.")
-            message = said.format(node=edge["from"])
+            template = _("The edge is never taken: this branch of {node} is null and ends there.")
+            message = template.format(node=edge["from"])
             self.telling.wrong("INVALID_EDGE", f"{at}.condition", message, severity="warning")
             condition = NEVER
         return Edge(source=edge["from"], target=edge["to"], condition=condition)
@@ -181,8 +183,8 @@ class _Reader:
                 made = self.reasoning(node, scope, place, here)
             case _:
                 made = self.placeholder(node, here)
-                said = _("It must be one of: {names}").format(names=", ".join(TYPES))
-                self.telling.wrong("INVALID_SCHEMA", f"{place}.type", said, fatal=True)
+                message = _("It must be one of: {names}").format(names=", ".join(TYPES))
+                self.telling.wrong("INVALID_SCHEMA", f"{place}.type", message, fatal=True)
         self.forgotten(node, place)
         yield {"id": node["id"], "name": str(node.get("display_name") or ""), **made}, edges
 
@@ -195,8 +197,8 @@ class _Reader:
         """Targets of branches that are no names."""
         for name in (*_BRANCHES.values(), "default_to_node"):
             if not isinstance(node.get(name), (str, type(None))):
-                said = _("It must be the id of a node, or null.")
-                self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", said)
+                message = _("It must be the id of a node, or null.")
+                self.telling.wrong("INVALID_SCHEMA", f"{place}.{name}", message)
 
     def forgotten(self, node: Document, place: str) -> None:
         known = {"id", "type", "display_name", "params", "action_id", "out_params_schema", "parent_node_id"}
@@ -216,8 +218,8 @@ class _Reader:
         given: Document = {}
         for key, value in node["params"].items():
             if key.startswith(_CONTROL) and not key.startswith("__from"):
-                said = _("The action runs to its end; nothing else controls it.")
-                self.telling.note("lost", f"{place}.params.{key}", said)
+                message = _("The action runs to its end; nothing else controls it.")
+                self.telling.note("lost", f"{place}.params.{key}", message)
             elif key != "exports":
                 given[key] = self.references.value(value, scope, f"{place}.params.{key}")
         action, schema = node.get("action_id"), node.get("out_params_schema")
@@ -233,8 +235,8 @@ class _Reader:
         """The parameters of a condition, also of a loop's; a null is a value to compare with."""
         known = Condition.model_fields
         for key in (one for one in params if one not in known and one != "exports"):
-            said = _("{name} has no meaning in a condition.").format(name=key)
-            self.telling.wrong("UNKNOWN_PARAM", f"{place}.{key}", said)
+            message = _("{name} has no meaning in a condition.").format(name=key)
+            self.telling.wrong("UNKNOWN_PARAM", f"{place}.{key}", message)
         open_ones = ("kind", "field", "bands", "op", "pattern", "expression")
         made = {
             key: value for key, value in params.items() if key in known and not (value is None and key in open_ones)
@@ -257,25 +259,25 @@ class _Reader:
         """Branches that hold nodes are ours; one that names nodes, and none at all, is a place where ways part."""
         branches = node["params"].get("branches") or []
         if not branches:
-            said = _("It has no branches: it only splits the flow.")
-            self.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.params.branches", said, severity="warning")
+            message = _("It has no branches: it only splits the flow.")
+            self.telling.wrong("MISSING_REQUIRED_PARAM", f"{place}.params.branches", message, severity="warning")
         many = branches if isinstance(branches, (dict, list)) else []
         named = many if isinstance(many, dict) else {str(n + 1): one for n, one in enumerate(many)}
         bodies = {name: one for name, one in named.items() if isinstance(one, dict) and "nodes" in one}
         if not bodies:
-            said = _("It only splits the flow: nodes that do not depend on each other run in parallel.")
-            self.telling.note("changed", place, said)
+            message = _("It only splits the flow: nodes that do not depend on each other run in parallel.")
+            self.telling.note("changed", place, message)
             ways = [one for one in named.values() if isinstance(one, str) and one != "null"]
             at = f"{place}.params.branches"
             return {"kind": "end", "params": {}}, [(Edge(source=node["id"], target=way), at) for way in ways]
         made = {}
         here = f"{path}{node['id']}"
         for number, (name, branch) in enumerate(bodies.items()):
-            said = str(branch.get("name") or name)
-            part = f"{here}/{said}/" if len(bodies) > 1 else f"{here}/"
+            message = str(branch.get("name") or name)
+            part = f"{here}/{message}/" if len(bodies) > 1 else f"{here}/"
             at = f"{place}.params.branches[{number}]."
-            if (body := self.body(branch, scope, at, part, f"branches.{said}.")) is not None:
-                made[said] = body
+            if (body := self.body(branch, scope, at, part, f"branches.{message}.")) is not None:
+                made[message] = body
         if not made:
             return self.placeholder(node, here), []
         return {"kind": "parallel", "params": {"branches": made}}, []
@@ -290,15 +292,15 @@ class _Reader:
         if not made:
             return None
         if "exports" in body:
-            said = _("The exports of a loop belong in params.exports, not in the body.")
-            self.telling.wrong("INVALID_SCHEMA", f"{place}exports", said)
+            message = _("The exports of a loop belong in params.exports, not in the body.")
+            self.telling.wrong("INVALID_SCHEMA", f"{place}exports", message)
         ids = [node["id"] for node in made]
         for name in ("entry", "exit"):
             for one in body[name] if isinstance(body.get(name), list) else [body.get(name)]:
                 if one is not None and one not in ids:
-                    said = _("{node} is not in the body. Nodes: {names}")
-                    said = said.format(node=str(one)[:80], names=", ".join(ids[:20]))
-                    self.telling.wrong("INVALID_EDGE", f"{place}{name}", said)
+                    message = _("{node} is not in the body. Nodes: {names}")
+                    message = message.format(node=str(one)[:80], names=", ".join(ids[:20]))
+                    self.telling.wrong("INVALID_EDGE", f"{place}{name}", message)
         leaving = body.get("exit")
         if isinstance(leaving, list) and leaving:
             self.telling.note("changed", f"{place}exit", _("A body has one exit: the last of them."))
@@ -330,8 +332,8 @@ class _Reader:
                 if isinstance(target, str) and target and target != "null"
             ]
             if not isinstance(case.get("to_node"), (str, type(None))):
-                said = _("It must be the id of a node, or null.")
-                self.telling.wrong("INVALID_SCHEMA", f"{at}.to_node", said)
+                message = _("It must be the id of a node, or null.")
+                self.telling.wrong("INVALID_SCHEMA", f"{at}.to_node", message)
             match = self.references.value(case.get("match"), scope, f"{at}.match")
             named = {"id": ids[number], "name": str(node.get("display_name") or "")}
             self.places.node(path + ids[number], node["id"], (("value", f"cases[{number}].match"),))

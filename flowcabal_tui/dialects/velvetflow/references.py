@@ -138,8 +138,8 @@ class References:
         if (path := _bare(text, scope)) is None:
             return self.embedded(text, scope, place)
         if paths.parse(path).root in RUN_ROOTS:
-            said = _("There {text} is a text; here it is read as a path, and fails if the path does not exist.")
-            self.telling.wrong("NOT_CARRIED_OVER", place, said.format(text=text[:80]))
+            message = _("There {text} is a text; here it is read as a path, and fails if the path does not exist.")
+            self.telling.wrong("NOT_CARRIED_OVER", place, message.format(text=text[:80]))
         return path
 
     def part(self, piece: Piece, scope: Scope, place: str) -> str:
@@ -149,8 +149,8 @@ class References:
         made = self.whole(piece.text, scope, place)
         if isinstance(made, str):
             return made if made.startswith("{{") else "{{" + made + "}}"
-        said = _("{text} must be the whole value here, not part of a text.").format(text=piece.text[:80])
-        self.telling.wrong("NOT_CARRIED_OVER", place, said)
+        message = _("{text} must be the whole value here, not part of a text.").format(text=piece.text[:80])
+        self.telling.wrong("NOT_CARRIED_OVER", place, message)
         return "{{" + piece.text + "}}"
 
     def whole(self, inner: str, scope: Scope, place: str) -> Any:
@@ -160,8 +160,8 @@ class References:
         found = jinja.filtered(inner)
         source = _path(found.path) if found else None
         if found is None or source is None:
-            said = _("{text} is not a path: only paths can be filled in.").format(text=inner[:80])
-            self.telling.wrong("NOT_CARRIED_OVER", place, said)
+            message = _("{text} is not a path: only paths can be filled in.").format(text=inner[:80])
+            self.telling.wrong("NOT_CARRIED_OVER", place, message)
             return "{{" + inner + "}}"
         named = self.named(source, scope, place)
         for number, (name, given) in enumerate(found.filters):
@@ -172,8 +172,8 @@ class References:
             elif name == "join" and number == len(found.filters) - 1 and len(given) < 2:
                 return {FROM: str(named), AGG: "join", "separator": str(given[0]) if given else ""}
             elif name != "list" or given:
-                said = _("The filter {name} is not supported here.").format(name=name)
-                self.telling.wrong("NOT_CARRIED_OVER", place, said)
+                message = _("The filter {name} is not supported here.").format(name=name)
+                self.telling.wrong("NOT_CARRIED_OVER", place, message)
                 return "{{" + inner + "}}"
         return "{{" + str(named) + "}}"
 
@@ -185,8 +185,8 @@ class References:
         if path.root in self.taken or path.root in TURN or not path.root:
             return path
         self.inputs[path.root] = None
-        said = _("{name} is defined nowhere: it will be an input of the run.").format(name=path.root)
-        self.telling.wrong("UNDEFINED_REFERENCE", place, said, severity="warning")
+        message = _("{name} is defined nowhere: it will be an input of the run.").format(name=path.root)
+        self.telling.wrong("UNDEFINED_REFERENCE", place, message, severity="warning")
         return Path(("input", *path.parts))
 
     def expression(self, text: str, scope: Scope, place: str) -> str:
@@ -221,8 +221,8 @@ class References:
             if isinstance(source, str) and binding.get(AGG, "identity") == "identity":
                 text = text[:start] + "{{" + self.one_path(source, scope, place) + "}}" + text[end:]
             else:
-                said = _("A binding inside a text can only insert a value; this one stays as text.")
-                self.telling.wrong("NOT_CARRIED_OVER", place, said)
+                message = _("A binding inside a text can only insert a value; this one stays as text.")
+                self.telling.wrong("NOT_CARRIED_OVER", place, message)
         return text
 
 

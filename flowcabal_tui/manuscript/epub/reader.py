@@ -169,16 +169,16 @@ def _marked(found: PageText, entries: Sequence[Entry]) -> list[str]:
 
 def _fuller(title: str, lines: Sequence[tuple[str, int]]) -> tuple[str, int]:
     """The title, or the longer heading of the page that contains it; and the number of lines that only repeat it."""
-    short, said, repeated = _norm(title), title, 0
+    short, fuller, repeated = _norm(title), title, 0
     for line, level in lines:
         one = _norm(line)
         if one == short or (level and one and one in short):
             repeated += 1
         elif level and short and short in one and not repeated:
-            said, repeated = " ".join(line.split()), 1
+            fuller, repeated = " ".join(line.split()), 1
         else:
             break
-    return said, repeated
+    return fuller, repeated
 
 
 def _titled(found: PageText, entries: Sequence[Entry]) -> list[str]:

@@ -109,10 +109,10 @@ def _pages(title: str, author: str, words: str, chapters: Sequence[ImportedChapt
             body = f'<div class="volume"><h1>{escape(name)}</h1></div>'
             pages.append(_Page(f"volume-{volumes:03}.xhtml", name, body, "part", 1))
         heading = "h2" if named else "h1"
-        said = legal(chapter.title)
+        legal_title = legal(chapter.title)
         lines = "\n".join(_paragraph(legal(line)) for line in paragraphs(chapter.text))
-        body = f"<{heading}>{escape(said)}</{heading}>\n{lines}"
-        pages.append(_Page(f"chapter-{number:04}.xhtml", said, body, "chapter", 2 if chapter.volume else 1))
+        body = f"<{heading}>{escape(legal_title)}</{heading}>\n{lines}"
+        pages.append(_Page(f"chapter-{number:04}.xhtml", legal_title, body, "chapter", 2 if chapter.volume else 1))
     return pages
 
 
@@ -137,8 +137,8 @@ def _document(title: str, language: str, body: str) -> str:
 
 
 def _cover_page(title: str, author: str, language: str, words: str, cover: Cover) -> str:
-    told = escape(f"{title}, {author}" if author else title)
-    image = f'<div class="cover"><img src="{cover.name}" alt="{told}" role="doc-cover"/></div>'
+    label = escape(f"{title}, {author}" if author else title)
+    image = f'<div class="cover"><img src="{cover.name}" alt="{label}" role="doc-cover"/></div>'
     return _document(_COVER[words], language, f'<body epub:type="cover">\n{image}\n</body>')
 
 

@@ -52,16 +52,16 @@ def story(asked: Asked) -> Values:
     """
     entities = _new_names(asked)
     names = (*asked.names, *(Name(row["kind"], (row["name"],)) for row in entities))
-    told = [line for line in lines(asked.chapter, names) if not line.spoken]
-    added = {kind: [*stated(told, asked.words, kind)] for kind in ("relations", "facts", "promises", "moments")}
+    narrated = [line for line in lines(asked.chapter, names) if not line.spoken]
+    added = {kind: [*stated(narrated, asked.words, kind)] for kind in ("relations", "facts", "promises", "moments")}
     added["facts"] += [
         {"text": fact.line.text, "about": [fact.subject], "attribute": fact.attribute, "quote": fact.line.text}
-        for fact in facts(told, asked.words)
+        for fact in facts(narrated, asked.words)
         if fact.row.lasting
     ]
-    added["sequels"] = _sequels(told, asked)
+    added["sequels"] = _sequels(narrated, asked)
     first = {kind: list({row["quote"]: row for row in rows[::-1]}.values())[::-1] for kind, rows in added.items()}
-    uses = [{"question": question, **said} for question, said in keeping(asked).items()]
+    uses = [{"question": question, **use} for question, use in keeping(asked).items()]
     brief = {**overview(asked), "line": one_sentence(asked)["sentence"], "keeping": uses}
     return {"entities": entities, **{kind: rows[:_ADDED] for kind, rows in first.items()}, **brief}
 
@@ -82,12 +82,12 @@ def _new_names(asked: Asked) -> list[Values]:
     return rows
 
 
-def _sequels(told: Sequence[Line], asked: Asked) -> list[Values]:
+def _sequels(narrated: Sequence[Line], asked: Asked) -> list[Values]:
     """Vows that a sentence says were kept, and secrets that somebody learns, repeated in their own words."""
     return [
         {"open": number, **row}
         for number, kind, text in _OPEN.findall(asked.part("open"))
-        for row in stated(told, asked.words, kind)
+        for row in stated(narrated, asked.words, kind)
         if len(terms(text) & terms(row["quote"])) >= _SUCH[kind] * len(terms(text))
     ]
 
@@ -178,7 +178,7 @@ def findings(asked: Asked) -> Values:
     They are given as quotations: which statement a passage is shown under does not matter here.
     """
     angles = {line.partition(":")[0].strip() for line in asked.part("subtypes").splitlines()}
-    sources, said = _sourced(asked), asked.words.said
+    sources, words = _sourced(asked), asked.words.said
     draft = [fact for fact in facts(asked.sentences(asked.part("draft")), asked.words) if fact.row.angle in angles]
     rows = {
         (here.line.text, there.line.text): {
@@ -187,7 +187,7 @@ def findings(asked: Asked) -> Values:
             "draft_quote": here.line.text,
             "source_id": sources[there.line],
             "source_quote": there.line.text,
-            "explanation": said["dead" if here.row.value else "clash"].format(here=here, there=there),
+            "explanation": words["dead" if here.row.value else "clash"].format(here=here, there=there),
             "confidence": _CONFIDENCE,
         }
         for here, there in clashes(draft, facts([*sources], asked.words))

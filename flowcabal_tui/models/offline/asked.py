@@ -80,9 +80,9 @@ class Asked:
     @cached_property
     def prompt(self) -> str:
         """What is said to the model, but for what rules found and the order before it: this model does not mend."""
-        said = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
-        before, tag, rest = said.partition(_FOUND)
-        return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else said
+        text = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
+        before, tag, rest = text.partition(_FOUND)
+        return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else text
 
     @cached_property
     def parts(self) -> tuple[Labelled, ...]:

@@ -40,14 +40,14 @@ def _clause(text: str, match: re.Match[str]) -> str:
 
 def _value(given: str | bool | list[str], line: Line, match: re.Match[str]) -> str | bool | list[str]:
     """A value that a row gives, filled with the words of the groups; a list holds the names in one of them."""
-    spans = {key: match.span(key) for key, said in match.groupdict().items() if said}
+    spans = {key: match.span(key) for key, words in match.groupdict().items() if words}
     if isinstance(given, list):
         return next(filter(None, (line.named(*spans.get(group, ())) for group in given)), [])
     if isinstance(given, bool):
         return given
-    said = {key: line.text[start:end].strip("，,：: ") for key, (start, end) in spans.items()}
+    words = {key: line.text[start:end].strip("，,：: ") for key, (start, end) in spans.items()}
     names = {key: line.at[spans[key][0]].chief for key in "ab" if key in spans}
-    return given.format_map({"line": line.text, **said, **names})
+    return given.format_map({"line": line.text, **words, **names})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
     """The states of a row; what is said in speech is none."""
     text, needed = line.masked, row.needs.search(line.masked)
     for match in _matches(row, line, words):
-        said = {**(needed.groupdict() if needed else {}), **match.groupdict()}
-        groups = {key: words.same.get(word.lower(), word.lower()) for key, word in said.items() if word}
+        groups_found = {**(needed.groupdict() if needed else {}), **match.groupdict()}
+        groups = {key: words.same.get(word.lower(), word.lower()) for key, word in groups_found.items() if word}
         start, end = match.span() if row.value else match.span("value")
         subject = line.at[match.start("a")] if "a" in groups else _nearest(line, row, start)
-        told = text.count("“", 0, start) <= text.count("”", 0, start)
-        if subject and told and (subject.kind == PERSON or not row.person):
+        narrated = text.count("“", 0, start) <= text.count("”", 0, start)
+        if subject and narrated and (subject.kind == PERSON or not row.person):
             attribute, value = row.attribute.format_map(groups), row.value or groups["value"]
             words_of_it = line.text[match.start() : match.end()]
             yield Fact(subject.chief, attribute, value, words_of_it, line, start, end, row)
@@ -110,10 +110,10 @@ def clashes(draft: Sequence[Fact], sources: Sequence[Fact]) -> list[Clash]:
     """Each fact of the draft that no source supports and a source contradicts; `sources` in story order."""
     found: list[Clash] = []
     for fact in draft:
-        said = [each for each in sources if each.what == fact.what and each.row.binds.search(each.line.masked)]
-        if said and fact.value not in {each.value for each in said}:
-            by_name = [each for each in said if -1 not in each.line.at]
-            found.append((fact, (by_name or said)[-1]))
+        stated = [each for each in sources if each.what == fact.what and each.row.binds.search(each.line.masked)]
+        if stated and fact.value not in {each.value for each in stated}:
+            by_name = [each for each in stated if -1 not in each.line.at]
+            found.append((fact, (by_name or stated)[-1]))
     return found
 
 
@@ -124,6 +124,6 @@ def corrected(text: str, wrong: Sequence[Clash]) -> str:
         if fact.row.value:
             text = text[:at] + text[at + len(fact.line.text) :].lstrip(" ")
         else:
-            told = source.line.masked[source.start : source.end]
-            text = text[: at + fact.start] + told + text[at + fact.end :]
+            words = source.line.masked[source.start : source.end]
+            text = text[: at + fact.start] + words + text[at + fact.end :]
     return text

@@ -30,14 +30,14 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     Two quoted texts in the question are an edit: the second takes the place of the first.
     """
     at = max(at for at, each in enumerate(request.messages) if _TASK in each.content)
-    asked, told = Asked(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
-    question, calls = asked.part("question"), [call for each in told for call in each.tool_calls]
+    asked, later = Asked(replace(request, messages=request.messages[at:])), request.messages[at + 1 :]
+    question, calls = asked.part("question"), [call for each in later for call in each.tool_calls]
     found = [(part.attributes["chapter"], part.text) for part in asked.all("found")]
     quoted = _QUOTED.findall(question)
-    said = words_of(is_chinese(question)).said
+    phrases = words_of(is_chinese(question)).said
     if len(quoted) > 1 and found and any(tool.name == "propose_edit" for tool in request.tools):
         if any(call.name == "propose_edit" for call in calls):
-            return said[_ending(each.content for each in told if each.role == "tool")], ()
+            return phrases[_ending(each.content for each in later if each.role == "tool")], ()
         words = {"quotation": quoted[0], "replacement": quoted[1], "reason": question[:_LONGEST]}
         return "", (_call("propose_edit", len(calls), chapter=int(found[0][0]), **words),)
     wanted = quoted[:1] or _sought(question, [form for name in asked.names for form in name.names])
@@ -46,7 +46,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     once = {line.text: (line, number) for number, text in found for line in lines(text)}
     whole = [line for text, (line, _at) in once.items() if not any(text in other for other in once if other != text)]
     near = nearest(whole, question)
-    return " ".join(_cited(line.text, once[line.text][1]) for line in near) or said["unsaid"], ()
+    return " ".join(_cited(line.text, once[line.text][1]) for line in near) or phrases["unsaid"], ()
 
 
 def _ending(answers: Iterable[str]) -> str:

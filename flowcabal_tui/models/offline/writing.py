@@ -32,12 +32,12 @@ def _beats(asked: Asked) -> list[str]:
 def plan(asked: Asked) -> str:
     """Cast, places and numbered beats. A note of the writer is a beat of its own."""
     beats = [*_beats(asked), *(line.strip("- ") for line in asked.feedback.splitlines() if line.strip("- "))]
-    told, said, rows = "\n".join(beats), asked.words.said, list[str]()
+    text, words, rows = "\n".join(beats), asked.words.said, list[str]()
     for head, kind in (("cast", PERSON), ("places", "location")):
-        if here := named(told, asked.names, kind):
-            rows.append(said[head] + said["comma"].join(name.chief for name in here))
+        if here := named(text, asked.names, kind):
+            rows.append(words[head] + words["comma"].join(name.chief for name in here))
     rows += [f"{number}. {beat}" for number, beat in enumerate(beats, start=1)]
-    return "\n".join([*rows, *(said["mind"] + part.text for part in asked.all("wish") if part.text)])
+    return "\n".join([*rows, *(words["mind"] + part.text for part in asked.all("wish") if part.text)])
 
 
 def draft(asked: Asked) -> str:
@@ -47,10 +47,10 @@ def draft(asked: Asked) -> str:
     """
     if asked.feedback and (text := mended(asked)) != asked.draft:
         return text
-    beats, said = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said
+    beats, words = _ITEM.findall(asked.part("plan")) or _beats(asked), asked.words.said
     people = [name for name in named("\n".join(beats), asked.names, PERSON) if not name.is_dead]
     calls = {name.chief: next((form for form in name.names[1:] if form in name.chief), name.chief) for name in people}
-    pick, lead = _frames(asked), next(iter(calls.values()), said["they"])
+    pick, lead = _frames(asked), next(iter(calls.values()), words["they"])
     spoken = _SPOKEN.findall(asked.part("last-pages"))
     groups = [pick("opening", a=lead), pick("recall", a=lead, line="".join(spoken[-1:]))]
     for beat in beats:
@@ -60,9 +60,9 @@ def draft(asked: Asked) -> str:
         things = [each for each in asked.words.patterns["thing"].findall(beat) if each not in place]
         thing = pick("thing", **values, thing="".join(things[-1:]))
         seen = (pick("pause"), pick("place", place=place), pick("alone", a=here[0]))
-        groups += [f"{beat}{said['space']}{thing}", pick("pair", **values), said["space"].join(filter(None, seen))]
+        groups += [f"{beat}{words['space']}{thing}", pick("pair", **values), words["space"].join(filter(None, seen))]
     groups.append(pick("closing", a=lead))
-    return "\n\n".join(said["indent"] + group.strip() for group in groups if group.strip())
+    return "\n\n".join(words["indent"] + group.strip() for group in groups if group.strip())
 
 
 def _frames(asked: Asked) -> Callable[..., str]:
@@ -85,9 +85,12 @@ def mended(asked: Asked) -> str:
     here = facts(asked.sentences(asked.draft), asked.words)
     held = {(fact.what, fact.value) for fact in here}
     notes = map(str.strip, asked.feedback.splitlines())
-    quoted = ((said[2], said[1] or "") if (said := _QUOTATION.match(note)) else (note, "") for note in notes)
-    told = [line for words, title in quoted for line in asked.sentences(words, title)]
-    against = [fact for fact in facts(told, asked.words) if (fact.what, fact.value) not in held]
+    quoted = (
+        (quoted_note[2], quoted_note[1] or "") if (quoted_note := _QUOTATION.match(note)) else (note, "")
+        for note in notes
+    )
+    sources = [line for words, title in quoted for line in asked.sentences(words, title)]
+    against = [fact for fact in facts(sources, asked.words) if (fact.what, fact.value) not in held]
     return corrected(asked.draft, clashes(here, against))
 
 

@@ -41,8 +41,8 @@ class ActionNode(NodeKind):
         if params.output is None or params.output.get("type", "object") != "object":
             return params.output
         given = dict.fromkeys(params.params, ANYTHING)
-        told: Schema = {"type": "object", "properties": given, "additionalProperties": False}
-        return {**params.output, "properties": {"params": told, **params.output.get("properties", {})}}
+        sent: Schema = {"type": "object", "properties": given, "additionalProperties": False}
+        return {**params.output, "properties": {"params": sent, **params.output.get("properties", {})}}
 
     def check(self, params: ActionParams, node: Node) -> tuple[Finding, ...]:
         if params.action.strip():

@@ -36,8 +36,8 @@ class ChatContext(ItemKind):
 def messages_of(state: Mapping[str, Any], item: Item) -> list[dict[str, str]]:
     """The state as `key=value` lines in the order of the keys, and the user's input: SmartTavern's own format."""
     lines = [f"{key}={state[key]}" for key in sorted(state)] or ["(empty)"]
-    said = str(item.get("user_input", "")).strip()
-    user = [{"role": "user", "content": said}] if said else []
+    text = str(item.get("user_input", "")).strip()
+    user = [{"role": "user", "content": text}] if text else []
     return [{"role": "system", "content": "\n".join(("[world_state]", *lines))}, *user]
 
 

@@ -134,8 +134,8 @@ class Evolution(NodeKind):
         later = params.next or params.write.prompt
         named = {path for block in later if isinstance(block, TextBlock) for path in bindings(block.text)}
         if params.rounds > 1 and "parent" not in named:
-            said = _("Later rounds build on the pick, but none of their prompts contains {{parent}}.")
-            found.append(Finding(code="MISSING_REFERENCE", node=node.id, field="next", message=said))
+            message = _("Later rounds build on the pick, but none of their prompts contains {{parent}}.")
+            found.append(Finding(code="MISSING_REFERENCE", node=node.id, field="next", message=message))
         return tuple(found)
 
     def fingerprint(self, context: NodeContext, params: EvolutionParams) -> Any:
@@ -194,8 +194,8 @@ async def _round(
     made = list(await asyncio.gather(*(_checked(context, params, each, number) for each in made)))
     groups = None
     if params.sift:
-        told = await context.body(_sifting(params.sift), str(number), {**names, "candidates": numbered(made)})
-        groups = groups_in(told[NodeId("sift")].text, len(made))
+        ran = await context.body(_sifting(params.sift), str(number), {**names, "candidates": numbered(made)})
+        groups = groups_in(ran[NodeId("sift")].text, len(made))
     return sifted(made, groups, params.offered)
 
 
@@ -259,16 +259,16 @@ def _label(candidate: CandidateText, place: int, blind: bool, history: _History)
 
 
 def _reason(params: EvolutionParams, candidates: Sequence[CandidateText], number: int) -> str:
-    said = _("Round {n} of {of}: pick the text to continue with, or put one together.").format(
+    message = _("Round {n} of {of}: pick the text to continue with, or put one together.").format(
         n=number, of=params.rounds
     )
     copies = sum(1 for each in candidates if each.is_copy)
     if copies:
-        said += " " + _("Not shown again, because the text is the same: {n}.").format(n=copies)
+        message += " " + _("Not shown again, because the text is the same: {n}.").format(n=copies)
     marked = sum(1 for each in candidates if each.offered and (each.like is not None or each.more_found))
     if marked:
-        said += " " + ngettext("{n} text has a mark.", "{n} texts have a mark.", marked).format(n=marked)
-    return said
+        message += " " + ngettext("{n} text has a mark.", "{n} texts have a mark.", marked).format(n=marked)
+    return message
 
 
 def _settle(history: _History, candidates: Sequence[CandidateText], pick: CandidateText, number: int) -> None:

@@ -89,21 +89,21 @@ async def _answer(context: NodeContext, params: LlmChatParams, item: Item, numbe
 def _messages(context: NodeContext, params: LlmChatParams, item: Item) -> list[Message]:
     if params.world and not isinstance(item.get(params.messages_from), list):
         return [_message(one) for one in messages_of(context.memory.view(prompt=True), item)]
-    told = field_of(item, params.messages_from)
-    if isinstance(told, str):
-        return [Message("user", told)]
-    if not isinstance(told, list) or not told:
+    given = field_of(item, params.messages_from)
+    if isinstance(given, str):
+        return [Message("user", given)]
+    if not isinstance(given, list) or not given:
         raise ItemError(_("{field} contains no messages.").format(field=params.messages_from))
-    return [_message(one) for one in told]
+    return [_message(one) for one in given]
 
 
-def _message(told: Any) -> Message:
-    if not isinstance(told, Mapping) or told.get("role") not in ROLES or not isinstance(told.get("content"), str):
+def _message(given: Any) -> Message:
+    if not isinstance(given, Mapping) or given.get("role") not in ROLES or not isinstance(given.get("content"), str):
         raise ItemError(
             _("A message needs a role ({names}) and a text as its content.").format(names=", ".join(ROLES)),
-            text_of(told)[:200],
+            text_of(given)[:200],
         )
-    return Message(told["role"], told["content"])
+    return Message(given["role"], given["content"])
 
 
 def _prompt(params: LlmChatParams) -> PromptParams:

@@ -247,22 +247,22 @@ def _paths(params: LoopParams) -> Iterator[tuple[str, str]]:
 def _wrong(params: LoopParams) -> Iterator[Finding]:
     inside = [node.id for node in params.body.nodes]
     if params.mode == "for_each" and params.source is None:
-        said = _("A loop of the mode for_each needs a source.")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="source")
+        message = _("A loop of the mode for_each needs a source.")
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field="source")
     if params.mode == "for_each" and not isinstance(params.source, (str, dict, list, tuple, type(None))):
-        said = _("A loop needs a list, but got {kind}.").format(kind=paths.kind(params.source))
-        yield Finding(code="SCHEMA_MISMATCH", message=said, field="source")
+        message = _("A loop needs a list, but got {kind}.").format(kind=paths.kind(params.source))
+        yield Finding(code="SCHEMA_MISMATCH", message=message, field="source")
     if params.mode == "while" and params.condition is None:
-        said = _("A loop of the mode while needs a condition.")
-        yield Finding(code="MISSING_REQUIRED_PARAM", message=said, field="condition")
+        message = _("A loop of the mode while needs a condition.")
+        yield Finding(code="MISSING_REQUIRED_PARAM", message=message, field="condition")
     if params.condition is not None:
         yield from conditions.check_shape(params.condition, location="condition")
     if params.item in _TAKEN:
-        said = _("An item cannot be called {name}: that name is reserved.").format(name=params.item)
-        yield Finding(code="NAME_CONFLICT", message=said, field="item")
+        message = _("An item cannot be called {name}: that name is reserved.").format(name=params.item)
+        yield Finding(code="NAME_CONFLICT", message=message, field="item")
     if params.side_by_side > 1 and (params.mode == "while" or params.accumulator is not None):
-        said = _("The rounds run one after the other: each may depend on the previous one.")
-        yield Finding(code="ONE_BY_ONE", message=said, field="side_by_side", severity="warning")
+        message = _("The rounds run one after the other: each may depend on the previous one.")
+        yield Finding(code="ONE_BY_ONE", message=message, field="side_by_side", severity="warning")
     for name, text in params.accumulator.compute.items() if params.accumulator else ():
         if (finding := expressions.check(text, field=f"accumulator.compute.{name}")) is not None:
             yield finding

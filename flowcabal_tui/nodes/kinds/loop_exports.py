@@ -127,20 +127,20 @@ def check(exports: LoopExports, inside: Collection[NodeId]) -> Iterator[Finding]
     """The errors of exports, given the nodes of the body."""
     known = ", ".join(list(inside)[:20])
     if exports.items is not None and exports.items.from_node not in inside:
-        said = _("{node} is not in the body. Nodes: {names}")
+        message = _("{node} is not in the body. Nodes: {names}")
         yield Finding(
             code="UNKNOWN_NODE",
-            message=said.format(node=exports.items.from_node, names=known),
+            message=message.format(node=exports.items.from_node, names=known),
             field="exports.items.from_node",
         )
     for name, count in Counter(one.name for one in exports.aggregates).items():
         if count > 1:
-            said = _("{n} aggregates are called {name}.").format(n=count, name=name)
-            yield Finding(code="DUPLICATE_SYMBOL", message=said, field="exports.aggregates")
+            message = _("{n} aggregates are called {name}.").format(n=count, name=name)
+            yield Finding(code="DUPLICATE_SYMBOL", message=message, field="exports.aggregates")
     for number, one in enumerate(exports.aggregates):
         if not paths_in(_as_binding(one.source)):
-            said = _("The source of an aggregate must be a path or a binding.")
-            yield Finding(code="SCHEMA_MISMATCH", message=said, field=f"exports.aggregates[{number}].source")
+            message = _("The source of an aggregate must be a path or a binding.")
+            yield Finding(code="SCHEMA_MISMATCH", message=message, field=f"exports.aggregates[{number}].source")
 
 
 def paths_of(exports: LoopExports) -> tuple[tuple[str, str], ...]:

@@ -121,8 +121,8 @@ class Recursive(NodeKind):
             if not call.prompt
         ]
         if bool(params.start) == bool(params.draft):
-            said = _("It needs either a starting text (start) or a step that writes it (draft).")
-            found.append(Finding(code="SCHEMA_MISMATCH", node=node.id, field="start", message=said))
+            message = _("It needs either a starting text (start) or a step that writes it (draft).")
+            found.append(Finding(code="SCHEMA_MISMATCH", node=node.id, field="start", message=message))
         if params.until:
             shape = conditions.check_shape(params.until.model_dump(exclude_unset=True))
             found += [each.model_copy(update={"node": node.id, "field": f"until.{each.field}"}) for each in shape]
@@ -161,9 +161,9 @@ class Recursive(NodeKind):
 def _misread(until: Condition, node: NodeId) -> list[Finding]:
     """Fields of the verdict that there are not: found before a critique is paid for."""
     read = [(place, path) for place, path in conditions.paths_in(until) if path.startswith("verdict.")]
-    said = _("The verdict has no field {name}. Its fields: done, points")
+    message = _("The verdict has no field {name}. Its fields: done, points")
     return [
-        Finding(code="SCHEMA_MISMATCH", node=node, field=f"until.{place}", message=said.format(name=path[8:]))
+        Finding(code="SCHEMA_MISMATCH", node=node, field=f"until.{place}", message=message.format(name=path[8:]))
         for place, path in read
         if path.replace("[", ".").split(".")[1] not in ("done", "points")
     ]

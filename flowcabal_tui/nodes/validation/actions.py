@@ -34,13 +34,13 @@ def check_action(read: Read, actions: Mapping[str, ActionShape] | None, scope: S
     if actions is None or not params.action.strip():
         return
     if read.action is None:
-        said = _("There is no action {action}.").format(action=params.action[:200])
+        message = _("There is no action {action}.").format(action=params.action[:200])
         fix = nearest(params.action, tuple(actions))
-        yield Finding(code="UNKNOWN_ACTION_ID", node=read.path, field="action", message=said, fix=fix)
+        yield Finding(code="UNKNOWN_ACTION_ID", node=read.path, field="action", message=message, fix=fix)
         return
     if not read.action.enabled:
-        said = _("The action {action} is switched off.").format(action=params.action)
-        yield Finding(code="ACTION_DISABLED", node=read.path, field="action", message=said, severity="warning")
+        message = _("The action {action} is switched off.").format(action=params.action)
+        yield Finding(code="ACTION_DISABLED", node=read.path, field="action", message=message, severity="warning")
     for finding in _given(params.params, read.action.arg_schema, scope):
         yield finding.model_copy(update={"node": read.path})
 
@@ -65,11 +65,11 @@ def _given(given: Mapping[str, Any], schema: Schema, scope: Scope) -> Iterator[F
     required = schema.get("required")
     for name in required if isinstance(required, (list, tuple)) else ():
         if name not in given:
-            said = _("The action needs {name}.").format(name=name)
-            yield Finding(code="MISSING_REQUIRED_PARAM", field=f"params.{name}", message=said)
+            message = _("The action needs {name}.").format(name=name)
+            yield Finding(code="MISSING_REQUIRED_PARAM", field=f"params.{name}", message=message)
         elif given[name] == "":
-            said = _("{name} is empty.").format(name=name)
-            yield Finding(code="EMPTY_PARAM_VALUE", field=f"params.{name}", message=said)
+            message = _("{name} is empty.").format(name=name)
+            yield Finding(code="EMPTY_PARAM_VALUE", field=f"params.{name}", message=message)
     for name, value in given.items():
         place = f"params.{name}"
         if name in known:
@@ -81,13 +81,13 @@ def _given(given: Mapping[str, Any], schema: Schema, scope: Scope) -> Iterator[F
 
 
 def _unknown(name: str, place: str, known: Collection[str], refused: bool) -> Finding:
-    said = _("The action has no parameter {name}. Its parameters: {names}").format(
+    message = _("The action has no parameter {name}. Its parameters: {names}").format(
         name=name[:60], names=", ".join(known)
     )
     return Finding(
         code="UNKNOWN_PARAM",
         field=place,
-        message=said,
+        message=message,
         fix=nearest(name, known),
         severity="error" if refused else "warning",
     )
@@ -101,10 +101,10 @@ def _fits(value: Any, schema: Any, top: Schema, scope: Scope, place: str) -> Ite
         wanted = frozenset().union(*map(types_of, options_of(schema, top)))
         if any(not types_of(option) for option in options_of(schema, top)) or not yielded or yielded & _widened(wanted):
             return
-        said = _("It yields {found}, but {wanted} is needed.").format(
+        message = _("It yields {found}, but {wanted} is needed.").format(
             found=", ".join(sorted(yielded)), wanted=", ".join(sorted(wanted))
         )
-        yield Finding(code="SCHEMA_MISMATCH", field=place, message=said)
+        yield Finding(code="SCHEMA_MISMATCH", field=place, message=message)
     elif isinstance(value, Mapping) and _holds_bindings(value):
         fields = schema.get("properties")
         known = fields if isinstance(fields, Mapping) else {}

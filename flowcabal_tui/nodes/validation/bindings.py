@@ -92,8 +92,8 @@ def _is_list(path: str, scope: Scope) -> Iterator[Finding]:
     types = [types_of(option) for option in options_of(schema, schema)]
     if all(one and "array" not in one for one in types):
         shown = ", ".join(sorted(frozenset().union(*types)))
-        said = _("A loop needs a list, and {path} yields: {types}").format(path=path, types=shown)
-        yield Finding(code="SCHEMA_MISMATCH", field="source", message=said)
+        message = _("A loop needs a list, and {path} yields: {types}").format(path=path, types=shown)
+        yield Finding(code="SCHEMA_MISMATCH", field="source", message=message)
 
 
 def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
@@ -106,8 +106,8 @@ def _aggregated(one: Any, inner: Scope, place: str) -> Iterator[Finding]:
         if any({"object", "array"} & types_of(option) for option in options_of(schema, schema)):
             yield found
     elif one.kind in _NUMERIC and (types := item_types(found)) and not types & _NUMBERS:
-        said = _("{name} is {types}; {kind} needs numbers.")
-        message = said.format(name=one.field or path, types=" / ".join(sorted(types)), kind=one.kind)
+        template = _("{name} is {types}; {kind} needs numbers.")
+        message = template.format(name=one.field or path, types=" / ".join(sorted(types)), kind=one.kind)
         yield Finding(code="SCHEMA_MISMATCH", message=message, field=place, severity="warning")
 
 

@@ -137,17 +137,17 @@ def _missing(known: Holds, wanted: Holds) -> NodeId | None:
 
 
 def _unreachable(node: str, lost: Collection[NodeId]) -> Finding:
-    said = _("It can never run: it needs branches that exclude each other.")
+    message = _("It can never run: it needs branches that exclude each other.")
     if lost:
-        said = _("It can never run, because {node} never does.").format(node=next(iter(lost)))
-    return Finding(code="UNREACHABLE", node=node, message=said, severity="warning")
+        message = _("It can never run, because {node} never does.").format(node=next(iter(lost)))
+    return Finding(code="UNREACHABLE", node=node, message=message, severity="warning")
 
 
 def _may_not(node: str, source: NodeId, known: Holds, wanted: Holds, *, joins: bool) -> Finding:
     branching = _missing(known, wanted)
     labels = ", ".join(sorted(wanted[branching])) if branching else ""
-    said = _("{source} runs only when {branching} yields {labels}; otherwise this node is skipped too.").format(
+    message = _("{source} runs only when {branching} yields {labels}; otherwise this node is skipped too.").format(
         source=source, branching=branching, labels=labels
     )
     code = "SKIPPED_JOIN" if joins else "MAY_NOT_RUN"
-    return Finding(code=code, node=node, message=said, severity="warning")
+    return Finding(code=code, node=node, message=message, severity="warning")

@@ -51,9 +51,9 @@ def _readable(workflow: Workflow) -> bool:
 
 def _unknown(call: Call, known: Library) -> Finding:
     names = sorted({one.reference for one in known.values()})
-    said = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=", ".join(names[:20]))
+    message = _("There is no workflow {ref}. There are: {names}").format(ref=call.ref[:80], names=", ".join(names[:20]))
     fix = nearest(call.ref, tuple(known))
-    return Finding(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=said, fix=fix)
+    return Finding(code="UNKNOWN_WORKFLOW", node=call.node.id, field="ref", message=message, fix=fix)
 
 
 def _literal_depth(call: Call, known: Library) -> Iterator[Finding]:
@@ -92,5 +92,5 @@ def _chain(workflow: Workflow, own: Iterable[Call], known: Library) -> Iterator[
 
 
 def _too_deep(call: Call, field: str) -> Finding:
-    said = _("Workflows would call each other more than {n} deep through {ref}.").format(n=MAX_CALLS, ref=call.ref)
-    return Finding(code="TOO_DEEP", node=call.node.id, field=field, message=said)
+    message = _("Workflows would call each other more than {n} deep through {ref}.").format(n=MAX_CALLS, ref=call.ref)
+    return Finding(code="TOO_DEEP", node=call.node.id, field=field, message=message)

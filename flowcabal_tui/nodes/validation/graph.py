@@ -28,8 +28,8 @@ def check_ids(nodes: Sequence[Node], path: str) -> Iterator[Finding]:
         if count > 1:
             yield Finding(code="DUPLICATE_ID", node=path + node, message=_("{n} nodes have this id.").format(n=count))
         if "/" in node or node != node.strip() or any(unicodedata.category(char) in ("Cc", "Cs") for char in node):
-            said = _("An id must not contain a slash or control characters, or begin or end with a space.")
-            yield Finding(code="BAD_ID", node=path + node, field="id", message=said)
+            message = _("An id must not contain a slash or control characters, or begin or end with a space.")
+            yield Finding(code="BAD_ID", node=path + node, field="id", message=message)
 
 
 def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
@@ -39,17 +39,19 @@ def check_edges(edges: Sequence[Edge], scope: Scope) -> Iterator[Finding]:
         place = scope.place(f"edges[{number}]")
         for end, name in (("source", edge.source), ("target", edge.target)):
             if name not in scope.own:
-                said = _("An edge names the unknown node {node}.").format(node=name)
+                message = _("An edge names the unknown node {node}.").format(node=name)
                 fix = nearest(name, scope.own)
-                yield Finding(code="UNKNOWN_NODE", node=scope.owner, field=f"{place}.{end}", message=said, fix=fix)
+                yield Finding(code="UNKNOWN_NODE", node=scope.owner, field=f"{place}.{end}", message=message, fix=fix)
         if edge.source == edge.target:
-            said = _("An edge leads from {node} to itself.").format(node=edge.source)
-            yield Finding(code="SELF_REFERENCE", node=scope.owner, field=place, message=said, fix=DROP)
+            message = _("An edge leads from {node} to itself.").format(node=edge.source)
+            yield Finding(code="SELF_REFERENCE", node=scope.owner, field=place, message=message, fix=DROP)
         elif edge in seen:
-            said = _("The edge from {source} to {target} is defined twice.").format(
+            message = _("The edge from {source} to {target} is defined twice.").format(
                 source=edge.source, target=edge.target
             )
-            yield Finding(code="DOUBLE_EDGE", node=scope.owner, field=place, message=said, fix=DROP, severity="warning")
+            yield Finding(
+                code="DOUBLE_EDGE", node=scope.owner, field=place, message=message, fix=DROP, severity="warning"
+            )
         seen.add(edge)
         if edge.condition is not None and not edge.never and edge.source in scope.own:
             yield from _branch(edge, edge.condition, scope, f"{place}.condition")
@@ -61,16 +63,16 @@ def _branch(edge: Edge, label: str, scope: Scope, place: str) -> Iterator[Findin
         return
     if labels := read.labels:
         if label not in labels:
-            said = _("{node} has no branch {label}. There are: {names}").format(
+            message = _("{node} has no branch {label}. There are: {names}").format(
                 node=edge.source, label=label, names=", ".join(labels[:20])
             )
             fix = nearest(label, labels)
-            yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=said, fix=fix)
+            yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message, fix=fix)
     elif check_path(shown(("result_of", edge.source, "label")), scope.schemas):
-        said = _("{node} has no branches: a node of the kind {kind} does not choose one.").format(
+        message = _("{node} has no branches: a node of the kind {kind} does not choose one.").format(
             node=edge.source, kind=read.node.kind
         )
-        yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=said)
+        yield Finding(code="UNKNOWN_BRANCH", node=scope.owner, field=place, message=message)
 
 
 def order_of(graph: Graph) -> tuple[tuple[NodeId, ...], tuple[tuple[NodeId, ...], ...]]:
@@ -121,5 +123,5 @@ def check_circles(circles: Sequence[Sequence[NodeId]], path: str) -> Iterator[Fi
     """A finding for each circle, which names it."""
     for circle in circles:
         shown_part = circle if len(circle) <= 20 else [*circle[:18], "…", circle[-1]]
-        said = _("The workflow contains a cycle: {nodes}").format(nodes=" → ".join(shown_part))
-        yield Finding(code="CYCLE", node=path + circle[0], message=said)
+        message = _("The workflow contains a cycle: {nodes}").format(nodes=" → ".join(shown_part))
+        yield Finding(code="CYCLE", node=path + circle[0], message=message)

@@ -25,11 +25,11 @@ def read_node(node: Node, path: str, actions: Mapping[str, ActionShape] | None) 
     """A node with kind and parameters, with the findings that prevent reading them."""
     kind = kind_named(node.kind)
     if kind is None:
-        said = _("There is no kind {kind}. There are: {names}").format(
+        message = _("There is no kind {kind}. There are: {names}").format(
             kind=node.kind[:60] or '""', names=", ".join(sorted(kinds()))
         )
         fix = nearest(node.kind, tuple(kinds()))
-        return Read(node, path), (Finding(code="UNKNOWN_KIND", node=path, field="kind", message=said, fix=fix),)
+        return Read(node, path), (Finding(code="UNKNOWN_KIND", node=path, field="kind", message=message, fix=fix),)
     try:
         params = kind.params.model_validate(node.params)
     except ValidationError as error:
@@ -98,8 +98,8 @@ def check_prompts(read: Read, scope: Scope) -> Iterator[Finding]:
             for path in dict.fromkeys(bindings(block.text)):
                 yield from _named(read.path, f"{place}.text" if "[" in place else place, path, scope)
         elif not block.question.strip():
-            said = _("The question to the Context agent is empty.")
-            yield Finding(code="EMPTY_INQUIRY", node=read.path, field=place, message=said, severity="warning")
+            message = _("The question to the Context agent is empty.")
+            yield Finding(code="EMPTY_INQUIRY", node=read.path, field=place, message=message, severity="warning")
     prompt = getattr(read.params, "prompt", None)
     if isinstance(prompt, tuple) and not any(not isinstance(one, TextBlock) or one.text.strip() for one in prompt):
         yield Finding(code="EMPTY_PROMPT", node=read.path, field="prompt", message=_("The prompt is empty."))
@@ -109,8 +109,8 @@ def _virtual(node: str, place: str, block: VirtualBlock, scope: Scope) -> Iterat
     if block.node not in scope.schemas:
         yield missing(node, f"{place}.node", block.node, scope)
     if block.frozen == "":
-        said = _("The frozen text of {node} is empty.").format(node=block.node)
-        yield Finding(code="EMPTY_FROZEN", node=node, field=f"{place}.frozen", message=said, severity="warning")
+        message = _("The frozen text of {node} is empty.").format(node=block.node)
+        yield Finding(code="EMPTY_FROZEN", node=node, field=f"{place}.frozen", message=message, severity="warning")
 
 
 def _named(node: str, place: str, path: str, scope: Scope) -> Iterator[Finding]:
@@ -130,15 +130,15 @@ def _named(node: str, place: str, path: str, scope: Scope) -> Iterator[Finding]:
         yield lost.model_copy(update={"fix": fix})
     else:
         names = ", ".join((*scope.roots, "result_of.NODE.text"))
-        said = _("The prompt refers to {path}. Available: {names}").format(path=path, names=names)
-        fields = found.message if root in scope.roots else said
+        message = _("The prompt refers to {path}. Available: {names}").format(path=path, names=names)
+        fields = found.message if root in scope.roots else message
         yield found.model_copy(update={"code": "UNKNOWN_NAME", "node": node, "message": fields})
 
 
 def missing(node: str, place: str, name: str, scope: Scope) -> Finding:
     """The finding for a reference to a node that is not there."""
     names = ", ".join(list(scope.schemas)[:20])
-    said = _("It needs the output of {source}, which is not in the workflow. Nodes: {names}")
+    template = _("It needs the output of {source}, which is not in the workflow. Nodes: {names}")
     fix = nearest(name, scope.schemas)
-    message = said.format(source=name[:80], names=names)
+    message = template.format(source=name[:80], names=names)
     return Finding(code="MISSING_REFERENCE", node=node, field=place, message=message, fix=fix)

@@ -102,8 +102,8 @@ def _unwritten(kind: NodeKind, params: Any, seen: _Written, node: str) -> Iterat
     for place, path in dict.fromkeys(named):
         key = _key(path)
         if key and key not in seen.keys:
-            said = _("No earlier node writes {path}: this node fails unless an earlier run has set it.")
-            message = said.format(path=f"{STATE}.{key}")
+            template = _("No earlier node writes {path}: this node fails unless an earlier run has set it.")
+            message = template.format(path=f"{STATE}.{key}")
             yield Finding(code="STATE_NOT_WRITTEN", node=node, field=place, message=message, severity="warning")
 
 

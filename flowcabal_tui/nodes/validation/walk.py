@@ -76,8 +76,8 @@ class Walk:
             self._more = True
         if not self._more:
             return tuple(self._found.values())
-        said = _("There are more findings than the {n} that are listed.").format(n=len(self._found))
-        return (*self._found.values(), Finding(code="MORE_FINDINGS", message=said, severity="warning"))
+        message = _("There are more findings than the {n} that are listed.").format(n=len(self._found))
+        return (*self._found.values(), Finding(code="MORE_FINDINGS", message=message, severity="warning"))
 
     def _add(self, findings: Iterable[Finding]) -> None:
         """Equal findings count once, however many checks made them. Warnings never crowd out errors. Raises _Enough."""
@@ -159,8 +159,8 @@ class Walk:
         self._add(check_bound(read, scope, inner))
         if read.node.id in needs:
             del needs[read.node.id]
-            said = _("It asks for its own output.")
-            self._add([Finding(code="SELF_REFERENCE", node=read.path, message=said)])
+            message = _("It asks for its own output.")
+            self._add([Finding(code="SELF_REFERENCE", node=read.path, message=message)])
         return needs
 
     def _body(
@@ -171,8 +171,8 @@ class Walk:
         roots = {**scope.roots, **own}
         inside = rounds * max(1, kind.rounds(params))
         if inside > MAX_ROUNDS >= rounds:
-            said = _("Its body would run {n} times, counting the loops around it.").format(n=f"{inside:,}")
-            self._add([Finding(code="LOOP_TOO_LARGE", node=read.path, message=said, severity="warning")])
+            message = _("Its body would run {n} times, counting the loops around it.").format(n=f"{inside:,}")
+            self._add([Finding(code="LOOP_TOO_LARGE", node=read.path, message=message, severity="warning")])
         part = "" if alone else f"{field.partition('.')[2] or field}/"
         place = _Place(read.path, field, f"{read.path}/{part}", inside)
         if _stands_in(read.node.params, field):
@@ -200,10 +200,10 @@ def _refused(path: str, error: FlowCabalError) -> Finding:
 
 
 def _failed(node: Node, path: str, error: Exception) -> Finding:
-    said = _("The kind {kind} could not check this node: {error}").format(
+    message = _("The kind {kind} could not check this node: {error}").format(
         kind=node.kind, error=f"{type(error).__name__}: {error}"[:200]
     )
-    return Finding(code="CHECK_FAILED", node=path, message=said)
+    return Finding(code="CHECK_FAILED", node=path, message=message)
 
 
 def _stands_in(params: Mapping[str, Any], field: str) -> bool:
@@ -223,8 +223,8 @@ def _of_owner(found: Finding, owner: str, field: str) -> Finding:
 def _keep(workflow: Workflow, scope: Scope) -> Iterable[Finding]:
     """An output that is kept as an entity needs the kind and the name of it, and a name that can be filled in."""
     if workflow.keep.kind == "entity" and not workflow.keep.names_entity:
-        said = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")
-        message = said.format(example=KEEP_EXAMPLE)
+        template = _("Its outputs cannot be kept: `keep` does not say what entity they describe. Add {example}.")
+        message = template.format(example=KEEP_EXAMPLE)
         yield Finding(code="KEEP_ENTITY", message=message, field="keep", severity="warning")
     roots = {name: scope.roots[name] for name in ("input", "chapter")}
     for found in binding_checks.check({"name": workflow.keep.name}, scope.schemas, roots=roots, location="keep"):
@@ -234,5 +234,5 @@ def _keep(workflow: Workflow, scope: Scope) -> Iterable[Finding]:
 def _entry(workflow: Workflow) -> Iterable[Finding]:
     ids = {node.id for node in workflow.nodes}
     if workflow.entry is not None and workflow.entry not in ids:
-        said = _("The entry {node} is not in the workflow.").format(node=workflow.entry)
-        yield Finding(code="UNKNOWN_NODE", field="entry", message=said, fix=nearest(workflow.entry, ids))
+        message = _("The entry {node} is not in the workflow.").format(node=workflow.entry)
+        yield Finding(code="UNKNOWN_NODE", field="entry", message=message, fix=nearest(workflow.entry, ids))

@@ -87,15 +87,15 @@ def score(labels: Labels, items: Iterable[Mapping[str, Any]], lengths: Mapping[i
     """`items` as the run file has them, the most relevant first; `lengths` of the chapters in characters."""
     ranked: dict[int, None] = {}
     spans: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-    told: set[int] = set()
+    included: set[int] = set()
     for item in items:
         ranked[item["chapter"]] = None
         if "text" not in item:
             spans[item["chapter"]].append((item["start"], item["end"]))
         elif item["tokens"] >= _SUMMARY:
-            told.add(item["chapter"])
+            included.add(item["chapter"])
     found = [_covered(spans[at.chapter], at.start, at.end) >= _HALF for at in labels.evidence]
-    held = told | {at.chapter for at, is_in in zip(labels.evidence, found, strict=True) if is_in}
+    held = included | {at.chapter for at, is_in in zip(labels.evidence, found, strict=True) if is_in}
     held |= {at for at in labels.gold if _covered(spans[at], 0, lengths[at]) >= _PART_OF_CHAPTER}
     recall = sum(grade for chapter, grade in labels.gold.items() if chapter in held) / sum(labels.gold.values())
     ideal = _gain(sorted(labels.gold.values(), reverse=True))

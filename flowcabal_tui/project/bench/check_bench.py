@@ -54,7 +54,7 @@ async def check_answers(
     `folder` is its project, `texts` are its chapters in order. A row sees the chapters before its own.
     """
     language = rows[0].language
-    told = [NarratedText(text, language, str(number)) for number, text in enumerate(texts, start=1)]
+    narrated = [NarratedText(text, language, str(number)) for number, text in enumerate(texts, start=1)]
     store = await Store.open(folder, read_only=True, clock=lambda: datetime.now(UTC), language=language)
     try:
         chapters = {chapter.position: chapter.id for chapter in await store.book.chapters()}
@@ -67,7 +67,7 @@ async def check_answers(
             sources = await _sources(draft.text, seen)
             seconds = perf_counter() - start
             shown = await _shown(sources, seen, numbers)
-            earlier = EarlierBook(language, tuple(told[: row.now - 1]), seen.entities)
+            earlier = EarlierBook(language, tuple(narrated[: row.now - 1]), seen.entities)
             counter = TokenEstimator(COUNTED_AS)
             tokens = sum(counter.count(each.text) for each in sources)
             yield CheckAnswer(row.id, shown, tuple(_found(draft, row.now, earlier)), tokens, seconds)

@@ -159,11 +159,11 @@ def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tup
     section = "\n".join(part.whole for part in read_parts(suffix) if part.key in ("facts", "untold"))
     holding = chronicle.holding(number)
     valid = {state.sentence for state in holding.values()}
-    told = {state.sentence for state in chronicle.states if state.chapter < number and state.sentence in section}
+    included = {state.sentence for state in chronicle.states if state.chapter < number and state.sentence in section}
     expected = {state.sentence for state in holding.values() if state.of in cast}
     return {
-        "told": len(told),
-        "stale": len(told - valid),
+        "told": len(included),
+        "stale": len(included - valid),
         "expected": len(expected),
         "missing": sum(sentence not in text for sentence in expected),
     }

@@ -228,5 +228,5 @@ async def _item(source: ContextSource, numbers: Mapping[ChapterId, int], view: M
     item: dict[str, Any] = {"chapter": numbers[_chapter(source)], "tokens": source.tokens}
     if source.level == "L2" and source.start >= 0:
         return item | {"start": source.start, "end": source.end}
-    told = await view.derived(source.uri, source.level)
-    return item | {"text": told.text if told else ""}
+    state = await view.derived(source.uri, source.level)
+    return item | {"text": state.text if state else ""}

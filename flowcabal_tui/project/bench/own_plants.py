@@ -129,9 +129,9 @@ class Planter:
 
     def __init__(self, texts: Sequence[str], language: str, entities: Sequence[Entity], name: str) -> None:
         self._language: Literal["zh", "en"] = "zh" if language.startswith("zh") else "en"
-        told = tuple(NarratedText(text, self._language, str(number)) for number, text in enumerate(texts, start=1))
-        self._told, self._name = told, name
-        self._book = EarlierBook(self._language, told, tuple(entities))
+        narrated = tuple(NarratedText(text, self._language, str(number)) for number, text in enumerate(texts, start=1))
+        self._told, self._name = narrated, name
+        self._book = EarlierBook(self._language, narrated, tuple(entities))
         self._places = sorted({entity.name for entity in entities if entity.kind == "location"})
         self._last = max((number for number, text in enumerate(texts, start=1) if text.strip()), default=0)
 
@@ -147,7 +147,7 @@ class Planter:
     def _plant(self, kind: PlantKind, swap: _Swap) -> Planted:
         """Into a later chapter, by chance from the place of the words."""
         text = self._told[swap.chapter - 1].text
-        said, sentence = text[swap.start : swap.end], swap.sentence
+        words, sentence = text[swap.start : swap.end], swap.sentence
         later = [at for at in range(swap.chapter + 1, self._last + 1) if self._told[at - 1].text.strip()]
         if kind == "dead":
             draft, span = swap.instead, Span(0, len(swap.instead))
@@ -158,7 +158,7 @@ class Planter:
         chance = random.Random(digest(f"{kind} {swap.chapter} {swap.start}"))
         now = later[0] if kind == "dead" else chance.choice(later)
         row = CheckRow(f"{kind}-{swap.chapter}", self._language, self._name, now, draft)
-        return Planted(kind, row, Gold(span, ((swap.chapter, sentence),)), said, swap.instead)
+        return Planted(kind, row, Gold(span, ((swap.chapter, sentence),)), words, swap.instead)
 
     def _swaps(self, kind: PlantKind) -> Iterator[_Swap]:
         finds: dict[PlantKind, Callable[[NarratedText], Iterator[tuple[int, int, str]]]] = {
@@ -167,26 +167,28 @@ class Planter:
             "place": self._named_places,
             "attribute": self._attributes,
         }
-        for number, told in enumerate(self._told[: max(0, self._last - 1)], start=1):
-            for start, end, instead in finds[kind](told):
-                sentence = self._sentence(told, start, end)
-                if sentence is not None and instead not in told.text[sentence.start : sentence.end]:
+        for number, narrated in enumerate(self._told[: max(0, self._last - 1)], start=1):
+            for start, end, instead in finds[kind](narrated):
+                sentence = self._sentence(narrated, start, end)
+                if sentence is not None and instead not in narrated.text[sentence.start : sentence.end]:
                     yield _Swap(number, sentence, start, end, instead)
 
-    def _sentence(self, told: NarratedText, start: int, end: int) -> Span | None:
+    def _sentence(self, narrated: NarratedText, start: int, end: int) -> Span | None:
         """The sentence of narration around the words, where it is neither too short nor too long."""
-        around = told.around(start)
-        words = told.text[around.start : around.end]
+        around = narrated.around(start)
+        words = narrated.text[around.start : around.end]
         span = Span(around.start + len(words) - len(words.lstrip()), around.start + len(words.rstrip()))
         length = span.end - span.start
         fits = _SHORTEST[self._language] <= length <= _LONGEST[self._language] and end <= span.end
-        whole = BLANK not in told.narration[span.start : span.end] and "\n" not in told.text[span.start : span.end]
+        whole = (
+            BLANK not in narrated.narration[span.start : span.end] and "\n" not in narrated.text[span.start : span.end]
+        )
         return span if fits and whole else None
 
-    def _numbers(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
+    def _numbers(self, narrated: NarratedText) -> Iterator[tuple[int, int, str]]:
         pattern = NUMBER_ZH if self._language == "zh" else rf"\b{NUMBER_EN}\b"
-        for value in sorted((*told.made(amounts), *told.made(ages)), key=lambda each: each.start):
-            for match in re.finditer(pattern, told.text[value.start : value.end], re.IGNORECASE):
+        for value in sorted((*narrated.made(amounts), *narrated.made(ages)), key=lambda each: each.start):
+            for match in re.finditer(pattern, narrated.text[value.start : value.end], re.IGNORECASE):
                 if match[0].lower() not in _NO_NUMBER and (other := self._other_number(match[0])):
                     yield value.start + match.start(), value.start + match.end(), other
                     break
@@ -202,37 +204,37 @@ class Planter:
                 return each
         return ""
 
-    def _kin(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
+    def _kin(self, narrated: NarratedText) -> Iterator[tuple[int, int, str]]:
         """Kin words of a sentence that names somebody."""
-        for match in _pattern("kin", self._language).finditer(told.narration):
-            if self._names_somebody(told, match.start()):
+        for match in _pattern("kin", self._language).finditer(narrated.narration):
+            if self._names_somebody(narrated, match.start()):
                 yield match.start(), match.end(), _table("kin", self._language)[match[0]]
 
-    def _attributes(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
-        values = (*told.made(appearances), *told.made(colours), *told.made(sides))
+    def _attributes(self, narrated: NarratedText) -> Iterator[tuple[int, int, str]]:
+        values = (*narrated.made(appearances), *narrated.made(colours), *narrated.made(sides))
         table, pattern = _table("attribute", self._language), _pattern("attribute", self._language)
         for value in sorted(values, key=lambda each: each.start):
-            if match := pattern.search(told.narration, value.start, value.end):
+            if match := pattern.search(narrated.narration, value.start, value.end):
                 yield match.start(), match.end(), table[match[0].lower()]
 
-    def _named_places(self, told: NarratedText) -> Iterator[tuple[int, int, str]]:
+    def _named_places(self, narrated: NarratedText) -> Iterator[tuple[int, int, str]]:
         """A place in a sentence that names somebody, and another place of the book."""
-        for hit in self._book.hits(told):
-            name = told.text[hit.start : hit.end]
-            if self._book.by_id[hit.entity].kind == "location" and self._names_somebody(told, hit.start):
+        for hit in self._book.hits(narrated):
+            name = narrated.text[hit.start : hit.end]
+            if self._book.by_id[hit.entity].kind == "location" and self._names_somebody(narrated, hit.start):
                 others = [each for each in self._places if name not in each and each not in name]
                 if others:
-                    yield hit.start, hit.end, random.Random(digest(f"{told.uri} {hit.start}")).choice(others)
+                    yield hit.start, hit.end, random.Random(digest(f"{narrated.uri} {hit.start}")).choice(others)
 
-    def _names_somebody(self, told: NarratedText, place: int) -> bool:
-        around = told.around(place)
-        hits = self._book.hits_within(told, around.start - 1, around.end)
+    def _names_somebody(self, narrated: NarratedText, place: int) -> bool:
+        around = narrated.around(place)
+        hits = self._book.hits_within(narrated, around.start - 1, around.end)
         return any(self._book.by_id[hit.entity].kind == "character" for hit in hits)
 
     def _deaths(self) -> Iterator[_Swap]:
         """Deaths of people who do not act in any later chapter."""
-        for number, told in enumerate(self._told[: max(0, self._last - 1)], start=1):
-            for name, span in told.made_of_names(deaths, self._book):
+        for number, narrated in enumerate(self._told[: max(0, self._last - 1)], start=1):
+            for name, span in narrated.made_of_names(deaths, self._book):
                 rest = (each.made_of_names(first_acts, self._book) for each in self._told[number:])
                 if not any(name in acts for acts in rest):
                     yield _Swap(number, span, span.start, span.end, _ACTS[self._language].format(name=name))
@@ -247,7 +249,7 @@ def clean_rows(book: OwnBook, most: int) -> tuple[CheckRow, ...]:
 @cache
 def _table(kind: str, language: str) -> dict[str, str]:
     words = (_KIN if kind == "kin" else _ATTRIBUTES)[language]
-    return {said: instead for said, _colon, instead in (each.partition(":") for each in words.split())}
+    return {word: instead for word, _colon, instead in (each.partition(":") for each in words.split())}
 
 
 @cache

@@ -41,12 +41,12 @@ def judged_by_kind(book: OwnBook, judged: Sequence[Judged]) -> dict[str, object]
     return _kinds(book.planted, found=lambda each: any(known[each.row.id].hits))
 
 
-def _kinds(planted: Iterable[Planted], **told: Callable[[Planted], bool]) -> dict[str, object]:
+def _kinds(planted: Iterable[Planted], **columns: Callable[[Planted], bool]) -> dict[str, object]:
     """For each kind, and for all, how many there are and of how many each thing holds."""
     every = list(planted)
     groups = {kind: [each for each in every if each.kind == kind] for kind in KINDS} | {"all": every}
     return {
-        name: {"planted": len(group)} | {what: sum(map(holds, group)) for what, holds in told.items()}
+        name: {"planted": len(group)} | {what: sum(map(holds, group)) for what, holds in columns.items()}
         for name, group in groups.items()
     }
 

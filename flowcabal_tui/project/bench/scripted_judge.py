@@ -102,8 +102,8 @@ class ScriptedJudge:
         """Verdicts or readings for all that the request shows."""
         self.requests.append(request)
         text = request.messages[1].content
-        said = self._readings(text) if request.purpose == "monitor.defence" else self._verdicts(text)
-        value = shape.model_validate(said)
+        answer = self._readings(text) if request.purpose == "monitor.defence" else self._verdicts(text)
+        value = shape.model_validate(answer)
         return value, Answer(value.model_dump_json(), "stop", Usage(0, 0), "scripted")
 
     def _verdicts(self, text: str) -> dict[str, Any]:
@@ -140,8 +140,8 @@ class ScriptedJudge:
         pair = min(asked, key=lambda each: abs(2 * words.find(each.passage) + len(each.passage) - len(words)))
         is_contradiction = self.is_true(pair) != self._errs(pair, DEFENCE)
         innocent = {"verdict": "somebody_else", "reading_quote": pair.passage}
-        said = {"verdict": "contradiction", "confidence": _CONFIDENCE} if is_contradiction else innocent
-        return {"doubt": name, "subtype": "appearance mismatch", **said}
+        verdict = {"verdict": "contradiction", "confidence": _CONFIDENCE} if is_contradiction else innocent
+        return {"doubt": name, "subtype": "appearance mismatch", **verdict}
 
     def _errs(self, pair: _Asked, chance: float) -> bool:
         """As likely as it errs by its chance; where it was wrong before, as `AGAIN`."""

@@ -74,8 +74,8 @@ def _proposal(
     words = clean(found.draft.text)
     about = tuple(entity.id for entity in named_in(f"{words}\n{found.source.text}", entities))
     sure = found.confidence >= (_SURE_BY_RULE if found.rule else SURE)
-    said = f"{found.explanation} {found.question}".strip()
-    finding = Finding(found.subtype, said, found.source, found.confidence, sure, about, draft)
+    explanation = f"{found.explanation} {found.question}".strip()
+    finding = Finding(found.subtype, explanation, found.source, found.confidence, sure, about, draft)
     place = ProposalPlace(chapter, start, start + len(words)) if chapter else None
     origin = Origin("rule" if found.rule else "agent", found.rule or found.angle)
     return Proposal("finding", place, words, Difference(finding), origin=origin)

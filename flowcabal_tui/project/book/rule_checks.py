@@ -99,15 +99,15 @@ async def _facts(view: MemoryView) -> list[Note]:
     """Facts that hold, each of the first whom it concerns, with the words that say it."""
     titles = {chapter.id: _label(chapter, view) for chapter in await view.chapters()}
     return [
-        Note(fact.about[0], fact.text, _quotation(said, titles.get(said.chapter, "")))
+        Note(fact.about[0], fact.text, _quotation(evidence, titles.get(evidence.chapter, "")))
         for fact in await view.facts()
         if fact.until is None and fact.about
-        for said in fact.evidence[-1:]
+        for evidence in fact.evidence[-1:]
     ]
 
 
-def _quotation(said: Evidence, title: str) -> Quotation:
-    return Quotation(said.sentence, f"manuscript/{said.chapter}", said.start, said.end, title)
+def _quotation(evidence: Evidence, title: str) -> Quotation:
+    return Quotation(evidence.sentence, f"manuscript/{evidence.chapter}", evidence.start, evidence.end, title)
 
 
 def _finding(found: RuleFinding) -> CheckFinding:

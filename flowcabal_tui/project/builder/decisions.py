@@ -48,8 +48,8 @@ class BuildDecisions:
         record = await self._kept.waiting(identity)
         known = {each.id: each for each in record.changes}
         _require(changes, known)
-        said = {change_key(known[name]): ticked for name in changes}
-        await self._kept.put(replace(record, said={**record.said, **said}))
+        marks = {change_key(known[name]): ticked for name in changes}
+        await self._kept.put(replace(record, said={**record.said, **marks}))
 
     async def edit(self, identity: str, change: str, value: Any) -> None:
         """Replaces the value of a change by the writer's, and ticks it.

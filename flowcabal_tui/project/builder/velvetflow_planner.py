@@ -151,10 +151,10 @@ class VelvetFlowPlanner:
             self._finalized = True
         status = "ok" if covered else "needs_more_coverage"
         notes = given.get("notes")
-        told = {"status": status, "type": "finalized", "notes": notes, "coverage": coverage}
-        told |= {"nodes_without_upstream": alone}
+        answer = {"status": status, "type": "finalized", "notes": notes, "coverage": coverage}
+        answer |= {"nodes_without_upstream": alone}
         gates = [said("needs_approval", action=name) for name in self._gated()]
-        return {**told, **({"approvals": gates} if gates else {})}, asked
+        return {**answer, **({"approvals": gates} if gates else {})}, asked
 
     def _remind_of(self, alone: list[Document]) -> None:
         if alone:

@@ -69,7 +69,7 @@ class ProjectChanges:
             PAYING_RUN.reset(paying)
             spending.reservations.release_run(job)
         missing = (await self._parts.findings.report()).not_checked
-        if why := next((said.detail for checked, said in missing if checked == chapter), ""):
+        if why := next((missed.detail for checked, missed in missing if checked == chapter), ""):
             raise RunError(_("The chapter was not checked to its end."), why)
         page = await self._parts.findings.page(FindingWish(chapters=(chapter,), folded=True), 0, _MOST_FINDINGS)
         return tuple(row.proposal.id for row in page.rows)

@@ -143,12 +143,12 @@ class RememberingFinder:
         wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_told.ROOT}/")}
         if not wanted:
             return {}
-        told, seen = [await story_told.told(each, wanted) for each in (view, view.up_to(before))]
+        visible, seen = [await story_told.told(each, wanted) for each in (view, view.up_to(before))]
         holding = {line.uri: line for here in seen.values() for line in here.lines if line.holds}
         placed = {story_told.subject(one.id): one for one in await view.chapters()}
         found: dict[str, list[Found]] = {}
         for hit in hits:
-            here, chapter = told.get(hit.subject), placed.get(hit.subject)
+            here, chapter = visible.get(hit.subject), placed.get(hit.subject)
             text = "" if here is None else here.head if hit.start < 0 else here.text[hit.start : hit.end]
             if here is None or digest(text) != hit.digest:
                 continue

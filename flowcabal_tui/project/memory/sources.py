@@ -78,8 +78,8 @@ class Sources:
         if record is None:
             raise _nothing_at(uri)
         if record.evidence:
-            said = record.evidence[0]
-            return await self.source(f"manuscript/{said.chapter}", said.start, said.end)
+            evidence = record.evidence[0]
+            return await self.source(f"manuscript/{evidence.chapter}", evidence.start, evidence.end)
         return SourceText(uri, _("written by hand"), record.kind if isinstance(record, Relation) else record.text)
 
     async def summary(self, uri: str) -> str:

@@ -125,12 +125,12 @@ class Steps:
 
     async def after_names(self, entities: Sequence[Entity]) -> list[BackgroundTask]:
         """The tasks that follow when these have other names: the index of the book, and the knowledge server."""
-        told = [
+        due = [
             task
             for entity in entities
             for task in tasks(("knowledge",), f"entity/{entity.id}", digest_of([*entity.names, entity.note]), 0)
         ]
-        return [*await self._index_tasks(await self._names_with(entities)), *told]
+        return [*await self._index_tasks(await self._names_with(entities)), *due]
 
     async def remove_by_hand(self, entity: Entity) -> None:
         """Takes a known entity out, and all that follows from it."""
@@ -189,7 +189,7 @@ class Steps:
         every = await self._store.outbox.all(get_args(Freshness))
         asked = {task.subject: task.source for task in every if task.kind == "knowledge"}
         gone = {each for each in asked.keys() - known.keys() if each.startswith(f"{story_told.ROOT}/")}
-        sources = {each: digest_of([told.head, told.text]) for each, told in known.items()}
+        sources = {each: digest_of([each_text.head, each_text.text]) for each, each_text in known.items()}
         await self._store.outbox.add(
             task
             for each, source in (sources | dict.fromkeys(gone, digest_of(["gone"]))).items()
@@ -220,9 +220,9 @@ class Steps:
         known = await self._checked_before(chapter, await view.waived())
         read = await self.summaries.said(curator, chapter, text, view.generation, "curator.keep")
         advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
-        said = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
+        failed = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
         await self._tools.results.put_chapter(chapter, text, (*by_rule, *advice.checks))
-        self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), said))
+        self._tools.emit(OutputChecked(chapter.id, chapter.version, (*by_rule, *advice.checks), failed))
 
     async def _checked_before(self, chapter: Chapter, waived: frozenset[tuple[str, str]]) -> tuple[AngleCheck, ...]:
         """The Monitor's report on this very text as an attempt of a run, without what the writer waived."""
@@ -232,8 +232,8 @@ class Steps:
                 continue
             run, node = RunId(kept.run), NodeId(kept.node)
             attempts = fold(await self._store.runs.node_history(run, node)).node(node).attempts
-            said = attempts[kept.attempt].evaluated() if kept.attempt in attempts else None
-            for check in said.checks if said else ():
+            evaluated = attempts[kept.attempt].evaluated() if kept.attempt in attempts else None
+            for check in evaluated.checks if evaluated else ():
                 findings = [one for one in check.findings if one.signature not in waived]
                 placed = tuple(_placed(one, f"manuscript/{chapter.id}") for one in findings)
                 if check.outcome != "not checked" and check.angle != "rules":

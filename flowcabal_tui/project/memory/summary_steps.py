@@ -71,8 +71,8 @@ class SummarySteps:
         if not await self._stands(known_line, curator.l0_source(chapter, overview)):
             view = await self._store.memory.view(None, await self._tools.generation())
             known, language = await self._cast(chapter, text) if curator.asks else (), self._tools.language
-            said = await self._line(curator, chapter, text, overview, view.generation)
-            made = await curator.l0(chapter, overview, known, language, view.generation, said)
+            sentence = await self._line(curator, chapter, text, overview, view.generation)
+            made = await curator.l0(chapter, overview, known, language, view.generation, sentence)
             await self._put([made], "chapters", chapter.title)
         await self.tell_knowledge(uri, chapter.position)
         if self._tools.pinned is None:  # a job plans profiles and arcs itself, when it has read all chapters
@@ -102,8 +102,8 @@ class SummarySteps:
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (self._cast(chapter, text) if curator.asks else self._named_in(chapter, view))
-            said = await self.said(curator, chapter, text, view.generation, "curator.l1", sample)
-            language, sentences = self._tools.language, said.sentences
+            answer = await self.said(curator, chapter, text, view.generation, "curator.l1", sample)
+            language, sentences = self._tools.language, answer.sentences
             made = await curator.l1(chapter, text, known, language, view.generation, sample, sentences)
             await self._put([made], "chapters", chapter.title)
         return await (await self._now()).derived(uri, "L1")
@@ -114,8 +114,8 @@ class SummarySteps:
         """The line that came with the overview; "" when the overview is a hand's, or a further answer."""
         if overview.method != "model" or curator.prompts.source("curator.l1"):
             return ""
-        said = await self.said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
-        return said.line
+        answer = await self.said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
+        return answer.line
 
     async def said(
         self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int = 0

@@ -66,8 +66,8 @@ class EmbeddingConsent:
             known = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        said = known.get("answer") if isinstance(known, dict) and known.get("embedder") == embedder else None
-        return said if said in ("yes", "no") else None
+        given = known.get("answer") if isinstance(known, dict) and known.get("embedder") == embedder else None
+        return given if given in ("yes", "no") else None
 
     def put(self, embedder: str, answer: Answer) -> None:
         """Keeps an answer."""

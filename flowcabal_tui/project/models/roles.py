@@ -281,8 +281,8 @@ class ModelRoles:
     def _with_window_told(self, checked: EndpointCheck) -> EndpointCheck:
         endpoint = self.endpoint(checked.role)
         window = endpoint.context_window if endpoint else None
-        said = _("{n} tokens").format(n=f"{window:,}") if window else _("unknown")
-        return replace(checked, details=(*checked.details, ("window", said)))
+        words = _("{n} tokens").format(n=f"{window:,}") if window else _("unknown")
+        return replace(checked, details=(*checked.details, ("window", words)))
 
     async def close(self) -> None:
         """Closes connections."""

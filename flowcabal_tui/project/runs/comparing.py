@@ -155,7 +155,7 @@ class Comparisons:
         kept = row.before if again else before.digest if before else Digest("")
         parts = await self._parts(sources, verdict, text, command.taken)
         used = tuple(dict.fromkeys(part.candidate for part in parts))
-        said = results(sources.digests, verdict, used)
+        outcomes = results(sources.digests, verdict, used)
         makers = {each.digest: await self.sources.maker(sources, each) for each in sources.candidates}
         after = digest(text) if text else Digest("")
         word = self._store.comparisons.deciding(
@@ -163,7 +163,7 @@ class Comparisons:
             replace(verdict, text=""),
             kept,
             after,
-            {name: (result, makers[name]) for name, result in said.items()},
+            {name: (result, makers[name]) for name, result in outcomes.items()},
             parts,
         )
         await self._carry_out(sources, verdict, text, word)
@@ -265,8 +265,8 @@ class Comparisons:
         if await self._manager.goes_on(question.run):
             await self._manager.cancel(question.run, None)
         asked = [each for each in await self._store.runs.history(question.run) if each.kind == "asked"]
-        told = [each.payload for each in asked if each.payload["question"]["id"] == question.id]
-        keys = {Digest(payload["under"]) for payload in told if "under" in payload}
+        payloads = [each.payload for each in asked if each.payload["question"]["id"] == question.id]
+        keys = {Digest(payload["under"]) for payload in payloads if "under" in payload}
         for path in (*containers(target.node), target.node):
             keys |= await self._store.versions.keys(target.workflow, target.chapter, path, None)
         return forgetting_outcomes(keys)
@@ -307,8 +307,8 @@ def _marks(
     found = [SiftMark("contradiction", each.explanation, each) for check in checks for each in check.findings]
     words = _("No words of this beat of the plan were found: {beat}")
     missing = [SiftMark("beat", words.format(beat=beats[n])) for n in missing_beats(beats, source.text)]
-    told = [SiftMark("sifted", source.note)] if source.note else []
+    own = [SiftMark("sifted", source.note)] if source.note else []
     if source.like in order:
         letter = LETTERS[order.index(source.like)]
-        told.append(SiftMark("sifted", _("almost identical to {letter}").format(letter=letter)))
-    return (*told, *found, *missing)
+        own.append(SiftMark("sifted", _("almost identical to {letter}").format(letter=letter)))
+    return (*own, *found, *missing)

@@ -49,7 +49,7 @@ class Doubts:
         workflow: Workflow | None,
         node: NodeId,
         params: PromptParams,
-        told: Sequence[str],
+        given: Sequence[str],
         text: str,
         chapter: ChapterId | None,
         generation: Generation,
@@ -62,7 +62,7 @@ class Doubts:
             if (length := word_count(text, view.language)) < usual * SHORTEST:
                 words = _("The text is far too short: {n}; the previous chapters have {usual}.")
                 return words.format(n=f"{length:,}", usual=f"{usual:,}")
-        return await asyncio.to_thread(_doubt, text, tuple(told), is_prose)
+        return await asyncio.to_thread(_doubt, text, tuple(given), is_prose)
 
 
 def _writes_prose(workflow: Workflow, node: NodeId) -> bool:
@@ -85,15 +85,15 @@ def _usual(lengths: Sequence[int]) -> int:
     return int(median(written[-USUAL_OF:])) if len(written) >= _LEAST_KNOWN else 0
 
 
-def _doubt(text: str, told: tuple[str, ...], is_prose: bool) -> str:
+def _doubt(text: str, given: tuple[str, ...], is_prose: bool) -> str:
     units = _words(text)
     if len(units) >= _LEAST and (share := repeated(units)) >= REPEATED:
         return _("The text repeats itself: {percent} % of it occurs earlier in it.").format(percent=int(share * 100))
-    if len(units) >= _LEAST and (share := copied(units, map(_words, told))) >= COPIED:
+    if len(units) >= _LEAST and (share := copied(units, map(_words, given))) >= COPIED:
         return _("The text repeats its prompt: {percent} % of it is copied from there.").format(
             percent=int(share * 100)
         )
-    if is_prose and (heading := more_headings(text, told)):
+    if is_prose and (heading := more_headings(text, given)):
         return _("The text ends with a list of headings: “{heading}”.").format(heading=heading[:60])
     return ""
 
@@ -109,9 +109,9 @@ def repeated(units: Sequence[str]) -> float:
     return sum(covered) / max(1, len(units))
 
 
-def copied(units: Sequence[str], told: Iterable[Sequence[str]]) -> float:
+def copied(units: Sequence[str], given: Iterable[Sequence[str]]) -> float:
     """The share of a text that also occurs in another one."""
-    known = {window for text in told for _at, window in _windows(text)}
+    known = {window for text in given for _at, window in _windows(text)}
     covered = bytearray(len(units))
     for at, window in _windows(units):
         if window in known:
@@ -119,13 +119,13 @@ def copied(units: Sequence[str], told: Iterable[Sequence[str]]) -> float:
     return sum(covered) / max(1, len(units))
 
 
-def more_headings(text: str, told: Iterable[str]) -> str:
+def more_headings(text: str, given: Iterable[str]) -> str:
     """The second heading of a chapter or one from the prompt in a text that should be the words of one chapter; "".
 
     A line counts that the rules of import surely take for the heading of a chapter, that opens a part as those of a
     prompt are opened, that is marked as a heading and is a number, or that is a heading of the prompt.
     """
-    lines = (line for part in told for line in part.splitlines())
+    lines = (line for part in given for line in part.splitlines())
     known = {found["title"] for line in lines if (found := _MARKED.match(line) or _LABELLED.match(line))}
     heads = [line.strip() for line in text.splitlines() if _heads(line, known)]
     return heads[1] if len(heads) > 1 else ""

@@ -85,9 +85,9 @@ class History:
         texts = await self._store.runs.texts(tuple(_digests(log)))
         workflow = await self._store.runs.workflow_of(run)
         chapter = (await self._store.runs.run_request(run)).chapter
-        told = _Telling(run, workflow, texts, decisions)
+        replayed = _Telling(run, workflow, texts, decisions)
         first = RunStarted(run, workflow.reference, chapter, tuple(node.id for node in workflow.nodes))
-        return (first, *(event for line in log for event in told.again(line)))
+        return (first, *(event for line in log for event in replayed.again(line)))
 
 
 def _trace(node: NodeId, known: NodeFold, served: bool, took: float) -> NodeTrace:
@@ -122,7 +122,7 @@ def _digests(log: Iterable[RunEvent]) -> Iterator[Digest]:
         if event.kind in ("attempt-done", "node-done") and event.payload.get("digest"):
             yield Digest(event.payload["digest"])
         elif event.kind == "nodes-served":
-            yield from (Digest(told["digest"]) for told in served_nodes(event.payload).values())
+            yield from (Digest(payload["digest"]) for payload in served_nodes(event.payload).values())
 
 
 class _Telling:
@@ -165,8 +165,8 @@ class _Telling:
             case "node-done":
                 yield from self._done(line.node, line.payload, line.attempt)
             case "nodes-served":
-                for node, told in served_nodes(line.payload).items():
-                    yield from self._done(node, told, 1 if "key" in told else 0, served=True)
+                for node, payload in served_nodes(line.payload).items():
+                    yield from self._done(node, payload, 1 if "key" in payload else 0, served=True)
             case "node-skipped":
                 yield NodeStateChanged(self._run, line.node, "skipped")
             case "node-blocked":
@@ -193,15 +193,15 @@ class _Telling:
     def _title(self, node: NodeId) -> str:
         return self._titles.get(node) or node.rsplit("/", 1)[-1]
 
-    def _done(self, node: NodeId, told: Mapping[str, Any], attempt: int, *, served: bool = False) -> Iterator[Event]:
+    def _done(self, node: NodeId, payload: Mapping[str, Any], attempt: int, *, served: bool = False) -> Iterator[Event]:
         folded = fold(self._past.get(node, ())).node(node)
         made = folded.attempts.get(attempt)
-        form: Form = told.get("form") or (made.done.get("form", "text") if made else "text")
-        digest = Digest(told.get("digest", ""))
+        form: Form = payload.get("form") or (made.done.get("form", "text") if made else "text")
+        digest = Digest(payload.get("digest", ""))
         output = Output(self._texts[digest], form) if digest else None
         text = output.text if output else ""
         self._outputs[node] = text
-        yield NodeStateChanged(self._run, node, "frozen" if told.get("frozen") else "done")
+        yield NodeStateChanged(self._run, node, "frozen" if payload.get("frozen") else "done")
         yield NodeCompleted(
             self._run,
             node,

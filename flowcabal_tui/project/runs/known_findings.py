@@ -118,10 +118,10 @@ def _mended(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
 
 def _told_of(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
     """The surest first. A plan is no prose: of it only what does not agree with the book counts."""
-    told = [_in_sentence(each, part.whole) for each in found]
+    shown = [_in_sentence(each, part.whole) for each in found]
     if part.key == "plan":
-        told = [each for each in told if each.source.text and each.rule != "repeated"]
-    return sorted(told, key=lambda each: (-each.confidence, each.draft.start))
+        shown = [each for each in shown if each.source.text and each.rule != "repeated"]
+    return sorted(shown, key=lambda each: (-each.confidence, each.draft.start))
 
 
 def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:

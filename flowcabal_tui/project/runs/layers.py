@@ -77,15 +77,15 @@ def kept_trace(kept: SentRequest, made_again: VersionTrace | None) -> VersionTra
         )
         for number, message in enumerate(messages)
     )
-    told = made_again or VersionTrace((), False)
-    return replace(told, messages=messages, exact=False, layers=layers, kept=True)
+    trace = made_again or VersionTrace((), False)
+    return replace(trace, messages=messages, exact=False, layers=layers, kept=True)
 
 
 def sent_messages(body: str) -> tuple[Message, ...]:
     """The turns of a request's JSON body, of either wire format. Raises RunError for a body that is none."""
     try:
-        told = json.loads(body)
-        turns = [*([{"role": "system", "content": told["system"]}] if told.get("system") else []), *told["messages"]]
+        sent = json.loads(body)
+        turns = [*([{"role": "system", "content": sent["system"]}] if sent.get("system") else []), *sent["messages"]]
         return tuple(Message(turn["role"], _content(turn.get("content"))) for turn in turns)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise RunError(_("The kept part of this request cannot be read."), str(error)) from error

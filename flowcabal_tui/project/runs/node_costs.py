@@ -181,8 +181,8 @@ class NodeCosts:
         if isinstance(params, PromptParams):
             found.add(self._unmade(params))
         elif isinstance(params, LlmChatParams) and self.pays((params.role,), params.model):
-            said = _("{node} runs once for each item, and the number of items is not known yet.")
-            found.open_ends[said.format(node=self._path)] = None
+            message = _("{node} runs once for each item, and the number of items is not known yet.")
+            found.open_ends[message.format(node=self._path)] = None
         elif isinstance(params, SubflowParams):
             found.add(await self._foreseen_flow(params, flow, depth))
         for _name, body in kind.bodies(params):
@@ -194,8 +194,8 @@ class NodeCosts:
     async def _foreseen_flow(self, params: SubflowParams, flow: FlowOf, depth: int) -> Tally:
         found = Tally()
         if (depth == 0 or params.depth is not None) and self.pays():
-            said = _("It is not yet known how often {name} calls itself.").format(name=params.ref)
-            found.open_ends[said] = None
+            message = _("It is not yet known how often {name} calls itself.").format(name=params.ref)
+            found.open_ends[message] = None
         if depth == 0 or params.depth is not None:
             return found
         for node in (await flow(params.ref)).nodes:

@@ -79,8 +79,8 @@ class QuoteModels(JournalledModels):
         number: int,
         retry: Retry | None = None,
     ) -> Attempt:
-        told = self._basis.measure("\n".join(message.content for message in request.messages))
-        asked = told.plus(Length(0, with_margin(self._basis.counter, self.figures.spare)))
+        sent = self._basis.measure("\n".join(message.content for message in request.messages))
+        asked = sent.plus(Length(0, with_margin(self._basis.counter, self.figures.spare)))
         spent = self.costs.of_prompt(params, asked, contexts=injection is not None)
         if self._is_prompt:
             raise Stop(spent)

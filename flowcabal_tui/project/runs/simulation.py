@@ -167,8 +167,8 @@ class Simulation:
 
     async def _answered(self, question: Question) -> None:
         decision = self._answer(question) or by_itself(question)
-        said = {"question": question.id, "decision": {"kind": decision.kind, "note": decision.note}}
-        event = RunEvent(question.run, "answered", question.node, decision.attempt, said)
+        payload = {"question": question.id, "decision": {"kind": decision.kind, "note": decision.note}}
+        event = RunEvent(question.run, "answered", question.node, decision.attempt, payload)
         if await self._journal.answer(question.id, decision, event):
             self._run.answer(question.id, decision)
 

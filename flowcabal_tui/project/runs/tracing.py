@@ -42,12 +42,12 @@ class _Sought:
 
     def asked(self, request: ModelRequest) -> ModelRequest:
         """The request of the attempt; before retries held the draft, they held only what was wrong with it."""
-        told = self.attempts.get(self.number)
-        if told is None or (told.of and told.of not in self.attempts):
+        attempt = self.attempts.get(self.number)
+        if attempt is None or (attempt.of and attempt.of not in self.attempts):
             return request
-        if not told.of:
-            return with_feedback(request, told.feedback)
-        return retried(request, Retry(self.attempts[told.of], told.feedback, told.paragraphs))
+        if not attempt.of:
+            return with_feedback(request, attempt.feedback)
+        return retried(request, Retry(self.attempts[attempt.of], attempt.feedback, attempt.paragraphs))
 
 
 class _TraceModels(QuoteModels):

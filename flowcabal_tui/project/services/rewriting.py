@@ -104,8 +104,8 @@ def _pieces(asked: RewriteSelection, found: Sequence[Proposal]) -> list[RewriteS
         if known is not None:
             asks.append(known)
             continue
-        told = "\n\n".join(filter(None, (_mended(here), clean(asked.instruction))))
-        piece = replace(asked, start=asked.start + start, end=asked.start + end, text=text, instruction=told)
+        request = "\n\n".join(filter(None, (_mended(here), clean(asked.instruction))))
+        piece = replace(asked, start=asked.start + start, end=asked.start + end, text=text, instruction=request)
         asks.append(piece if text.strip() and (here or not found) else None)
     return asks
 
@@ -122,12 +122,14 @@ def _mended(found: Sequence[Proposal]) -> str:
     """The findings as a retry tells them; "" for none."""
     checks = []
     for each in found:
-        said = each.difference.after
-        if isinstance(said, Finding):
+        finding = each.difference.after
+        if isinstance(finding, Finding):
             draft = Quotation(each.quotation, "", 0, len(each.quotation))
-            checks.append(CheckFinding("rules", said.subtype, said.explanation, draft, said.source, said.confidence))
-    told = feedback(Evaluation("retry", "", 1.0, (AngleCheck("rules", "found", "", tuple(checks)),)))
-    return f"{told}\n{_MEND[any(han_count(each.quotation) for each in found)]}" if told else ""
+            checks.append(
+                CheckFinding("rules", finding.subtype, finding.explanation, draft, finding.source, finding.confidence)
+            )
+    notes = feedback(Evaluation("retry", "", 1.0, (AngleCheck("rules", "found", "", tuple(checks)),)))
+    return f"{notes}\n{_MEND[any(han_count(each.quotation) for each in found)]}" if notes else ""
 
 
 async def take(parts: Parts, command: TakeRewrite) -> Generation:
@@ -180,11 +182,11 @@ async def quote_rewrite(parts: Parts, asked: RewriteSelection) -> Quote:
     for piece in asks:
         around = counter.count(piece.text) * 2 * AROUND // max(1, len(piece.text))
         passage = counter.count(piece.text)
-        told = counter.count(words) + passage + counter.count(piece.instruction) + around
-        most = with_margin(counter, told + context)
+        sent = counter.count(words) + passage + counter.count(piece.instruction) + around
+        most = with_margin(counter, sent + context)
         limit = output_bound(endpoint, params.max_tokens, most)
         tries = 1 + endpoint.retries
-        likely = Calls(1, told + context // 2, min(passage, limit))
+        likely = Calls(1, sent + context // 2, min(passage, limit))
         tally.call("writing", endpoint, likely, Calls(tries, most, limit, params.max_tokens))
     return tally.quote()
 

@@ -26,7 +26,7 @@ async def surrounded(
 ) -> tuple[str, str]:
     """The two messages of a rewriting with the surroundings of the passage before them. Spends nothing."""
     language, generation = parts.base.settings.project.language, await parts.store.memory.generation()
-    told = [system, ""]
+    around_it = [system, ""]
     if parts.base.settings.agents.context and params.context:
         counter = await parts.base.models.counter_at(generation, remember=False)
         agent = parts.runs.services.context_agent(generation, counter, spend=False)
@@ -34,11 +34,11 @@ async def surrounded(
         bounded = params.model_copy(update={"context_tokens": params.context_tokens or CONTEXT_TOKENS})
         words = f"{asked.text}\n{asked.instruction}"
         injection = await agent.assemble(workflow, node, bounded, words, asked.chapter, generation, ())
-        told = ["\n".join(filter(None, (injection.system_prefix, system))), injection.user_suffix]
+        around_it = ["\n".join(filter(None, (injection.system_prefix, system))), injection.user_suffix]
     style = (await expected(await parts.store.memory.view(asked.chapter, generation), "", 0)).style
     around = around_passage(await _text(parts, asked.chapter), asked)
-    pieces = (told[1], fenced("style", style, language), fenced("around", around, language), prompt)
-    return told[0], "\n\n".join(filter(None, pieces))
+    pieces = (around_it[1], fenced("style", style, language), fenced("around", around, language), prompt)
+    return around_it[0], "\n\n".join(filter(None, pieces))
 
 
 def around_passage(text: str, asked: RewriteSelection) -> str:

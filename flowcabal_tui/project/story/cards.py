@@ -54,8 +54,8 @@ class NameCards:
 
 async def _place(mention: Mention, view: View, chapters: Mapping[ChapterId, Chapter]) -> CardPlace:
     text = await view.chapter_text(mention.chapter)
-    said = sentence_at(text, mention.start)
-    title, words = chapters[mention.chapter].title, text[said.start : said.end]
+    sentence = sentence_at(text, mention.start)
+    title, words = chapters[mention.chapter].title, text[sentence.start : sentence.end]
     return CardPlace(mention.chapter, mention.position, title, mention.start, mention.end, words)
 
 

@@ -60,8 +60,8 @@ class Findings:
         chapters = [chapter for chapter in await self._store.book.chapters() if chapter.digest]
         digests = {chapter.id: chapter.digest for chapter in chapters}
         checked = {
-            identity: replace(said, is_current=digests.get(identity) == text)
-            for identity, (text, said) in (await self._store.findings.checked()).items()
+            identity: replace(seen, is_current=digests.get(identity) == text)
+            for identity, (text, seen) in (await self._store.findings.checked()).items()
         }
         rates = await self._store.findings.rates()
         return report_of([chapter.id for chapter in chapters], checked, rates, self._rules.off)
@@ -157,8 +157,8 @@ def fact_of(row: Proposal) -> Fact:
     if not isinstance(finding, Finding) or place is None:
         raise TypeError(f"{row.id} is no finding of a chapter")
     words = clean_line(row.quotation).strip()
-    said = Evidence(row.quotation, place.chapter, place.start, place.end)
-    return Fact(RecordId(""), words, finding.about, since=place.chapter, evidence=(said,))
+    evidence = Evidence(row.quotation, place.chapter, place.start, place.end)
+    return Fact(RecordId(""), words, finding.about, since=place.chapter, evidence=(evidence,))
 
 
 def _failed(checks: Sequence[AngleCheck]) -> bool:

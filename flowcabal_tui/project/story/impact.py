@@ -173,9 +173,9 @@ class ImpactReviews:
         texts = [each.text for each in book]
         found = await self._workshop.do(same_places, lost, texts, tuple(entities), self._language)
         rows = [value_row(book[place.text], place, lost_quotation(source, place.lost)) for place in found]
-        said = list({row.proposal.id: row for row in reversed(rows)}.values())[::-1]
+        newest = list({row.proposal.id: row for row in reversed(rows)}.values())[::-1]
         given = await self._receipts.of(lost, source, records, book, entities)
-        return [*said, *not_listed(given, said)]
+        return [*newest, *not_listed(given, newest)]
 
     async def _moved(self, change: ChapterMoved) -> Impact:
         chapter = await self._chapter(change.moved)

@@ -122,8 +122,8 @@ def _answered(asked: _Asked, answer: PlacePatch) -> ImpactRow:
         origin = Origin("agent", MAKER)
         return replace(row, proposal=replace(proposal, kind="edit", difference=Difference(edit), origin=origin))
     finding = proposal.difference.after
-    said = _("The model would change nothing here.") if verdict == "same" else _("The model's answer cannot be used.")
+    remark = _("The model would change nothing here.") if verdict == "same" else _("The model's answer cannot be used.")
     if isinstance(finding, Finding):
-        told = replace(finding, explanation=f"{finding.explanation} {said}")
-        return replace(row, proposal=replace(proposal, difference=Difference(told)))
+        explained = replace(finding, explanation=f"{finding.explanation} {remark}")
+        return replace(row, proposal=replace(proposal, difference=Difference(explained)))
     return row

@@ -73,19 +73,19 @@ class ReceiptEdges:
     ) -> list[ImpactRow]:
         """A row for each chapter of `using` and each of `telling`, which is later now, if the context of the first
         contained a part of the second."""
-        told = {f"manuscript/{each.subject}": each for each in telling}
+        moved_texts = {f"manuscript/{each.subject}": each for each in telling}
         users = {each.subject: each for each in using}
         given: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         states: dict[str, _States] = {}
-        for use in await self._store.versions.used_sources(set(told)):
+        for use in await self._store.versions.used_sources(set(moved_texts)):
             uri = use.source.uri
             if use.chapter in users:
-                states[uri] = states.get(uri) or await self._given(uri, told[uri].subject)
+                states[uri] = states.get(uri) or await self._given(uri, moved_texts[uri].subject)
                 given[use.chapter, uri][_words(states[uri], use)] = None
         pairs = [
-            (users[chapter], told[uri], "\n".join(given[chapter, uri]))
+            (users[chapter], moved_texts[uri], "\n".join(given[chapter, uri]))
             for chapter in users
-            for uri in told
+            for uri in moved_texts
             if (chapter, uri) in given
         ]
         texts = [(chapter.text, words, source.text) for chapter, source, words in pairs]

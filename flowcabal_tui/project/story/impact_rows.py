@@ -75,8 +75,8 @@ def entity_row(before: Entity, after: Entity) -> ImpactRow:
     proposal = Proposal(
         *("entity", None, before.name, Difference(after)), origin=_ORIGIN, id=ProposalId(f"entity:{before.id}")
     )
-    said = [proposal.id, before.names, after.names, before.note, after.note]
-    key = digest_of([*said, before.fields, after.fields] if before.fields != after.fields else said)
+    values = [proposal.id, before.names, after.names, before.note, after.note]
+    key = digest_of([*values, before.fields, after.fields] if before.fields != after.fields else values)
     return ImpactRow(proposal, "name", 0, before.name, " = ".join(before.names), 0, key=key)
 
 
@@ -106,27 +106,27 @@ def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
 def value_row(source: BookText, place: SamePlace, changed: Quotation) -> ImpactRow:
     """A place with a value that the changed text no longer contains."""
     instead, lost = _written(place.value, place.lost.instead), place.lost
-    said = (*sorted(lost.subjects), str(place.value.key), str(lost.instead.key) if lost.instead else "")
+    values = (*sorted(lost.subjects), str(place.value.key), str(lost.instead.key) if lost.instead else "")
     if instead:
         edit = TextEdit(_id(source, place.at), ChapterId(source.subject), place.value.words, instead)
         sure = place.named and place.score > _LEAST_SURE
-        key = _key(source, place.at, "value", *said)
+        key = _key(source, place.at, "value", *values)
         return _row(source, place.at, place.value.words, edit, "value", key, chosen=sure)
     words = _("It says {words}, which the changed text no longer says.").format(words=place.value.words)
     finding = Finding("", words, changed, min(1.0, place.score / 3), False, tuple(sorted(lost.subjects)))
-    quoted, key = source.text[place.start : place.end], _key(source, place.start, "value", *said)
+    quoted, key = source.text[place.start : place.end], _key(source, place.start, "value", *values)
     asks = PatchQuestion("changed", lost.text, lost.now)
     return _row(source, place.start, quoted, finding, "value", key, asks)
 
 
-def use_row(source: BookText, told: BookText, use: EarlyUse) -> ImpactRow:
+def use_row(source: BookText, explaining: BookText, use: EarlyUse) -> ImpactRow:
     """A sentence about something that a later chapter introduces."""
-    words = told.text[use.source.start : use.source.end]
-    quotation = Quotation(words, f"manuscript/{told.subject}", use.source.start, use.source.end, told.title)
+    words = explaining.text[use.source.start : use.source.end]
+    quotation = Quotation(words, f"manuscript/{explaining.subject}", use.source.start, use.source.end, explaining.title)
     explanation = _("A later chapter is the first to tell of this.")
     about = (use.about,) if use.about else ()
     finding = Finding("", explanation, quotation, min(1.0, use.score / 2), False, about)
-    key = _key(source, use.start, "subject", told.subject, plain_quotation(words))
+    key = _key(source, use.start, "subject", explaining.subject, plain_quotation(words))
     asks = PatchQuestion("moved", words)
     return _row(source, use.start, source.text[use.start : use.end], finding, "subject", key, asks)
 
@@ -140,16 +140,16 @@ def receipt_row(source: BookText, place: Span, lost: Lost, changed: Quotation) -
     return _row(source, place.start, quoted, finding, "receipt", key, PatchQuestion("changed", lost.text, lost.now))
 
 
-def moved_receipt_row(source: BookText, place: Span, told: BookText, words: Span) -> ImpactRow:
+def moved_receipt_row(source: BookText, place: Span, moved: BookText, words: Span) -> ImpactRow:
     """A chapter that was written from a context with a chapter that now comes later. `place` is what most probably
     rests on that, and `words` are the nearest of its sentences."""
-    said = told.text[words.start : words.end]
-    quotation = Quotation(said, f"manuscript/{told.subject}", words.start, words.end, told.title)
+    quoted_words = moved.text[words.start : words.end]
+    quotation = Quotation(quoted_words, f"manuscript/{moved.subject}", words.start, words.end, moved.title)
     explanation = _("The context of this chapter contained a chapter that now comes later.")
     finding = Finding("", explanation, quotation, _LEAST_CONFIDENCE, False)
-    key = _key(source, place.start, "receipt", told.subject)
+    key = _key(source, place.start, "receipt", moved.subject)
     quoted = source.text[place.start : place.end]
-    return _row(source, place.start, quoted, finding, "receipt", key, PatchQuestion("moved", said))
+    return _row(source, place.start, quoted, finding, "receipt", key, PatchQuestion("moved", quoted_words))
 
 
 def lost_quotation(source: BookText, lost: Lost) -> Quotation:
@@ -222,7 +222,7 @@ def replaced(text: str, edits: Sequence[tuple[int, str, str]]) -> str | None:
 _ORIGIN: Final = Origin("rule", MAKER)
 
 
-def _key(source: BookText, at: int, *said: str) -> Digest:
+def _key(source: BookText, at: int, *values: str) -> Digest:
     """What tells a place of a change from others, as long as its sentence says the same; see `PlaceWord`."""
     text = source.text
     start = max(max(text.rfind(end, max(0, at - _LONGEST), at) for end in _ENDS) + 1, at - _LONGEST, 0)
@@ -230,7 +230,7 @@ def _key(source: BookText, at: int, *said: str) -> Digest:
     sentence = text[start : min((end for end in ends if end >= 0), default=at + _LONGEST)]
     before = len(plain_quotation(text[start:at]))
     again = text.count(sentence, 0, start)
-    return digest_of([*said, source.subject, plain_quotation(sentence), before, again])
+    return digest_of([*values, source.subject, plain_quotation(sentence), before, again])
 
 
 def _row(

@@ -28,21 +28,21 @@ async def set_scene(store: Store, command: SetScene) -> None:
 
 def _checked(scene: Scene) -> dict[str, Any]:
     """The fields that are given, each in one line. Raises RunError."""
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if scene.who is not None:
-        said["who"] = tuple(dict.fromkeys(name for each in scene.who if (name := _line(each))))
-        if not 0 < len(said["who"]) <= _MOST_NAMES:
+        values["who"] = tuple(dict.fromkeys(name for each in scene.who if (name := _line(each))))
+        if not 0 < len(values["who"]) <= _MOST_NAMES:
             raise RunError(_("Name one to {n} people.").format(n=_MOST_NAMES), _("Nothing was changed."))
     for field, words in (("where", scene.where), ("when", scene.when)):
         if words is not None and (line := _line(words)):
-            said[field] = line
+            values[field] = line
     if scene.kind is not None:
         if scene.kind not in SCENE_KINDS:
             raise RunError(
                 _("{kind} is not a kind of scene.").format(kind=clean(scene.kind)[:_LONGEST]), _("Nothing was changed.")
             )
-        said["kind"] = scene.kind
-    return said
+        values["kind"] = scene.kind
+    return values
 
 
 def _line(words: str) -> str:

@@ -80,5 +80,5 @@ class Rewrites:
 
 def _proposed(row: Row) -> ProposedRewrite:
     number, state, body, at = row
-    said = from_json(ProposedRewrite, unpack(body))
-    return replace(said, id=RewriteId(number), state=state, at=datetime.fromisoformat(at))
+    rewrite = from_json(ProposedRewrite, unpack(body))
+    return replace(rewrite, id=RewriteId(number), state=state, at=datetime.fromisoformat(at))

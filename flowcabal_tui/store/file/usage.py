@@ -33,8 +33,8 @@ class UsageLog:
         self._database.writer.post(lambda connection: connection.execute(_OPEN, row).close())
 
     def _row(self, number: int, call: OpenCall) -> tuple[object, ...]:
-        told = to_json(call)
-        return number, call.role, call.purpose, told, call.estimated, call.run, self._clock().isoformat()
+        body = to_json(call)
+        return number, call.role, call.purpose, body, call.estimated, call.run, self._clock().isoformat()
 
     def close(self, number: int) -> None:
         """Ends a call that cost nothing, or is booked. Does not wait."""
@@ -44,7 +44,7 @@ class UsageLog:
     async def left_open(self) -> tuple[tuple[int, OpenCall], ...]:
         """Calls that were under way when the program was killed, with their numbers."""
         rows = await self._database.rows("SELECT number, endpoint FROM open_call ORDER BY number", ())
-        return tuple((number, from_json(OpenCall, told)) for number, told in rows)
+        return tuple((number, from_json(OpenCall, body)) for number, body in rows)
 
     async def add(self, record: UsageRecord, ends: int | None = None) -> None:
         """Books one call, and ends its open record in the same transaction."""

@@ -133,10 +133,10 @@ class Findings:
             row = connection.execute(
                 "SELECT body FROM checked WHERE chapter=? AND digest=?", (chapter, text)
             ).fetchone()
-            said = {check.angle: check for check in _checks(row[0])} if row else {}
-            said |= {check.angle: check for check in checks}
+            by_angle = {check.angle: check for check in _checks(row[0])} if row else {}
+            by_angle |= {check.angle: check for check in checks}
             body = json.dumps(
-                [[each.angle, each.outcome, clean(each.detail), *_counts(each)] for each in said.values()],
+                [[each.angle, each.outcome, clean(each.detail), *_counts(each)] for each in by_angle.values()],
                 ensure_ascii=False,
             )
             connection.execute("INSERT OR REPLACE INTO checked VALUES (?, ?, ?, ?)", (chapter, text, at, body))

@@ -98,7 +98,7 @@ def _restored(connection: sqlite3.Connection, index: ChapterIndex) -> bool:
     connection.executemany(
         "INSERT INTO mention (chapter, version, entity, count, spans, born) VALUES (?, ?, ?, ?, ?,"
         " max(?, coalesce((SELECT min(generation) FROM entity WHERE id=?), 0)))",
-        [(*place, entity, *said, newest.generation, entity) for entity, said in named.items()],
+        [(*place, entity, *columns, newest.generation, entity) for entity, columns in named.items()],
     )
     return True
 

@@ -204,8 +204,8 @@ def forget_read(connection: sqlite3.Connection, chapter: str, part: str, text: s
         "SELECT id, generation, body FROM record WHERE chapter=? AND kind<>?", (chapter, READING)
     ).fetchall()
     for identity, since, body in rows:
-        said = [one["sentence"] for one in json.loads(body)["evidence"]]
-        if any(sentence in part and sentence not in text for sentence in said):
+        sentences = [one["sentence"] for one in json.loads(body)["evidence"]]
+        if any(sentence in part and sentence not in text for sentence in sentences):
             connection.execute("DELETE FROM record WHERE id=? AND generation=?", (identity, since))
 
 

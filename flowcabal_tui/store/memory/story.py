@@ -112,8 +112,8 @@ async def story_index(
         and everywhere.position(anchor(read.record)) is not None
     ]
     moved = {read.chapter for read in reads if read.chapter and _is_moved(read, chapters)}
-    said = await texts(moved)
-    found = [still for read in reads if (still := _still_said(read, chapters, said)) is not None]
+    text_of = await texts(moved)
+    found = [still for read in reads if (still := _still_said(read, chapters, text_of)) is not None]
     found.sort(key=lambda read: _place(read.record, everywhere))
     sequels: defaultdict[RecordId, list[Sequel]] = defaultdict(list)
     for read in found:
@@ -180,13 +180,13 @@ def _is_moved(read: Read, chapters: Mapping[ChapterId, Chapter]) -> bool:
     return read.chapter is not None and _has_text(chapters, read.chapter) and chapters[read.chapter].digest != read.text
 
 
-def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], said: Mapping[ChapterId, str]) -> Read | None:
+def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], text_of: Mapping[ChapterId, str]) -> Read | None:
     """The record with its evidence at the present places; None for an agent's record whose words are gone."""
     chapter = read.chapter
     if chapter is None or not _is_moved(read, chapters):
         return read
     quoted = (one for one in read.record.evidence if one.chapter == chapter)
-    evidence = tuple(found for one in quoted if (found := _quoted(one, said[chapter])) is not None)
+    evidence = tuple(found for one in quoted if (found := _quoted(one, text_of[chapter])) is not None)
     if read.by_agent and not evidence:
         return None
     return replace(read, record=replace(read.record, evidence=evidence))
@@ -261,9 +261,9 @@ def _once(relations: Iterable[Relation], horizon: _Horizon) -> tuple[Relation, .
     return tuple(found)
 
 
-def _earlier_end(said: L, again: L, horizon: _Horizon) -> ChapterId | None:
+def _earlier_end(one: L, again: L, horizon: _Horizon) -> ChapterId | None:
     """The earlier end of a repeated record; only the writer ends a record by hand."""
-    return said.until if said.by == "hand" else min(said.until, again.until, key=horizon.ending)
+    return one.until if one.by == "hand" else min(one.until, again.until, key=horizon.ending)
 
 
 def _superseded(facts: Iterable[Fact], horizon: _Horizon) -> tuple[Fact, ...]:

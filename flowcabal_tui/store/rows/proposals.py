@@ -90,9 +90,9 @@ def reword_proposal(connection: sqlite3.Connection, proposal: Proposal) -> None:
     connection.execute("UPDATE proposal SET body=:body, words=:words WHERE id=:id", values)
 
 
-def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, said: Iterable[Proposal]) -> None:
+def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, raised: Iterable[Proposal]) -> None:
     """Withdraws the open proposals of an earlier reading of the chapter that this one does not repeat."""
-    kept = json.dumps([each.id for each in said])
+    kept = json.dumps([each.id for each in raised])
     connection.execute(
         f"UPDATE proposal SET state='withdrawn' WHERE chapter=? AND kind IN {READ_KINDS}"
         f" AND {_OPEN} AND id NOT IN (SELECT value FROM json_each(?))",

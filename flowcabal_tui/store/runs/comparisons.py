@@ -185,17 +185,17 @@ def _forget(connection: sqlite3.Connection, identity: ComparisonId) -> None:
 
 def _stored(row: Row) -> StoredComparison:
     identity, workflow, node, chapter, question, seed, state, verdict, before, after, body, at = row
-    told = json.loads(body)
+    values = json.loads(body)
     target = ComparisonTarget(QuestionId(question), workflow, NodeId(node), ChapterId(chapter) if chapter else None)
     word = from_json(Verdict, verdict) if verdict else None
     summary = ComparisonSummary(
         ComparisonId(identity),
         target,
-        told["title"],
-        len(told["digests"]),
+        values["title"],
+        len(values["digests"]),
         state,
         word.kind if word else "",
         datetime.fromisoformat(at),
     )
-    digests = tuple(Digest(each) for each in told["digests"])
+    digests = tuple(Digest(each) for each in values["digests"])
     return StoredComparison(summary, seed, digests, word, Digest(before), Digest(after))

@@ -286,7 +286,7 @@ def _event(run: RunId, row: Row, only: NodeId | None = None) -> RunEvent:
     kind, node, attempt, body, seq, at = row
     payload = json.loads(unpack(body))
     if only is not None and kind == "nodes-served":
-        payload["nodes"] = {path: said for path, said in payload["nodes"].items() if path == only}
+        payload["nodes"] = {path: served for path, served in payload["nodes"].items() if path == only}
     return RunEvent(run, kind, NodeId(node), attempt, payload, seq, datetime.fromisoformat(at))
 
 

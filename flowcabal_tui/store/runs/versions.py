@@ -73,8 +73,8 @@ class Versions:
         )
         runs: dict[RunId, _InRun] = {}
         for run, kind, attempt, payload, at in rows:
-            told = json.loads(unpack(payload))
-            _take(runs.setdefault(run, _InRun({})), kind, node, RunId(run), attempt, told, datetime.fromisoformat(at))
+            values = json.loads(unpack(payload))
+            _take(runs.setdefault(run, _InRun({})), kind, node, RunId(run), attempt, values, datetime.fromisoformat(at))
         return runs
 
     async def _edits(self, workflow: str, chapter: ChapterId | None, node: NodeId) -> list[NodeVersion]:
@@ -96,10 +96,10 @@ class Versions:
         )
         found = []
         for run, payload, at in rows:
-            told = served_nodes(json.loads(unpack(payload))).get(node)
-            if told:
-                attempt = 1 if "key" in told else 0
-                found.append(_version(node, RunId(run), attempt, told, datetime.fromisoformat(at), stood=True))
+            values = served_nodes(json.loads(unpack(payload))).get(node)
+            if values:
+                attempt = 1 if "key" in values else 0
+                found.append(_version(node, RunId(run), attempt, values, datetime.fromisoformat(at), stood=True))
         return found
 
     async def receipt_of(self, node: NodeId, chapter: ChapterId | None, key: Digest) -> Receipt | None:
@@ -110,9 +110,9 @@ class Versions:
             (node, chapter),
         )
         for (payload,) in rows:
-            told = json.loads(unpack(payload))
-            if told.get("key") == key and told.get("receipt"):
-                return from_plain(Receipt, told["receipt"])
+            values = json.loads(unpack(payload))
+            if values.get("key") == key and values.get("receipt"):
+                return from_plain(Receipt, values["receipt"])
         return None
 
     async def used_sources(self, uris: Collection[str]) -> tuple[UsedSource, ...]:
@@ -186,25 +186,25 @@ def _range(workflow: str) -> tuple[str, str]:
 
 
 def _take(
-    run: _InRun, kind: EventKind, node: NodeId, identity: RunId, attempt: int, told: Mapping[str, Any], at: datetime
+    run: _InRun, kind: EventKind, node: NodeId, identity: RunId, attempt: int, values: Mapping[str, Any], at: datetime
 ) -> None:
     match kind:
         case "attempt-done":
-            run.last_key = Digest(told["key"])
-            if not told.get("cached"):
-                run.made[attempt] = _version(node, identity, attempt, told, at)
+            run.last_key = Digest(values["key"])
+            if not values.get("cached"):
+                run.made[attempt] = _version(node, identity, attempt, values, at)
         case "evaluated":
             if attempt in run.made:
-                evaluation = from_plain(Evaluation, told["evaluation"])
+                evaluation = from_plain(Evaluation, values["evaluation"])
                 run.made[attempt] = replace(run.made[attempt], evaluation=evaluation)
         case "node-done":
-            run.stood, run.keys = Digest(told.get("digest", "")), tuple(told.get("keys", ()))
-            if "form" in told:
-                run.made[attempt] = _version(node, identity, 0, told, at)
+            run.stood, run.keys = Digest(values.get("digest", "")), tuple(values.get("keys", ()))
+            if "form" in values:
+                run.made[attempt] = _version(node, identity, 0, values, at)
 
 
 def _version(
-    node: NodeId, run: RunId, attempt: int, told: Mapping[str, Any], at: datetime, *, stood: bool = False
+    node: NodeId, run: RunId, attempt: int, values: Mapping[str, Any], at: datetime, *, stood: bool = False
 ) -> NodeVersion:
-    made = made_in(told) if attempt else made_in(told) | {"author": "program"}
+    made = made_in(values) if attempt else made_in(values) | {"author": "program"}
     return NodeVersion(0, node, at, run, attempt, stood=stood, **made)

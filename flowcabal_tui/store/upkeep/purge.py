@@ -207,8 +207,8 @@ def _forget_rewrites(connection: sqlite3.Connection, subject: str, part: str) ->
             connection.execute("DELETE FROM rewrite WHERE number=?", (number,))
     rows = connection.execute("SELECT number, body FROM proposed_rewrite WHERE chapter=?", (subject,)).fetchall()
     for number, body in rows:
-        said = json.loads(unpack(body))
-        if part and any(part in words or words.strip() in part for words in (said["before"], said["after"])):
+        rewrite = json.loads(unpack(body))
+        if part and any(part in words or words.strip() in part for words in (rewrite["before"], rewrite["after"])):
             connection.execute("DELETE FROM proposed_rewrite WHERE number=?", (number,))
 
 
@@ -325,7 +325,7 @@ class _Gone:
             self.delete("standing", "run=?", run)
             self._counts["runs"] += self.delete("run", "id=?", run)
 
-    def finish(self, chapter: ChapterId | None, said: str = "") -> Purged:
+    def finish(self, chapter: ChapterId | None, removed: str = "") -> Purged:
         """Deletes the texts without references, results with them, and rows that repeat them.
 
         `said` are further purged words.
@@ -337,15 +337,15 @@ class _Gone:
             for table in ("result", "outcome"):
                 connection.execute(f"DELETE FROM {table} WHERE digest=? OR key=?", (name, name))
         loose -= {name for (name,) in connection.execute(_REFERENCES)}
-        words = self._only_in(loose, said)
+        words = self._only_in(loose, removed)
         self._counts["answers"] = self._forget(words, held)
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
-        for table in ("sent",) if said else ("vector", "sent"):  # no row tells whose words it was made of
+        for table in ("sent",) if removed else ("vector", "sent"):  # no row tells whose words it was made of
             connection.execute(f"DELETE FROM {table}")
         rewrite_words(connection)
         left = purge_left(connection)
-        steps = tuple(step for step in STEPS if not said or step in (*left.steps, "pages", "log"))
+        steps = tuple(step for step in STEPS if not removed or step in (*left.steps, "pages", "log"))
         put_purge_left(connection, PurgeLeft(steps, left.texts | {Digest(name) for name in loose}))
         add_tasks(connection, (BackgroundTask(0, "knowledge", uri, PURGED, "waiting") for uri in sorted(self._uris)))
         return Purged(chapter, **self._counts, words=frozenset(words))
@@ -355,9 +355,9 @@ class _Gone:
         payloads = self._connection.execute("SELECT payload FROM event WHERE kind IN ('attempt-done', 'node-done')")
         return {name for (payload,) in payloads for name in _DIGEST.findall(unpack(payload))}
 
-    def _only_in(self, loose: Iterable[str], said: str) -> set[str]:
+    def _only_in(self, loose: Iterable[str], removed: str) -> set[str]:
         """Sequences of characters in these texts or in `said` that no kept text contains."""
-        found = set(self._windows(said))
+        found = set(self._windows(removed))
         for name in loose:
             row = self._connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()
             found.update(self._windows(unpack(row[0])) if row else ())
@@ -365,7 +365,7 @@ class _Gone:
             "SELECT body FROM blob WHERE digest IN (SELECT digest FROM version UNION SELECT part FROM version)"
         ):
             found.difference_update(self._windows(unpack(body)))
-        documents = "SELECT body FROM blob WHERE digest IN (SELECT document FROM workflow)" if said else ""
+        documents = "SELECT body FROM blob WHERE digest IN (SELECT document FROM workflow)" if removed else ""
         for (body,) in self._connection.execute(documents) if documents else ():
             found.difference_update(self._windows(_spoken(unpack(body))))
         return found

@@ -367,14 +367,14 @@ class BookController:
         coming, chinese = new or preview.chapters, preview.language.startswith("zh")
         first = _(", ").join(chapter.title for chapter in coming[:_FIRST])
         length = counted(sum(word_count(chapter.text, preview.language) for chapter in coming), chinese=chinese)
-        told = [_("{first} ... ({encoding})").format(first=first, encoding=f"{length}, {preview.encoding}")]
+        lines = [_("{first} ... ({encoding})").format(first=first, encoding=f"{length}, {preview.encoding}")]
         if volumes := list(dict.fromkeys(chapter.volume for chapter in coming if chapter.volume)):
             shown = _(", ").join(one_line(volume, 20) for volume in volumes[:_FIRST])
-            told.append(_("Volumes: {n} ({names})").format(n=len(volumes), names=shown))
-        told += _reported(report_lines(preview.report))
+            lines.append(_("Volumes: {n} ({names})").format(n=len(volumes), names=shown))
+        lines += _reported(report_lines(preview.report))
         if preview.known and not again:
-            told.append(_("{n} are in the book already and are left out.").format(n=len(preview.known)))
-        if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*told, *_some(preview.warnings))))):
+            lines.append(_("{n} are in the book already and are left out.").format(n=len(preview.known)))
+        if await self._screen.app.push_screen_wait(ConfirmScreen(title, "\n".join((*lines, *_some(preview.warnings))))):
             await self._workbench.carry_out(ImportManuscript(str(path), again=again))
             await self.load()
             await self.reading.offer()

@@ -55,8 +55,8 @@ class SearchController:
 
         places = await self.workbench.book.occurrences(words)
         if not places:
-            told = _("The manuscript does not contain {words} as whole words in exactly these letters.")
-            self._screen.notify(told.format(words=one_line(words)), markup=False)
+            message = _("The manuscript does not contain {words} as whole words in exactly these letters.")
+            self._screen.notify(message.format(words=one_line(words)), markup=False)
             return
         title = _("Replace {words} with (empty: remove them)").format(words=one_line(words))
         by = await self._ask(PromptLine(title, value=words))
@@ -68,8 +68,8 @@ class SearchController:
         if chosen and await may_spend(self._screen, self.workbench, title, changed):
             self._replaced = Generation(int(await self.workbench.carry_out(ReplaceText(words, by, chosen))))
             count = ngettext("Replaced at {n} place", "Replaced at {n} places", len(chosen)).format(n=len(chosen))
-            told = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
-            self._screen.notify(told + await self._left(words), markup=False)
+            message = _("{count}. Ctrl+z in the search undoes it.").format(count=count)
+            self._screen.notify(message + await self._left(words), markup=False)
 
     async def _left(self, words: str) -> str:
         """Where titles and listed names, which are not replaced, still contain the words; "" if nowhere."""

@@ -95,7 +95,7 @@ def head_words(candidate: Candidate, place: int, *, is_current: bool, is_equal: 
     made = maker_words(candidate.maker) if candidate.maker else ""
     first = " · ".join(part for part in (LETTERS[place], made, _("equally good") if is_equal else "") if part)
     marks = len(candidate.marks)
-    told = ngettext("{n} fact against it: w", "{n} facts against it: w", marks).format(n=marks) if marks else ""
+    checked = ngettext("{n} fact against it: w", "{n} facts against it: w", marks).format(n=marks) if marks else ""
     if not marks and candidate.checked:
-        told = _("facts checked, nothing found")
-    return f"{'>' if is_current else ' '} {first}\n  {told}"
+        checked = _("facts checked, nothing found")
+    return f"{'>' if is_current else ' '} {first}\n  {checked}"

@@ -34,13 +34,13 @@ class CandidateWork:
 
     def show_facts(self, letter: str, candidate: Candidate) -> None:
         """Shows all facts against a candidate, and the unchecked angles."""
-        told = [finding_in_full(mark.finding) if mark.finding else mark.reason for mark in candidate.marks]
-        told += list(candidate.unchecked)
-        if not told:
+        reasons = [finding_in_full(mark.finding) if mark.finding else mark.reason for mark in candidate.marks]
+        reasons += list(candidate.unchecked)
+        if not reasons:
             self._screen.notify(_("There is no finding."), markup=False)
             return
         title = _("Facts against {letter}").format(letter=letter)
-        self._screen.app.push_screen(SourceScreen(SourceText("", title, "\n\n———\n\n".join(told))))
+        self._screen.app.push_screen(SourceScreen(SourceText("", title, "\n\n———\n\n".join(reasons))))
 
     async def sift(self) -> None:
         """Checks the facts of all candidates."""

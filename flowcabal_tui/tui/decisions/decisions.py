@@ -193,8 +193,8 @@ class DecisionsScreen(Screen[None]):
             self.query_one("#text", StreamView).set_text(clean(question.reason), follow=False)
             self._turn_to("text")
         else:
-            told = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
-            self.query_one("#told", StreamView).set_text(told, follow=False)
+            explanation = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
+            self.query_one("#told", StreamView).set_text(explanation, follow=False)
             self.query_one(AnswerList).show(question.choices)
             self.query_one(ContentSwitcher).current = "choice"
             self.query_one(AnswerList).focus()

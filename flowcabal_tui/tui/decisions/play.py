@@ -107,10 +107,10 @@ class PlayScreen(Screen[bool | None]):
     ]  # fmt: skip
 
     def __init__(
-        self, title: str, run: RunId, told: Told, waiting: Sequence[Question], *, now: Clock = time.monotonic
+        self, title: str, run: RunId, read: Told, waiting: Sequence[Question], *, now: Clock = time.monotonic
     ) -> None:
         super().__init__()
-        self._heading, self.run_in_view, self._told, self._waiting = title, run, told, tuple(waiting)
+        self._heading, self.run_in_view, self._told, self._waiting = title, run, read, tuple(waiting)
         self._now = now
         self._question: Question | None = None
         self._answered: set[QuestionId] = set()

@@ -72,8 +72,8 @@ class SeamChangesScreen(ModalScreen[tuple[SeamHunk, ...] | None]):
         self.query_one(PickList).refill(rows)
         count, accepted = len(self._changes), len(self._accepted)
         words = ngettext("{n} change at the seams", "{n} changes at the seams", count).format(n=count)
-        told = _("{n} accepted").format(n=accepted)
-        self.query_one(".head", Static).update(f"{words} · {told}")
+        counted = _("{n} accepted").format(n=accepted)
+        self.query_one(".head", Static).update(f"{words} · {counted}")
 
     def _show_change(self) -> None:
         if (picked := self.query_one(PickList).picked) is not None:

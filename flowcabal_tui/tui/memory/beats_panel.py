@@ -120,10 +120,10 @@ class BeatsPanel(Vertical):
         if not found.beats:
             return _("Outline")
         words = ngettext("{found} of {n} beat: all names found", "{found} of {n} beats: all names found", found.named)
-        told = words.format(found=found.found, n=found.named) if found.named else _("beats without names")
+        count = words.format(found=found.found, n=found.named) if found.named else _("beats without names")
         if not found.scenes:
-            told = ngettext("{n} beat", "{n} beats", len(found.beats)).format(n=len(found.beats))
-        parts = [_("Outline"), told, *([_("planned for several chapters")] if found.shared else [])]
+            count = ngettext("{n} beat", "{n} beats", len(found.beats)).format(n=len(found.beats))
+        parts = [_("Outline"), count, *([_("planned for several chapters")] if found.shared else [])]
         return " · ".join(parts)
 
     def _options(self, found: ChapterBeats) -> Iterator[Option]:

@@ -113,7 +113,7 @@ class KnowledgeController:
         try:
             async with Installation(find_tool()) as work:
                 rows = plan_rows(await work.prepare())
-                words = "\n".join(_("{place}: {problem}").format(place=name, problem=said) for name, said in rows)
+                words = "\n".join(_("{place}: {problem}").format(place=name, problem=problem) for name, problem in rows)
                 if not await self._ask(_("Install the knowledge server?"), words, _("Install")):
                     return
                 done = await work.install(show)

@@ -99,8 +99,8 @@ def _leaf(entry: KnowledgeEntry, names: Mapping[str, str]) -> Text:
     pieces = f"×{entry.pieces}" if entry.pieces > 1 else ""
     label = Text(no_wrap=True).append(f"{role_sign(role) or '.'} ", style=role_style(role))
     label.append(named(entry.subject, names))
-    said = "  ".join(filter(None, ("" if role == "done" else state, levels + pieces, one_line(entry.error, 80))))
-    return label.append(f"  {said}" if said else "", style=role_style("secondary"))
+    details = "  ".join(filter(None, ("" if role == "done" else state, levels + pieces, one_line(entry.error, 80))))
+    return label.append(f"  {details}" if details else "", style=role_style("secondary"))
 
 
 def _hit(hit: KnowledgeFound, names: Mapping[str, str]) -> Text:

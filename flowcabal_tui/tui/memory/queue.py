@@ -59,10 +59,10 @@ _STALE: Final = (Column(most=1, least=1), Column(fill=True, least=12), Column(ra
 
 def _class_head(words: str, count: int, listed: int) -> Option:
     """The head of a class of rows with their number, and how many of them are listed."""
-    told = f"  {count:,}"
+    count_words = f"  {count:,}"
     if listed > _SHOWN:
-        told += "  " + _("the first {n} are listed").format(n=_SHOWN)
-    return Option(Content.assemble((words, "bold"), (told, role_style("secondary"))), disabled=True)
+        count_words += "  " + _("the first {n} are listed").format(n=_SHOWN)
+    return Option(Content.assemble((words, "bold"), (count_words, role_style("secondary"))), disabled=True)
 
 
 class QueueScreen(ModalScreen[None]):

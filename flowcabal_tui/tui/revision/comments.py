@@ -146,12 +146,12 @@ class CommentsScreen(FilteredPage):
 
     def tell(self) -> None:
         """The comment under the cursor."""
-        told, comment = self.query_one(".told", Static), self.comment
+        details, comment = self.query_one(".told", Static), self.comment
         if comment is None or self.cast is None:
-            told.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
+            details.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
             self.query_one(Passages).show(None, None)
             return
-        told.update(f"{comment_head(comment)}\n{one_line(comment.words, 600)}", layout=False)
+        details.update(f"{comment_head(comment)}\n{one_line(comment.words, 600)}", layout=False)
         self.work(self._show_passage(comment, self.cast))
 
     async def _show_passage(self, comment: Comment, cast: Cast) -> None:

@@ -176,12 +176,12 @@ class RevisionScreen(StoryPage):
         )  # fmt: skip
 
     def _show_items(self) -> None:
-        row, told = self._chapter_row(), self.query_one(".told", Static)
+        row, details = self._chapter_row(), self.query_one(".told", Static)
         if row is None or self.cast is None:
-            told.update(_("No chapter has a text yet: Esc, then F2 writes one by hand."))
+            details.update(_("No chapter has a text yet: Esc, then F2 writes one by hand."))
             self.query_one("#items", PickList).refill([])
             return
-        told.update(f"{one_line(_(self.current.title))} · {self.cast.chapter(row.chapter)}")
+        details.update(f"{one_line(_(self.current.title))} · {self.cast.chapter(row.chapter)}")
         items = [
             Option(HangingRow("[x] " if item in row.items else "[ ] ", one_line(_(item), 300)), id=str(number))
             for number, item in enumerate(self.current.checklist)

@@ -102,9 +102,9 @@ def values_of(typed: Mapping[str, str]) -> dict[str, Any]:
             found[name] = json.loads(text.removeprefix(JSON))
             json.dumps(found[name], allow_nan=False)
         except json.JSONDecodeError as error:
-            said = _("{place}: {problem}").format(place=name, problem=json_reason(error))
-            raise ValueError(said) from error
+            message = _("{place}: {problem}").format(place=name, problem=json_reason(error))
+            raise ValueError(message) from error
         except (ValueError, RecursionError) as error:
-            said = _("{place}: {problem}").format(place=name, problem=_("this JSON cannot be used."))
-            raise ValueError(said) from error
+            message = _("{place}: {problem}").format(place=name, problem=_("this JSON cannot be used."))
+            raise ValueError(message) from error
     return found

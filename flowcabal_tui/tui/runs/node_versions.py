@@ -228,8 +228,8 @@ class NodeVersionsScreen(ModalScreen[None]):
         else:
             self.query_one("#text", StreamView).set_text(text, follow=False)
         run = _("run {run}").format(run=version.run) if version.run else ""
-        told = " · ".join(part for part in (compared, seconds, tokens, run) if part)
-        self.query_one(".told", Static).update(one_line(told))
+        details = " · ".join(part for part in (compared, seconds, tokens, run) if part)
+        self.query_one(".told", Static).update(one_line(details))
 
     def watch_face(self, face: str) -> None:
         """Text, difference or editor."""

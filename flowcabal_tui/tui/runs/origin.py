@@ -137,17 +137,17 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             await self._tell(line)
         return self._told.written if self._told else None
 
-    def _words(self, told: Provenance) -> Iterator[str]:
-        origin = told.line.origin
+    def _words(self, known: Provenance) -> Iterator[str]:
+        origin = known.line.origin
         yield self._origin_words(origin)
-        for span in told.line.spans if len(told.line.spans) > 1 else ():
-            if span.origin.version == origin.version and (said := told.line.text[span.start : span.end].strip()):
-                yield _("“{text}”: {words}").format(text=one_line(said, 60), words=self._origin_words(span.origin))
-        if (part := told.line.candidate) is not None:
+        for span in known.line.spans if len(known.line.spans) > 1 else ():
+            if span.origin.version == origin.version and (quoted := known.line.text[span.start : span.end].strip()):
+                yield _("“{text}”: {words}").format(text=one_line(quoted, 60), words=self._origin_words(span.origin))
+        if (part := known.line.candidate) is not None:
             yield _("from a candidate: {words}").format(words=one_line(maker_words(part.maker)))
             if part.before:
                 yield _("before the change by hand: {words}").format(words=one_line(part.before, 120))
-        if (written := told.written) is not None:
+        if (written := known.written) is not None:
             words = _("written by {model}: {workflow}, {node}, attempt {n}").format(
                 model=one_line(written.model) or _("a model"), workflow=one_line(written.workflow),
                 node=one_line(written.title), n=written.attempt,

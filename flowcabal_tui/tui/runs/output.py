@@ -263,10 +263,10 @@ class OutputPane(Vertical):
         self._refresh_head()
 
     def _refresh_head(self) -> None:
-        told = self._told()
+        details = self._told()
         self.query_one(".head", Static).update(self._head())
-        self.query_one(".told", Static).update("\n".join(told))
-        self.set_class(bool(told), "-told")
+        self.query_one(".told", Static).update("\n".join(details))
+        self.set_class(bool(details), "-told")
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -266,8 +266,8 @@ class ReceiptPane(Vertical):
         )
         where = (source.uri, source.start, source.end, source.level)
         title, reason = one_line(source.title or source.uri), one_line(source.reason)
-        told = _("{title} ({level}): {reason}").format(title=title, level=level, reason=reason)
-        return self._opening(row, *where, told=told)
+        message = _("{title} ({level}): {reason}").format(title=title, level=level, reason=reason)
+        return self._opening(row, *where, told=message)
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""

@@ -105,11 +105,11 @@ class ReceiptController:
         from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
 
         cast = await self.workbench.story.entities()
-        said = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
-        if said is None or receipt.chapter is None or not (told := told_of(said)):
+        answer = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
+        if answer is None or receipt.chapter is None or not (notice := told_of(answer)):
             return
-        await self.workbench.carry_out(SetScene(receipt.chapter, *said))
-        self._screen.notify(told, markup=False)
+        await self.workbench.carry_out(SetScene(receipt.chapter, *answer))
+        self._screen.notify(notice, markup=False)
         workflow = self._document.workflow
         if workflow is not None and any(node.id == receipt.node for node in workflow.nodes):
             request = RunRequest(workflow.reference, receipt.chapter)

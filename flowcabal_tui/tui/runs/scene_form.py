@@ -15,9 +15,9 @@ SceneSaid = tuple[Scene, tuple[SceneField, ...]]
 _BY_RULE = "-"
 
 
-def told_of(said: SceneSaid) -> str:
+def told_of(answer: SceneSaid) -> str:
     """The notice of a scene that was set; "" where nothing was changed."""
-    scene, forget = said
+    scene, forget = answer
     if scene != NOTHING_SAID:
         return _("Kept for the chapter: it takes precedence over rule and model.")
     return _("Reset: it is read from the texts again.") if forget else ""
@@ -28,7 +28,7 @@ def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
     shown = {"who": ", ".join(intent.entities), "where": intent.where, "when": intent.when}
 
     def read(typed: Typed) -> SceneSaid:
-        said: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         forget: list[SceneField] = []
         for field in ("who", "where", "when"):
             words = typed.text(field)
@@ -37,13 +37,13 @@ def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
             if not words:
                 forget.append(field)
             else:
-                said[field] = names_of(words) if field == "who" else words
+                values[field] = names_of(words) if field == "who" else words
         kind = typed.text("kind")
         if kind == _BY_RULE:
             forget.append("kind")
         elif kind != intent.scene or intent.origin("kind") == "writer":
-            said["kind"] = kind
-        return Scene(**said), tuple(forget)
+            values["kind"] = kind
+        return Scene(**values), tuple(forget)
 
     kinds = ((_BY_RULE, _("according to the text")), *((each, _(words)) for each, words in SCENE_KINDS.items()))
     by = {field: _(SCENE_ORIGINS[intent.origin(field)]) for field in SCENE_FIELDS}

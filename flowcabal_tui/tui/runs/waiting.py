@@ -77,9 +77,9 @@ class WaitController:
         words = self.waits.words(run, node) if run is not None and node is not None else ""
         self._output.waiting(words)
         others = self.waits.others(run, node) if run is not None else ()
-        told = words if self._view.pane != "output" else ""
-        parts = [f"{self._title(node)}: {told}"] if told and node is not None else []
-        row = "  ".join([*parts, *(f"{self._title(path)}: {said}" for path, said in others[:1])])
+        reason = words if self._view.pane != "output" else ""
+        parts = [f"{self._title(node)}: {reason}"] if reason and node is not None else []
+        row = "  ".join([*parts, *(f"{self._title(path)}: {why}" for path, why in others[:1])])
         if row != self._said:
             self._said = row
             self._screen.app.post_message(GoesOn("waits", row))

@@ -91,5 +91,5 @@ class Waits:
     def others(self, run: RunId, node: NodeId | None) -> tuple[tuple[NodeId, str], ...]:
         """Other nodes of the run whose call is to be sent again or queues; their text is not followed."""
         found = [(place[1], wait) for place, wait in self._by_node.items() if place[0] == run and place[1] != node]
-        told = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "queued")]
-        return tuple((path, words) for path, words in told if words)
+        waits = [(path, wait.words(self._now())) for path, wait in found if wait.kind in ("again", "turn", "queued")]
+        return tuple((path, words) for path, words in waits if words)

@@ -66,8 +66,8 @@ class RewriteScreen(ModalScreen[tuple[int, ...] | None]):
 
     def _fill(self) -> None:
         parts = [one_line(self._heading), one_line(self._rewrite.model), one_line(self._rewrite.instruction, 200)]
-        told = _("{n} of {total} changes accepted").format(n=len(self._taken), total=len(self._parts))
-        self.query_one(".head", Static).update(" · ".join(filter(None, parts)) + f"\n{told}")
+        count = _("{n} of {total} changes accepted").format(n=len(self._taken), total=len(self._parts))
+        self.query_one(".head", Static).update(" · ".join(filter(None, parts)) + f"\n{count}")
         columns = Columns(Column(), Column(fill=True), Column(rank=1, role="secondary"))
         self.query_one(PickList).refill(Option(self._row(columns, n), id=str(n)) for n in range(len(self._parts)))
         self._tell()

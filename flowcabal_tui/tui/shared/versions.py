@@ -102,8 +102,8 @@ class VersionsScreen(ModalScreen[str | None]):
                 self._texts[needed] = await self._load_text(needed)
         words = _("from version {old} to version {new} · this one has {length}")
         length = length_words(self._texts[version], self._book_language)
-        told = words.format(old=version, new=newest, length=length)
-        self.query_one(".told", Static).update(told)
+        details = words.format(old=version, new=newest, length=length)
+        self.query_one(".told", Static).update(details)
         self.query_one(DiffView).set_texts(self._texts[version], self._texts[newest])
         self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)
 

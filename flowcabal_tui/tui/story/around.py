@@ -27,9 +27,9 @@ def neighbours(
     held = [each for each in cast.story.relations if cast.holds(each, position)]
     own = [each for each in held if centre in (each.source, each.target)]
     related = dict.fromkeys(_other(each, centre) for each in own)
-    told = [_related(cast, centre, other, relations_between(own, centre, other)) for other in related]
+    rows = [_related(cast, centre, other, relations_between(own, centre, other)) for other in related]
     rest = [each for each in companions if each[0] not in related and cast.entity(each[0]) is not None]
-    return (*told, *(_together(cast, *each) for each in rest))
+    return (*rows, *(_together(cast, *each) for each in rest))
 
 
 def _other(relation: Relation, centre: EntityId) -> EntityId:

@@ -150,16 +150,16 @@ class EntitiesScreen(FilteredPage):
     def tell(self) -> None:
         """Its names that wait come first."""
         entity, cast = self.entity, self.cast
-        told = self.query_one(".told", Static)
+        details = self.query_one(".told", Static)
         if entity is None or cast is None:
-            told.update(
+            details.update(
                 _("Nothing fits: `/` changes what is looked for.")
                 if cast and cast.entities
                 else _("No names are known yet: `+` adds one.")
             )
             self._name_rows = []
         else:
-            told.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
+            details.update("\n".join([*self._marked_line(), *entity_lines(entity, cast)]))
             groups = (("proposed", entity.proposed), ("alias", entity.aliases), ("rejected", entity.rejected))
             self._name_rows = [(state, name) for state, names in groups for name in names]
         words = {"alias": "", "proposed": _("unconfirmed"), "rejected": _("rejected")}

@@ -258,8 +258,8 @@ class ImpactScreen(StoryPage):
             await self._show_changed(impact)
             return
         n = len(ticked) + len(holds) + len(again)
-        told = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.", n)
-        self.notify(told.format(n=n), markup=False)
+        message = ngettext("Applied at {n} place. `u` undoes it.", "Applied at {n} places. `u` undoes them all.", n)
+        self.notify(message.format(n=n), markup=False)
         await self.reload()
 
     async def _show_changed(self, seen: Impact) -> None:
@@ -275,12 +275,12 @@ class ImpactScreen(StoryPage):
         self._show_rows(self.cast)
         if new:
             self.rows.point_at(new[0])
-        told = ngettext(
+        message = ngettext(
             "The book was changed in the meantime, so nothing is applied yet. {n} place is new.",
             "The book was changed in the meantime, so nothing is applied yet. {n} places are new.",
             len(new),
         )
-        self.notify(told.format(n=len(new)), markup=False)
+        self.notify(message.format(n=len(new)), markup=False)
 
     def action_undo(self) -> None:
         """Undo the last decision."""

@@ -32,7 +32,7 @@ def placed_moments(story: Story, cast: Cast) -> tuple[Placed, ...]:
     telling = sorted(story.moments, key=lambda each: _telling(each, cast, ids[each.id]))
     happens = [ids[each.id] for each in telling]
     turns = _turns(happens)
-    placed = (Placed(each, ids[each.id], told, turns[told - 1]) for told, each in enumerate(telling, 1))
+    placed = (Placed(each, ids[each.id], narrated, turns[narrated - 1]) for narrated, each in enumerate(telling, 1))
     return tuple(sorted(placed, key=lambda each: each.happens))
 
 

@@ -163,11 +163,11 @@ class ProposalsScreen(FilteredPage):
     def tell(self) -> None:
         """The row under the cursor in full."""
         proposal, cast = self.rows.proposal, self.cast
-        told = self.query_one(".told", Static)
+        details = self.query_one(".told", Static)
         if proposal is None or cast is None:
-            told.update(_("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all."))
+            details.update(_("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all."))
         else:
-            told.update("\n".join(_lines(proposal, cast, len(self.rows.marked))))
+            details.update("\n".join(_lines(proposal, cast, len(self.rows.marked))))
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:

@@ -100,8 +100,8 @@ class StoryPage(ModalScreen[Place | None]):
 
     async def strike(self, record: StoryRecord, words: str) -> None:
         """Takes a record out after a question."""
-        told = _("Agents do not bring it back. If a record is merely no longer true, end it instead of removing it.")
-        if await self.confirm(_("Remove this?") + f" {words}", told):
+        message = _("Agents do not bring it back. If a record is merely no longer true, end it instead of removing it.")
+        if await self.confirm(_("Remove this?") + f" {words}", message):
             await self.access.remove(record.id)
             await self.reload()
 

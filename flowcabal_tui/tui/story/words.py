@@ -178,8 +178,8 @@ def moment_lines(moment: Moment, cast: Cast) -> Iterator[str]:
     """The details below the list."""
     yield one_line(moment.text, 2_000)
     when = one_line(moment.when, 80)
-    told = _("narrated in {chapter}").format(chapter=cast.chapter(moment.chapter))
-    yield " · ".join(part for part in (when, told, _(BY[moment.by])) if part)
+    narrated = _("narrated in {chapter}").format(chapter=cast.chapter(moment.chapter))
+    yield " · ".join(part for part in (when, narrated, _(BY[moment.by])) if part)
     if moment.about:
         yield _("about {names}").format(names=cast.names(moment.about))
 

@@ -263,4 +263,4 @@ def _checking(step: Step, abouts: Sequence[str]) -> Step:
 
 
 def _choices(table: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple((key, _(said)) for key, said in table.items())
+    return tuple((key, _(title)) for key, title in table.items())

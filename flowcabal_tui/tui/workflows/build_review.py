@@ -239,8 +239,8 @@ class BuildReviewScreen(ModalScreen[str]):
     async def _undo(self) -> None:
         reference = await self._workbench.carry_out(UndoBuild(self.build))
         gone = _("Taken back: the workflow is deleted again.")
-        said = _("Taken back: {name} is what you had before.").format(name=reference) if reference else gone
-        self.notify(said, markup=False)
+        notice = _("Taken back: {name} is what you had before.").format(name=reference) if reference else gone
+        self.notify(notice, markup=False)
         await self._reload()
 
     def action_reject(self) -> None:
@@ -389,9 +389,9 @@ def _head(record: BuildRecord) -> Iterator[str]:
     yield f"{record.id} · {one_line(record.wish or _('by the form'), 300)}"
     fate = fate_words(record) if record.status != "asks" and record.changes else ""
     yield " · ".join(filter(None, (_state_words(record), fate)))
-    told = [record.stopped, *(_("assumed: {text}").format(text=each) for each in record.assumptions)]
-    told += [*(f"! {each}" for each in record.problems), *record.notes]
-    yield from (one_line(each, 300) for each in told if each)
+    lines = [record.stopped, *(_("assumed: {text}").format(text=each) for each in record.assumptions)]
+    lines += [*(f"! {each}" for each in record.problems), *record.notes]
+    yield from (one_line(each, 300) for each in lines if each)
 
 
 def _typed(value: Any) -> Any:

@@ -61,8 +61,8 @@ def _params(type_: str, action: Any) -> Document:
         found: Document = deepcopy(_schemas()[f"{type_}_params"])
         return found
     schema = action.arg_schema if action is not None else {}
-    told = {"type": "object", **{key: deepcopy(schema[key]) for key in _ACTION_FIELDS if key in schema}}
-    return {**told, "additionalProperties": True}
+    fields = {"type": "object", **{key: deepcopy(schema[key]) for key in _ACTION_FIELDS if key in schema}}
+    return {**fields, "additionalProperties": True}
 
 
 def _tool(schema: Mapping[str, Any]) -> Tool:

@@ -69,13 +69,13 @@ class Skeleton:
 
     def _derived(self, nodes: list[Document]) -> Iterator[Document]:
         known = [node["id"] for node in nodes]
-        told = {(edge.get("from"), edge.get("to")) for edge in self.edges}
+        drawn = {(edge.get("from"), edge.get("to")) for edge in self.edges}
         for node in nodes:
             for target, label in _BRANCHES.items():
                 if node.get(target) is not None:
                     yield {"from": node["id"], "to": node[target], "condition": label}
             for source in references(node.get("params"), known):
-                if source != node["id"] and (source, node["id"]) not in told:
+                if source != node["id"] and (source, node["id"]) not in drawn:
                     yield {"from": source, "to": node["id"]}
 
     def without_upstream(self) -> list[Document]:

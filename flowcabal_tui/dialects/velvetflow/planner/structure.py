@@ -115,7 +115,7 @@ class StructureTools:
             return error("wrong_type", id=name, type=kind, tool=tool)
         return self._stored(tool, dict(node), given, "node_updated")
 
-    def _stored(self, tool: str, node: Document, given: Document, told: str) -> Document:
+    def _stored(self, tool: str, node: Document, given: Document, kind: str) -> Document:
         """Puts the fields into the node and the node into the skeleton, unless one of them is refused."""
         wrong = self._refused(tool, node, given)
         if wrong is not None:
@@ -138,7 +138,7 @@ class StructureTools:
             names = "removed_param_fields" if node["type"] == "action" else "removed_fields"
             lists = {names: removed, "removed_node_fields": unknown}
             return error(f"{node['type']}_fields", **lists, node_id=node["id"])
-        return {"status": "ok", "type": told, "node_id": node["id"]}
+        return {"status": "ok", "type": kind, "node_id": node["id"]}
 
     def _refused(self, tool: str, node: Document, given: Document) -> Document | None:
         wrong = [key for key in ("params", "out_params_schema") if not isinstance(given.get(key) or {}, dict)]
@@ -187,8 +187,8 @@ class StructureTools:
         lost = [each for each in names if each not in self.skeleton.nodes]
         loops = [each for each in names if self._type(each) == "loop" or each == node["id"]]
         if bad or lost or loops:
-            told = {"invalid_indices": bad, "missing_nodes": lost, "loop_nodes": loops}
-            return error("sub_graph", **told, hint=said("nested"))
+            details = {"invalid_indices": bad, "missing_nodes": lost, "loop_nodes": loops}
+            return error("sub_graph", **details, hint=said("nested"))
         return None
 
     def _type(self, name: Any) -> str:
@@ -238,10 +238,10 @@ def _kind_of(tool: str) -> str:
     return tool.split("_")[1]
 
 
-def error(sentence: str, /, **told: Any) -> Document:
+def error(sentence: str, /, **details: Any) -> Document:
     """An answer that refuses, with the allowed values. Texts fill the sentence, lists are separate fields."""
-    plain = {key: value for key, value in told.items() if isinstance(value, str) and key not in _BESIDE}
-    beside = {key: value for key, value in told.items() if key not in plain}
+    plain = {key: value for key, value in details.items() if isinstance(value, str) and key not in _BESIDE}
+    beside = {key: value for key, value in details.items() if key not in plain}
     return {"status": "error", "message": said(sentence, **plain), **beside}
 
 
