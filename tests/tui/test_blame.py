@@ -4,11 +4,8 @@ import asyncio
 
 from textual.pilot import Pilot
 
-from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.memory import Level
 from flowcabal_tui.domain.origin import Provenance
-from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.runs.origin import BlameScreen, RunPlace
 from flowcabal_tui.tui.runs.receipt_screen import ReceiptScreen
 from flowcabal_tui.tui.shared.diff import DiffScreen
@@ -27,15 +24,6 @@ class Controller:
 
     def __init__(self) -> None:
         self.workbench = FakeWorkbench("en")
-
-    async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-        return await self.workbench.book.provenance(chapter, line)
-
-    async def text(self, chapter: ChapterId, version: int) -> str:
-        return await self.workbench.book.chapter_text(chapter, version)
-
-    async def source(self, uri: str, start: int, end: int, level: Level, receipt: Receipt | None) -> SourceText:
-        return await self.workbench.memory.source(uri, start, end, level, receipt)
 
 
 async def page(line: int, controller: Controller | None = None) -> BlameScreen:
@@ -124,14 +112,17 @@ async def test_a_key_that_comes_before_the_line_is_told_of_acts_on_the_line_unde
     app, answers = Host(), list[RunPlace | None]()
     may_tell = asyncio.Event()
 
-    class Slow(Controller):
-        async def provenance(self, chapter: ChapterId, line: int) -> Provenance:
-            if line == LAST:
-                await may_tell.wait()
-            return await super().provenance(chapter, line)
+    controller = Controller()
+    provenance = controller.workbench.book.provenance
 
+    async def slow(chapter: ChapterId, line: int) -> Provenance:
+        if line == LAST:
+            await may_tell.wait()
+        return await provenance(chapter, line)
+
+    controller.workbench.book.provenance = slow
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(await page(1, Slow()), answers.append)
+        await app.push_screen(await page(1, controller), answers.append)
         await settle(app, pilot)
         await pilot.press("G", "o")
         may_tell.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 from textual.pilot import Pilot
 
@@ -27,6 +28,7 @@ class Controller:
 
     def __init__(self, contents: KnowledgeContents = READY) -> None:
         self.now, self.progress, self.done = contents, "", list[object]()
+        self.workbench = SimpleNamespace(knowledge=self)
 
     async def contents(self) -> KnowledgeContents:
         return self.now

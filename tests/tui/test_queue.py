@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -36,6 +37,7 @@ class Controller:
         self.status: BootstrapStatus | None = None
         self.old: dict[StaleText, str] = {}
         self.rebuilt: RebuildProgress | None = None
+        self.workbench = SimpleNamespace(memory=self)
 
     async def tasks(self, state: Freshness | None) -> tuple[BackgroundTask, ...]:
         return tuple(task for task in self.rows if task.state == state or (state is None and task.state != "fresh"))
@@ -46,7 +48,7 @@ class Controller:
     async def subjects(self) -> Mapping[str, str]:
         return {"hero": "Mara", books.chapter_id(1): "1 Rain", books.chapter_id(2): "2 The Ferry"}
 
-    async def reading(self) -> BootstrapStatus | None:
+    async def bootstrap(self) -> BootstrapStatus | None:
         return self.status
 
     async def stale(self) -> Mapping[StaleText, str]:

@@ -9,7 +9,6 @@ from textual.widgets import Input
 
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.search import SearchAnswer, SearchHit, SearchKind
-from flowcabal_tui.project.views import SourceText
 from flowcabal_tui.tui.book.search import SearchScreen
 from flowcabal_tui.tui.shared.source import SourceScreen
 from flowcabal_tui.tui.widgets.cells import cell_width, cut_before
@@ -26,15 +25,13 @@ class Controller:
         self.asked: list[tuple[str, tuple[SearchKind, ...]]] = []
         self.held: dict[str, asyncio.Event] = {}
         self.replaced: list[str] = []
+        self._search, self.workbench.book.search = self.workbench.book.search, self.search
 
     async def search(self, query: str, kinds: Sequence[SearchKind], limit: int) -> SearchAnswer:
         self.asked.append((query, tuple(kinds)))
         if query in self.held:
             await self.held[query].wait()
-        return await self.workbench.book.search(query, kinds, limit)
-
-    async def look(self, hit: SearchHit) -> SourceText:
-        return await self.workbench.memory.source(hit.uri, hit.start, hit.end, hit.level)
+        return await self._search(query, kinds, limit)
 
     async def replace(self, words: str) -> None:
         self.replaced.append(words)
