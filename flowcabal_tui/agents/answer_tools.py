@@ -16,7 +16,8 @@ from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.shapes.curation import ProfilesAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
 from flowcabal_tui.domain.answer_schema import tool_schema
-from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, Tool
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.model_calls import ModelRequest, Tool
 
 _OF_A_CHECK: Final[Mapping[type[BaseModel], str]] = {Claims: "give_findings", Readings: "give_readings"}
 _OF_A_READING: Final[Mapping[type[BaseModel], str]] = {StoryAnswer: "give_story", ProfilesAnswer: "give_profiles"}

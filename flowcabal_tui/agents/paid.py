@@ -12,9 +12,15 @@ from typing import Generic, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.codec import from_json, to_json
+from flowcabal_tui.domain.endpoints import Endpoint, sent_parameters
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelPort, ModelRequest, Usage, sent_parameters
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    ModelPort,
+    ModelRequest,
+    Usage,
+)
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.value_class import dataclass
 

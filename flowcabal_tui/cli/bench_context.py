@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from flowcabal_tui.cli.terminal import say, say_json
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import DiskFull, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.bench_queries import own_queries

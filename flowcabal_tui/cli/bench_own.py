@@ -8,8 +8,8 @@ from typing import Any
 
 from flowcabal_tui.cli.bench_context import write_lines
 from flowcabal_tui.cli.terminal import json_text, say, say_json
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.bench.check_bench import check_answers
 from flowcabal_tui.project.bench.judge_bench import Judged, about_tokens, figures, judged_rows

@@ -17,8 +17,7 @@ from flowcabal_tui.domain.errors import UnknownName
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.revision import WHOLE, PassChapter, PassId, PassProgress, RevisionPass, new_pass
-from flowcabal_tui.domain.run import RuleName
-from flowcabal_tui.domain.workflow import ANGLES
+from flowcabal_tui.domain.run import ANGLES, RuleName
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.protocol.revision import LockChapters, PutPasses, TickPass

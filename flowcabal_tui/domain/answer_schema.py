@@ -1,4 +1,4 @@
-"""The JSON Schema of an answer, as a model receives it."""
+"""Answers in a fixed shape, and their JSON Schema as a model receives it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
 
 _UNSAID: Final = frozenset({"title", "default"})
 LONGEST_TEXT: Final = 400
@@ -21,6 +22,15 @@ def short_text(**how: Any) -> Any:
 def long_text(**how: Any) -> Any:
     """The same for a text that takes the place of one in the book: three times as long."""
     return Field(**how, json_schema_extra={"maxLength": 3 * LONGEST_TEXT})
+
+
+class StructuredAnswer(BaseModel):
+    """A structured answer that may be partly unreadable.
+
+    `unread` names the unreadable parts: a field, or an item such as `findings[2]`. It is not part of the schema.
+    """
+
+    unread: SkipJsonSchema[tuple[str, ...]] = ()
 
 
 def answer_schema(shape: type[BaseModel]) -> dict[str, Any]:

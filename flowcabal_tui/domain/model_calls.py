@@ -6,137 +6,20 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.json_schema import SkipJsonSchema
-
-from flowcabal_tui.domain.addresses import is_loopback
-from flowcabal_tui.domain.providers import DIALECTS, Provider
-from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
-from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.locale import _
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from flowcabal_tui.domain.endpoints import Endpoint
 
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
 Finish = Literal["stop", "length", "tool", "content_filter"]
 StructuredMode = Literal["tool", "native", "prompted"]
-T = TypeVar("T", bound=BaseModel)
-
-
-class Pace(NamedTuple):
-    """Concurrent calls of an endpoint, and its time-outs in seconds."""
-
-    concurrency: int
-    first_token_timeout: float
-    idle_timeout: float
-
-
-_PACE: Final = Pace(4, 120.0, 60.0)
-_LOCAL_PACE: Final = Pace(1, 1_800.0, 300.0)
-"""A local server handles one request at a time, and may first have to load the model and read a long prompt."""
-
-
-class Endpoint(Sampled):
-    """The endpoint of a role's model, as in a settings file. It holds the name of the key, never the key.
-
-    Prices are per million tokens; None means unknown, never 0, but input that was read from or written into the
-    provider's cache then costs what other input costs (`write_price`). Times in seconds.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    provider: Provider = Field("openai", description="What the endpoint speaks; openai: any that is compatible.")
-    model: str = Field(min_length=1, description="Name of the model, as its provider writes it.")
-    base_url: str = Field("", description="Address of the endpoint, with /v1 where it has one; empty: the provider's.")
-    api_key_env: str = Field("", description="Name of the environment variable that holds the key.")
-    secret: str = Field("", description="Name of the entry in the secrets file that holds the key.")
-    context_window: int | None = Field(None, ge=1, description="Tokens that a prompt and its answer may have.")
-    max_output: int | None = Field(None, ge=1, description="Tokens that one answer may have.")
-    temperature: float | None = Field(None, ge=0, le=2, description="For nodes that set none; unset: the provider's.")
-    top_p: TopP = None
-    frequency_penalty: FrequencyPenalty = None
-    presence_penalty: PresencePenalty = None
-    stop: Stop = ()
-    seed: Seed = None
-    price_in: Decimal | None = Field(None, ge=0, description="Price of a million tokens sent; unset: unknown.")
-    price_out: Decimal | None = Field(None, ge=0, description="Price of a million tokens received; unset: unknown.")
-    price_cached: Decimal | None = Field(
-        None, ge=0, description="Price of a million tokens read from the provider's cache; unset: as `price_in`."
-    )
-    price_cache_write: Decimal | None = Field(
-        None,
-        ge=0,
-        description="Price of a million tokens written into that cache; unset: `price_in`, at Anthropic 1.25 of it.",
-    )
-    currency: str = Field("USD", description="Currency of the prices.")
-    concurrency: int | None = Field(
-        None, ge=1, le=256, description="Calls to this endpoint at the same time; unset: 4, on this machine 1."
-    )
-    structured: StructuredMode | None = Field(None, description="How answers in a fixed shape are asked for.")
-    first_token_timeout: float | None = Field(
-        None, gt=0, description="Seconds until the first sign of an answer; unset: 120, on this machine 1800."
-    )
-    idle_timeout: float | None = Field(
-        None, gt=0, description="Seconds of silence within an answer; unset: 60, on this machine 300."
-    )
-    max_wait: float = Field(60, ge=0, description="Seconds that a busy endpoint may ask us to wait.")
-    retries: int = Field(3, ge=0, le=10, description="Tries after a failed one, while no text has arrived.")
-    dimensions: int = Field(1024, ge=8, le=8192, description="Numbers in a vector, of an embedding model.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_key(cls, values: object) -> object:
-        if isinstance(values, dict) and (found := {"api_key", "key", "token", "password"} & set(values)):
-            words = _(
-                "{keys}: a key does not belong in the project's file; name an environment variable with "
-                "api_key_env, or an entry of the user's secrets file with secret"
-            )
-            raise ValueError(words.format(keys=", ".join(sorted(found))))
-        return values
-
-    def answer_limit(self, wanted: int | None) -> int | None:
-        """The limit of an answer in tokens: `wanted`, but never more than the endpoint's own; None: no limit."""
-        return min((each for each in (wanted, self.max_output) if each is not None), default=None)
-
-    @property
-    def pace(self) -> Pace:
-        """The pace in the settings, or the default for the address."""
-        usual = _LOCAL_PACE if self.is_local else _PACE
-        return Pace(
-            self.concurrency or usual.concurrency,
-            self.first_token_timeout or usual.first_token_timeout,
-            self.idle_timeout or usual.idle_timeout,
-        )
-
-    @property
-    def identity(self) -> str:
-        """The part of the endpoint that results depend on: provider, address (without a login) and model, not time-outs
-        or price."""
-        return f"{self.provider}:{without_login(self.base_url)}:{self.model}"
-
-    @property
-    def is_local(self) -> bool:
-        """True for a server on this machine, by the host of its address."""
-        return is_loopback(self.base_url)
-
-    @property
-    def address(self) -> str:
-        """The address of calls: that of the settings, or the provider's default."""
-        return self.base_url.strip() or DIALECTS[self.provider].address
-
-    @property
-    def write_price(self) -> Decimal | None:
-        """The price of a million tokens written into the cache: as set, else a multiple of the price of input."""
-        if self.price_cache_write is not None or self.price_in is None:
-            return self.price_cache_write
-        return self.price_in * DIALECTS[self.provider].cache_write
-
-    @property
-    def limiter(self) -> str:
-        """The key of the concurrency limit, which calls to the same provider share."""
-        return f"{self.provider}:{self.base_url}"
+T = TypeVar("T", bound="BaseModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +71,6 @@ class ModelRequest:
     tools: tuple[Tool, ...] = ()
     tool_choice: str = ""
     json_schema: dict[str, Any] | None = None
-
-
-def sent_parameters(endpoint: Endpoint, request: ModelRequest) -> tuple[tuple[str, Any], ...]:
-    """The parameters of a request, completed by those of the endpoint."""
-    given = {name for name, _value in request.parameters}
-    return (*(each for each in endpoint.sampling if each[0] not in given), *request.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,15 +196,6 @@ class SentRequest:
     attempt: int
     body: str
     at: datetime
-
-
-class StructuredAnswer(BaseModel):
-    """A structured answer that may be partly unreadable.
-
-    `unread` names the unreadable parts: a field, or an item such as `findings[2]`. It is not part of the schema.
-    """
-
-    unread: SkipJsonSchema[tuple[str, ...]] = ()
 
 
 class ModelPort(Protocol):

@@ -13,7 +13,6 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, Ques
 from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.model_calls import Finish, Usage
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.workflow import Angle
 
 NodeState = Literal[
     "pending",
@@ -57,6 +56,9 @@ class Quotation:
     title: str = ""
 
 
+Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
+ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
+"""From which the Monitor checks a text."""
 CheckAngle = Angle | Literal["rules"]
 """rules: no model was asked."""
 RuleName = Literal[

@@ -10,6 +10,7 @@ from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.prompt_parts import PartKey
+from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 
 
@@ -56,8 +57,6 @@ class InquiryBlock(_Block):
 Block = Annotated[TextBlock | VirtualBlock | InquiryBlock, Field(discriminator="kind")]
 Blocks = tuple[Block, ...]
 OutlineScope = Literal["before", "all", "none"]
-Angle = Literal["timeline", "character_state", "world_rules", "echoes"]
-ANGLES: tuple[Angle, ...] = ("timeline", "character_state", "world_rules", "echoes")
 
 
 class PromptParams(_Frozen, Sampled):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 
 FIRST_SPAN: Final = 1.0
 

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.http_model import Sleep

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, get_args
 
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, StructuredMode
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.model_calls import Answer, StructuredMode
 
 LADDER: Final[tuple[StructuredMode, ...]] = ("tool", "native", "prompted")
 _LOCAL: Final[tuple[StructuredMode, ...]] = ("native", "tool", "prompted")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.addresses import host_of
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.providers import SPOKEN, Provider
 from flowcabal_tui.domain.text import slug
 from flowcabal_tui.models.discover import KNOWN, LOCAL

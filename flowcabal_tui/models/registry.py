@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     EmbeddingPort,
-    Endpoint,
     EndpointCheck,
     Message,
     ModelPort,

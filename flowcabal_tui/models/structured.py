@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from flowcabal_tui.domain.answer_schema import answer_schema
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, answer_schema
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Message,
     ModelPort,
     ModelRequest,
-    StructuredAnswer,
     StructuredMode,
     T,
     Tool,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.failures import Failures, bad_address
 from flowcabal_tui.models.sse import EventReader

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from flowcabal_tui import __version__
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, ProjectLocked
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.discover import discover

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import EntityId, Generation, NodeId, RunId
 from flowcabal_tui.domain.memory import (
     Derived,
     Entity,
 )
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.run import Attempt, NodeState, Question
 from flowcabal_tui.domain.trust import TrustState
 from flowcabal_tui.domain.value_class import dataclass

@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Final
 
 from flowcabal_tui.domain.context import BudgetClass, ContextSource, Intent, SceneField, SceneKind, SceneOrigin
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.outline import Placed
 from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState, Quote, RunState, Spend
 from flowcabal_tui.domain.search import SearchKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.trust import TrustState
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.protocol.base import Command, Event, Order, event

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from flowcabal_tui.domain.endpoints import Endpoint, sent_parameters
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, sent_parameters
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.nodes.base import NodeKind

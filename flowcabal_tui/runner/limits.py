@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 from typing import Final
 from weakref import WeakValueDictionary
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Endpoint
 
 FAILURES: Final = 3
 """Calls to one provider that fail in a row, each after its own retries, before starts are paused."""

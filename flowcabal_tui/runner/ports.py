@@ -8,11 +8,17 @@ from contextvars import ContextVar
 from typing import Any, Final, Protocol
 
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import LimitReached
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, QuestionId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
-from flowcabal_tui.domain.model_calls import Endpoint, ModelPort, ModelRequest, Role, Usage
+from flowcabal_tui.domain.model_calls import (
+    ModelPort,
+    ModelRequest,
+    Role,
+    Usage,
+)
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.settings.secrets import keep_secret, read_secrets
 from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user

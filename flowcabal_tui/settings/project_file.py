@@ -12,10 +12,11 @@ from typing import Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ProjectNotFound
 from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.memory import EntityKind
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.proofing import PROOF_RULES, ProofRule
 from flowcabal_tui.domain.run import RuleName
 from flowcabal_tui.locale import _

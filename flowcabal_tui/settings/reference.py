@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings, ProjectSettings
 from flowcabal_tui.settings.user_file import UserSettings
 

@@ -7,8 +7,8 @@ import stat
 import tomllib
 from collections.abc import Mapping
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.locked import locked

@@ -13,9 +13,9 @@ from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.edits import Edit
 from flowcabal_tui.agents.builder.edits_between import edits_between
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.model_calls import (
     Answer,
-    Endpoint,
     ModelEvent,
     ModelRequest,
     TokenCounter,

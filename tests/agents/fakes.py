@@ -12,11 +12,18 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.names.names import NameIndex
+from flowcabal_tui.domain.answer_schema import StructuredAnswer
 from flowcabal_tui.domain.context import NOTHING_SAID, Scene
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
 from flowcabal_tui.domain.memory import Derived, Entity, Level, Mention, MetaName
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelRequest, StructuredAnswer, Usage
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    ModelEvent,
+    ModelRequest,
+    Usage,
+)
 from flowcabal_tui.domain.outline import BookOutline, OutlineLink
 from flowcabal_tui.domain.story import Fact, Moment, Promise, Relation, Story
 from flowcabal_tui.domain.text import digest, han_count

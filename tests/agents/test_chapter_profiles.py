@@ -13,8 +13,8 @@ from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import Profiler
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 
 LIN, SHEN = person("林远"), person("沈青")

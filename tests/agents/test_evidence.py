@@ -26,7 +26,7 @@ from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.domain.errors import HelperFailed
 from flowcabal_tui.domain.ids import ChapterId, Generation
 from flowcabal_tui.domain.memory import MetaName
-from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.domain.run import Angle
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 LIN, SU = person("林远"), person("苏九")

@@ -19,8 +19,8 @@ from flowcabal_tui.agents.shapes.claims import Claims, PairVerdict, Readings
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding
-from flowcabal_tui.domain.workflow import Angle, Node, PromptParams
+from flowcabal_tui.domain.run import Angle, AngleCheck, CheckFinding
+from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.models.salvage import read_text
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, person
 

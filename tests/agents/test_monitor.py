@@ -15,8 +15,8 @@ from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation, Quotation
-from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
+from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding, Evaluation, Quotation
+from flowcabal_tui.domain.workflow import Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 FIRST = "林远的左臂在白鹭渡受了伤。\n三年前的冬天，他离开北城。\n渡口的人都说，铜铃只能响一次。"

@@ -7,8 +7,13 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, Message, ModelRequest
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    Message,
+    ModelRequest,
+)
 from tests.agents.fakes import FakeAnswers, FakeModel
 
 

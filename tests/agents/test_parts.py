@@ -20,7 +20,8 @@ from flowcabal_tui.agents.shapes.curation import ProfileAnswer
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
 from flowcabal_tui.domain.model_calls import ModelRequest, StructuredMode
-from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
+from flowcabal_tui.domain.run import ANGLES
+from flowcabal_tui.domain.workflow import Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 ZH = "".join(f"第{n}夜，林远在渡口数到第{n}盏灯，然后把灯一盏一盏地吹灭了。\n" for n in range(200))

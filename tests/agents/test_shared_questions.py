@@ -9,9 +9,11 @@ from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.story import StoryReader
 from flowcabal_tui.agents.curation.story_goal import StoryGoal
 from flowcabal_tui.agents.paid import PaidOnce
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Generation, NodeId
-from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
-from flowcabal_tui.domain.workflow import ANGLES, Node, PromptParams
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.run import ANGLES
+from flowcabal_tui.domain.workflow import Node, PromptParams
 from tests.agents.fakes import FakeAnswers, FakeBook, FakeModel, FakeTokens, as_checker, person
 
 TEXT = "清晨，林远到了白鹭渡。老周有五只船，正在补船，见他来，放下了锤子。"

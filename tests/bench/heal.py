@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.protocol.book import ImportManuscript
 from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.settings.project_file import OFFLINE, KnowledgeSettings, ModelsSettings

@@ -15,7 +15,7 @@ import pytest
 
 from flowcabal_tui import __version__
 from flowcabal_tui.cli.commands import COMMANDS
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.store.file.lock import ProjectLock
 from tests.cli.conftest import Call, Make

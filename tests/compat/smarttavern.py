@@ -15,9 +15,10 @@ from typing import Any
 
 from flowcabal_tui.dialects.report import Conversion, DialectError
 from flowcabal_tui.dialects.smarttavern import read, read_library
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault, RunError, WorkflowError
 from flowcabal_tui.domain.items import items_of
-from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest
+from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.state import DualState, StateEffect
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.runs import WorkflowFailed

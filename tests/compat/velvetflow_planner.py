@@ -20,7 +20,14 @@ from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.dialects.velvetflow.planner.repair import mended
 from flowcabal_tui.dialects.velvetflow.planner.schemas import param_tools, repair_tools, structure_tools
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import read_coverage
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelRequest, Tool, ToolCall, Usage
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    ModelRequest,
+    Tool,
+    ToolCall,
+    Usage,
+)
 from flowcabal_tui.project.builder.velvetflow_planner import LIMITS, VelvetFlowPlanner
 from tests.compat.result import CaseResult
 

@@ -6,8 +6,9 @@ import pytest
 
 from flowcabal_tui.demo import TEMPLATE_ORDER, sample, templates
 from flowcabal_tui.domain.prompt_text import RUN_VALUES, bindings, references
+from flowcabal_tui.domain.run import ANGLES
 from flowcabal_tui.domain.text import clean, word_count
-from flowcabal_tui.domain.workflow import ANGLES, PromptParams, TextBlock
+from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 
 LANGUAGES = ["en", "zh"]
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from flowcabal_tui.domain.addresses import host_of, is_encrypted, is_loopback
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.text import without_login
 
 PARTS = (

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from flowcabal_tui.domain.model_calls import Endpoint, Provider
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.model_calls import Provider
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import make_model
 from tests.faultserver import FaultServer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.model_calls import (
-    Endpoint,
     Finished,
     Message,
     ModelRequest,

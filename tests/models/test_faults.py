@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
-    Endpoint,
     Finished,
     Message,
     ModelEvent,

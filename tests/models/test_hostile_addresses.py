@@ -6,8 +6,8 @@ import ssl
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.models.registry import make_embedder, make_model
 from flowcabal_tui.models.transport import Transport
 from tests.faultserver import FaultServer

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.models.long_texts import InputLimit, joined
 from flowcabal_tui.models.registry import make_embedder
 from tests.faultserver import FaultServer

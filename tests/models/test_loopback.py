@@ -13,10 +13,10 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
-    Endpoint,
     Finished,
     ModelEvent,
     ModelRequest,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.models.anthropic import AnthropicModel
 from flowcabal_tui.models.openai import OpenAIModel
 

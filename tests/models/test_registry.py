@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import (
+    Message,
+    ModelRequest,
+    Usage,
+)
 from flowcabal_tui.models.bounds import bound_of
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import check, check_embedder, check_structured, cost, make_embedder, make_model

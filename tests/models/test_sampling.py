@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest
+from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.models.registry import make_model
 from flowcabal_tui.nodes.kinds.prompt import KIND as PROMPT

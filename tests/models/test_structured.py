@@ -10,8 +10,13 @@ import pytest
 from pydantic import BaseModel, Field
 
 from flowcabal_tui.domain.answer_schema import tool_schema
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint, Provider, StructuredMode, Tool
+from flowcabal_tui.domain.model_calls import (
+    Provider,
+    StructuredMode,
+    Tool,
+)
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.ladder import Ladder
 from tests.faultserver import FaultServer

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, NodeId, OutputId, RunId
 from flowcabal_tui.domain.memory import Derived
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import Decision, Question, RunRequest
 from flowcabal_tui.project import Project, create_demo, create_project
 from flowcabal_tui.project.views import NodeView

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, ProjectExists, UnknownName
 from flowcabal_tui.domain.manuscript import ImportedChapter
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.project.book import backup
 from flowcabal_tui.project.book.backup import KNOWLEDGE, MANIFEST, back_up, restore
 from flowcabal_tui.settings.project_file import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flowcabal_tui.cli.bench_context import settings_of
 from flowcabal_tui.cli.context_arguments import bench_arguments
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.project.bench.bench_memory import KeptVectors
 from flowcabal_tui.project.bench.bench_report import ABLATED, ablations
 from flowcabal_tui.project.bench.context_bench import BenchSettings

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.memory import BootstrapStatus
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.memory.bootstrap_plan import Price, quote
 from flowcabal_tui.project.memory.bootstrap_words import quoted

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import BudgetExceeded, KnowledgeError, ModelError, ModelFault
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.model_calls import (
     Answer,
-    Endpoint,
     Message,
     ModelEvent,
     ModelPort,

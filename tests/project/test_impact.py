@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError, VersionConflict
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.impact import BookChange, ChapterChanged, ChapterMoved, FactChanged, Impact, Rename
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.proposals import TextEdit
 from flowcabal_tui.domain.story import Fact, RecordId
 from flowcabal_tui.project.change_words import change_words

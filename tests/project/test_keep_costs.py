@@ -14,7 +14,7 @@ import pytest
 from flowcabal_tui.agents.shapes.curation import DIMENSIONS
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.workflow import ANGLES
+from flowcabal_tui.domain.run import ANGLES
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript, OutputChecked, WriteChapter
 from flowcabal_tui.protocol.memory import Rebuild
 from flowcabal_tui.protocol.story import PutEntity

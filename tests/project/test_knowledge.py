@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.story import Fact, Moment, Promise, RecordId
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow

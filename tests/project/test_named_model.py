@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.protocol.workflows import SaveWorkflow

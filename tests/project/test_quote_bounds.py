@@ -14,9 +14,17 @@ import pytest
 from pydantic import BaseModel
 
 from flowcabal_tui.demo import templates
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, Finished, ModelEvent, ModelRequest, TextDelta, Usage
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    Finished,
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+    Usage,
+)
 from flowcabal_tui.domain.run import Decision, Question, Quote, RunRequest
 from flowcabal_tui.examples import NAMES, example
 from flowcabal_tui.models.bounds import MARGIN_UNKNOWN, structured_extra

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.context import Intent, Scene
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.protocol.book import AddChapter, SetScene, WriteChapter
 from flowcabal_tui.protocol.memory import Purge

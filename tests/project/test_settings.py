@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.protocol.book import SetGoals
 from flowcabal_tui.protocol.models import ChangeSettings, SetModel, SettingsChanged

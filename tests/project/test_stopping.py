@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError, StaleQuestion
 from flowcabal_tui.domain.ids import CommandId, NodeId, RunId
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import Decision
 from flowcabal_tui.project.feed import LIMIT, PIECE, EventFeed
 from flowcabal_tui.protocol.base import CommandDone, Resync, Status

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import flowcabal_tui
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault, ProjectNotConfirmed
 from flowcabal_tui.domain.ids import Digest, NodeId
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project import create_project
 from flowcabal_tui.project.trust.asked import workflow_items

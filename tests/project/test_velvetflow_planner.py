@@ -13,8 +13,14 @@ from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.builder import ModelBuilder
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.dialects.report import DialectError
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import BudgetExceeded
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelRequest, ToolCall, Usage
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    ModelRequest,
+    ToolCall,
+    Usage,
+)
 from flowcabal_tui.nodes.validation import check_document
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from flowcabal_tui.project.builder.velvetflow_planner import LIMITS, VelvetFlowPlanner

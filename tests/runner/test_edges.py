@@ -6,11 +6,12 @@ import asyncio
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import DiskFull, ModelError, ModelFault
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.model_calls import Endpoint, RetryWait
+from flowcabal_tui.domain.model_calls import RetryWait
 from flowcabal_tui.domain.run import Decision, Evaluation
 from flowcabal_tui.domain.workflow import Edge
 from flowcabal_tui.protocol.runs import NodeCompleted, NodeNeedsHuman, NodeStateChanged, RunStateChanged

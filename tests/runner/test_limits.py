@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.runner.limits import FAILURES, Breaker, Limits, Slots
 from tests.runner.fakes import until
 from tests.waiting import PATIENCE, soon

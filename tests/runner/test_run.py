@@ -217,7 +217,7 @@ async def test_what_was_put_aside_and_booked_is_not_booked_again_when_the_next_t
 
 
 async def test_calls_to_one_provider_keep_to_its_limit():
-    from flowcabal_tui.domain.model_calls import Endpoint
+    from flowcabal_tui.domain.endpoints import Endpoint
 
     bench = Bench(FakeModel(echo, endpoint=Endpoint(model="m", concurrency=3)))
     await (await bench.run(flow(*(prompt(f"n{i}", f"p{i}") for i in range(12))))).execute()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, load_project, save_project
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen

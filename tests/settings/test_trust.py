@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flowcabal_tui.domain.addresses import host_of, is_loopback
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import bind_keys, key_hosts
 from flowcabal_tui.settings.project_file import ModelsSettings

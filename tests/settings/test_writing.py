@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import ProjectSettings, change_project, load_project
 from flowcabal_tui.settings.toml_edit import edited

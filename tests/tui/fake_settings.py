@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.project.services.settings import SettingsView
 from flowcabal_tui.project.settings import with_model, with_values
 from flowcabal_tui.protocol.base import Command

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flowcabal_tui.actions.registry import Action
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.project.trust import asked

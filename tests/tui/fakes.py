@@ -11,6 +11,7 @@ from pathlib import Path
 from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.context import Receipt
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.impact import BookChange, Impact
@@ -28,7 +29,11 @@ from flowcabal_tui.domain.memory import (
     TaskKind,
     Totals,
 )
-from flowcabal_tui.domain.model_calls import Endpoint, EndpointCheck, Message, Usage
+from flowcabal_tui.domain.model_calls import (
+    EndpointCheck,
+    Message,
+    Usage,
+)
 from flowcabal_tui.domain.name_card import NameCard
 from flowcabal_tui.domain.platforms import Platform, PlatformExport
 from flowcabal_tui.domain.proposals import ProposalPage, ProposalWish

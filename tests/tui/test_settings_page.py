@@ -11,8 +11,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Select
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.book import SetGoals

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from flowcabal_tui.actions.registry import Action
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
 from flowcabal_tui.project.trust import asked
 from flowcabal_tui.protocol.models import ConfirmTrust

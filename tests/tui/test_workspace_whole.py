@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import Generation
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.book import (
     EditChapter,

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.domain.run import Angle
 
 PromptVerb = Literal["plan", "write", "polish", "revise", "check", "cut", "expand", "translate", "summarise", "do"]
 Verb = (

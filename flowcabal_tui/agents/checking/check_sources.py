@@ -16,8 +16,8 @@ from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity
 from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.story import StoryRecord
-from flowcabal_tui.domain.workflow import Angle
 
 _CAST: Final = 8
 _HELD: Final = 12

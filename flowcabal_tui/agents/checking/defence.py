@@ -19,9 +19,8 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
-from flowcabal_tui.domain.run import CheckFinding, Quotation
+from flowcabal_tui.domain.run import Angle, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import Angle
 
 TASK: Final = "monitor.defence"
 SURE: Final = 0.8

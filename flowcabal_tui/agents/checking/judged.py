@@ -14,8 +14,7 @@ from flowcabal_tui.agents.checking.voices import DraftStatement
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.shapes.claims import Claims
-from flowcabal_tui.domain.run import Quotation
-from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.domain.run import Angle, Quotation
 
 _STATEMENT: Final = re.compile(r"\bc\d{1,5}\b")
 _PASSAGE: Final = re.compile(r"\bp\d{1,5}\b")

@@ -27,12 +27,17 @@ from flowcabal_tui.agents.ports import MemoryPort, RulesPort
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.shapes.claims import Claims, Readings
 from flowcabal_tui.agents.tokens import CountedTokens
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import (
+    Message,
+    ModelRequest,
+    TokenCounter,
+)
 from flowcabal_tui.domain.prompt_parts import chapter_label
-from flowcabal_tui.domain.run import AngleCheck, CheckFinding, Evaluation
-from flowcabal_tui.domain.workflow import ANGLES, Angle, Node, PromptParams
+from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding, Evaluation
+from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.locale import _, ngettext
 
 ATTEMPTS: Final = 3

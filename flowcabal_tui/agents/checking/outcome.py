@@ -8,8 +8,7 @@ from typing import Final
 
 from flowcabal_tui.agents.checking.defence import Settled
 from flowcabal_tui.agents.checking.judged import Judgement
-from flowcabal_tui.domain.run import AngleCheck, Compared
-from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.domain.run import Angle, AngleCheck, Compared
 from flowcabal_tui.locale import _, ngettext
 
 _NAMED: Final = 2

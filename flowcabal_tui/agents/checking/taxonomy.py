@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 from typing import Final
 
-from flowcabal_tui.domain.workflow import Angle
+from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.locale import mark
 
 CLASSES: Final[dict[str, tuple[str, ...]]] = {

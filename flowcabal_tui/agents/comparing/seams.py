@@ -12,9 +12,9 @@ from typing import Final
 from pydantic import BaseModel
 
 from flowcabal_tui.agents.sentences import sentences
-from flowcabal_tui.domain.answer_schema import long_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, long_text
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Message, ModelRequest, StructuredAnswer
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
 from flowcabal_tui.domain.text import clean
 
 PURPOSE: Final = "comparison.seams"

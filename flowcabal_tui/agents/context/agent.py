@@ -30,9 +30,10 @@ from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import Endpoint, Role, TokenCounter
+from flowcabal_tui.domain.model_calls import Role, TokenCounter
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.windows import context_room, prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow

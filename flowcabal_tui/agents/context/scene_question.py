@@ -13,10 +13,11 @@ from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary, name_lines
+from flowcabal_tui.domain.answer_schema import StructuredAnswer
 from flowcabal_tui.domain.context import NOTHING_SAID, SCENE_FIELDS, Scene, SceneKind
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import ModelRequest, StructuredAnswer, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
 from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
 

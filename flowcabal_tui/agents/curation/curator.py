@@ -35,15 +35,15 @@ from flowcabal_tui.agents.shapes.curation import (
     QuotedSentence,
 )
 from flowcabal_tui.agents.tokens import CountedTokens
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
-from flowcabal_tui.domain.model_calls import Endpoint, ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
-from flowcabal_tui.domain.run import AngleCheck
+from flowcabal_tui.domain.run import ANGLES, AngleCheck
 from flowcabal_tui.domain.text import clean, digest_of
-from flowcabal_tui.domain.workflow import ANGLES
 from flowcabal_tui.locale import _
 
 T = TypeVar("T", bound=BaseModel)

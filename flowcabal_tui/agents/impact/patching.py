@@ -9,10 +9,10 @@ from typing import Final, Literal
 from flowcabal_tui.agents.checking.rules.leftovers import is_free_of
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.sentences import sentences
-from flowcabal_tui.domain.answer_schema import long_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, long_text
 from flowcabal_tui.domain.impact import PatchQuestion
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_calls import ModelRequest, StructuredAnswer
+from flowcabal_tui.domain.model_calls import ModelRequest
 from flowcabal_tui.domain.proposals import plain_quotation
 from flowcabal_tui.domain.text import clean
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from flowcabal_tui.domain.answer_schema import short_text
-from flowcabal_tui.domain.model_calls import StructuredAnswer
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
 
 
 def _plain(word: Any) -> Any:

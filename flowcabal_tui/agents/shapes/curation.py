@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from flowcabal_tui.domain.answer_schema import short_text
-from flowcabal_tui.domain.model_calls import StructuredAnswer
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
 from flowcabal_tui.domain.run import AngleCheck
 
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from flowcabal_tui.agents.shapes.curation import QuotedSentence
-from flowcabal_tui.domain.answer_schema import short_text
+from flowcabal_tui.domain.answer_schema import StructuredAnswer, short_text
 from flowcabal_tui.domain.memory import EntityKind
-from flowcabal_tui.domain.model_calls import StructuredAnswer
 
 MOST_OF_A_KIND: Final = 16
 """Items of each kind that are taken from one chapter."""

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from flowcabal_tui.cli.session.lines import DEPTH, MOST_BYTES, BadLine, Identity
 from flowcabal_tui.cli.session.questions import QUESTIONS, about, answer_of, arguments_of
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.run import RunRequest
 from flowcabal_tui.domain.workflow import Node, Workflow

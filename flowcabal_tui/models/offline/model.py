@@ -11,8 +11,16 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, Finished, ModelEvent, ModelRequest, TextDelta, Usage
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    Finished,
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+    Usage,
+)
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.collect import collect, went_out
 from flowcabal_tui.models.offline import answers, writing

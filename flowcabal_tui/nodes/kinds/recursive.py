@@ -14,8 +14,16 @@ from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.domain.condition_forms import Condition
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.items import Output
+from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.text import clean, digest
-from flowcabal_tui.domain.workflow import Angle, Block, Blocks, Body, Finding, Node, PromptParams
+from flowcabal_tui.domain.workflow import (
+    Block,
+    Blocks,
+    Body,
+    Finding,
+    Node,
+    PromptParams,
+)
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.base import NodeContext, NodeKind, Produced, Rejected
 from flowcabal_tui.nodes.kinds.steps import AgentStep, WritingStep, identities, json_object, prompt_node

@@ -10,8 +10,14 @@ from pydantic import ConfigDict, Field
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.late_pattern import late
 from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
-from flowcabal_tui.domain.workflow import Angle, Blocks, Node, PromptParams, TextBlock
+from flowcabal_tui.domain.workflow import (
+    Blocks,
+    Node,
+    PromptParams,
+    TextBlock,
+)
 from flowcabal_tui.nodes.base import NodeContext
 
 _DECODER: Final = json.JSONDecoder(strict=False)

@@ -21,7 +21,7 @@ from flowcabal_tui.agents.context.gather import Book, read_book
 from flowcabal_tui.agents.prompt_library import SourceText
 from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.workflow import ANGLES
+from flowcabal_tui.domain.run import ANGLES
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked
 from flowcabal_tui.project.bench.context_bench import COUNTED_AS

@@ -18,9 +18,9 @@ from flowcabal_tui.agents.context.gather import Finder
 from flowcabal_tui.agents.context.shares import SHARES
 from flowcabal_tui.agents.ports import MemoryView
 from flowcabal_tui.domain.context import BudgetClass, ContextSource
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ManuscriptError, ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, NodeId
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.text import digest, slug
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _

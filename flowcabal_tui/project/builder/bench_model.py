@@ -7,7 +7,7 @@ from functools import reduce
 
 from flowcabal_tui.agents.builder.build_state import Build
 from flowcabal_tui.agents.builder.document import Json
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.builder.briefs import Brief, answered_by_model
 from flowcabal_tui.project.builder.prices import BuildPrice, price_of

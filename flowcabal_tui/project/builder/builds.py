@@ -23,8 +23,9 @@ from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.planner.structure import Search
 from flowcabal_tui.domain.builds import NearTemplate
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import RunError
-from flowcabal_tui.domain.model_calls import Endpoint, Usage
+from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.workflow import Workflow

@@ -10,10 +10,15 @@ from flowcabal_tui.agents.builder.build_prompt import system_prompt, user_prompt
 from flowcabal_tui.agents.builder.build_state import Build, BuildLimits
 from flowcabal_tui.agents.builder.build_tools import tools
 from flowcabal_tui.agents.builder.builder import ANSWER_TOKENS, PURPOSE, USUAL
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId, RunId
 from flowcabal_tui.domain.manuscript import Chapter
-from flowcabal_tui.domain.model_calls import Endpoint, Message, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import (
+    Message,
+    ModelRequest,
+    Usage,
+)
 from flowcabal_tui.domain.prompt_text import chapter_values
 from flowcabal_tui.domain.run import RunRequest, Spend
 from flowcabal_tui.domain.workflow import Workflow

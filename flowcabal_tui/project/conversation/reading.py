@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.agents.conversation.ports import SearchPlace, SentChip, Surroundings
 from flowcabal_tui.domain.conversation import Chip
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, UnknownName
 from flowcabal_tui.domain.ids import ChapterId, EntityId, NodeId, RunId
 from flowcabal_tui.domain.manuscript import Chapter, Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import AngleCheck, RunRequest, SpendLimit
 from flowcabal_tui.domain.search import SearchHit, SearchKind

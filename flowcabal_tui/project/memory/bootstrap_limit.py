@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import BootstrapQuote, Totals
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.models.roles import ModelRoles

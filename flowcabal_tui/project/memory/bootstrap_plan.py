@@ -14,10 +14,11 @@ from flowcabal_tui.agents.arcs import StoryArc
 from flowcabal_tui.agents.parts import parts_at_most, space_of
 from flowcabal_tui.agents.shapes.curation import Line, Overview, ProfileAnswer
 from flowcabal_tui.agents.shapes.story import StoryAnswer
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind
-from flowcabal_tui.domain.model_calls import Endpoint, TokenCounter, Usage
+from flowcabal_tui.domain.model_calls import TokenCounter, Usage
 from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.models.bounds import bound_of, output_bound, structured_extra, with_margin

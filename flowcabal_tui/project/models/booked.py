@@ -9,8 +9,17 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
-from flowcabal_tui.domain.model_calls import Answer, Endpoint, ModelEvent, ModelPort, ModelRequest, Role, T, Usage
+from flowcabal_tui.domain.model_calls import (
+    Answer,
+    ModelEvent,
+    ModelPort,
+    ModelRequest,
+    Role,
+    T,
+    Usage,
+)
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived
 from flowcabal_tui.project.models.reservations import Reservation

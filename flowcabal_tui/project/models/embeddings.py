@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, SettingsError
-from flowcabal_tui.domain.model_calls import EmbeddingPort, Endpoint
+from flowcabal_tui.domain.model_calls import EmbeddingPort
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.lexical import LexicalEmbedder

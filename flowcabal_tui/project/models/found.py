@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.discover import discover
 from flowcabal_tui.project.views import FoundModel

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.domain.addresses import is_loopback
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.model_calls import (
     ROLES,
     EmbeddingPort,
-    Endpoint,
     EndpointCheck,
     ModelPort,
     Role,

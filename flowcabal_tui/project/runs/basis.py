@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from flowcabal_tui.agents.context.scene_question import LONGEST
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Endpoint, TokenCounter
+from flowcabal_tui.domain.model_calls import TokenCounter
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, with_margin
 from flowcabal_tui.project.models.lengths import DRAFT_TOKENS
 

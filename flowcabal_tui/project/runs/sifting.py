@@ -7,8 +7,7 @@ from collections.abc import Callable
 from flowcabal_tui.agents.checking.monitor import Monitor
 from flowcabal_tui.domain.comparison import ComparisonTarget, comparison_id
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.run import AngleCheck, Quote
-from flowcabal_tui.domain.workflow import ANGLES
+from flowcabal_tui.domain.run import ANGLES, AngleCheck, Quote
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.rule_checks import RuleChecks
 from flowcabal_tui.project.runs.candidate_sources import CandidateSources, Source, Sources

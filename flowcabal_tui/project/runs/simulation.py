@@ -11,11 +11,17 @@ from typing import Any, Final
 
 from flowcabal_tui.actions.registry import ActionRegistry
 from flowcabal_tui.actions.simulation import Simulations, simulate
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import LimitReached, WorkflowError
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent
-from flowcabal_tui.domain.model_calls import Endpoint, ModelPort, ModelRequest, Role, Usage
+from flowcabal_tui.domain.model_calls import (
+    ModelPort,
+    ModelRequest,
+    Role,
+    Usage,
+)
 from flowcabal_tui.domain.run import Decision, Question, RunRequest, RunState
 from flowcabal_tui.domain.state import DualState
 from flowcabal_tui.domain.workflow import Workflow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.run import Evaluation
 from flowcabal_tui.domain.workflow import Node, PromptParams
 from flowcabal_tui.project.book.check_results import CheckResults

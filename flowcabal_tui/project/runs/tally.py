@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import NodeId
-from flowcabal_tui.domain.model_calls import Endpoint, Usage
+from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import CALL_KINDS, CallKind, Quote, QuoteLine, Spend
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import bound_of, sent_limit

@@ -12,7 +12,7 @@ from typing import Any, Final
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.addresses import host_of
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.text import clean_line, without_login
 from flowcabal_tui.domain.trust import TrustItem
 from flowcabal_tui.domain.workflow import Node, Workflow

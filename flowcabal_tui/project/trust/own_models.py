@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint, Role
+from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import make_model

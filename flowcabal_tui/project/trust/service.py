@@ -13,8 +13,8 @@ from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.agents.profile_kinds import ProfileKind
 from flowcabal_tui.domain.addresses import host_of
 from flowcabal_tui.domain.codec import to_json
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault, ProjectNotConfirmed, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.trust import TrustItem, TrustRequest, TrustState, TrustView
 from flowcabal_tui.domain.workflow import Workflow

@@ -16,8 +16,8 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, Select
 
 from flowcabal_tui.domain.addresses import host_of
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, SettingsError
-from flowcabal_tui.domain.model_calls import Endpoint
 from flowcabal_tui.domain.providers import DIALECTS
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _, mark

@@ -16,8 +16,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.comments import COMMENT_KINDS, CommentKind
 from flowcabal_tui.domain.revision import PassId, RevisionPass, new_pass
-from flowcabal_tui.domain.run import RuleName
-from flowcabal_tui.domain.workflow import ANGLES
+from flowcabal_tui.domain.run import ANGLES, RuleName
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.finding_words import check_title
 from flowcabal_tui.protocol.revision import PutPasses

@@ -13,8 +13,9 @@ from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Select, Static
 
 from flowcabal_tui.domain.refusals import refusal
+from flowcabal_tui.domain.run import ANGLES
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.workflow import ANGLES, PromptParams
+from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.words import ANGLES as ANGLE_WORDS
 from flowcabal_tui.tui.shared.choose import ChooseScreen

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flowcabal_tui.domain.addresses import host_of
-from flowcabal_tui.domain.model_calls import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.services.settings import SettingsView
