@@ -1,4 +1,4 @@
-"""The endpoints of models, as settings files describe them."""
+"""The endpoints of models, as settings files describe them, and calls to them that are not booked yet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple
 from pydantic import ConfigDict, Field, model_validator
 
 from flowcabal_tui.domain.addresses import is_loopback
-from flowcabal_tui.domain.model_calls import ModelRequest, StructuredMode
+from flowcabal_tui.domain.model_calls import ModelRequest, Role, StructuredMode
 from flowcabal_tui.domain.providers import DIALECTS, Provider
 from flowcabal_tui.domain.sampling import FrequencyPenalty, PresencePenalty, Sampled, Seed, Stop, TopP
 from flowcabal_tui.domain.text import without_login
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
 
 
@@ -133,3 +134,19 @@ def sent_parameters(endpoint: Endpoint, request: ModelRequest) -> tuple[tuple[st
     """The parameters of a request, completed by those of the endpoint."""
     given = {name for name, _value in request.parameters}
     return (*(each for each in endpoint.sampling if each[0] not in given), *request.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A paid call that is not booked yet. `endpoint` holds the prices; `estimated` are the tokens sent.
+
+    `attempt` is that of a node, which continues a text of `before` characters; 0: no node streams it.
+    """
+
+    role: Role
+    purpose: str
+    endpoint: Endpoint
+    estimated: int
+    run: str = ""
+    attempt: int = 0
+    before: int = 0

@@ -170,22 +170,6 @@ class UsageRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenCall:
-    """A paid call that is not booked yet. `endpoint` holds the prices; `estimated` are the tokens sent.
-
-    `attempt` is that of a node, which continues a text of `before` characters; 0: no node streams it.
-    """
-
-    role: Role
-    purpose: str
-    endpoint: Endpoint
-    estimated: int
-    run: str = ""
-    attempt: int = 0
-    before: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class SentRequest:
     """A request as sent: `body` is its JSON, without key and headers. `attempt` is that of a node, or 0."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
@@ -13,7 +13,9 @@ from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Message, Usage
 from flowcabal_tui.domain.run import Evaluation, Made, NodeState, RunRequest, RunSummary
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.workflow import Workflow
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.workflow import Workflow
 
 StaleKind = Literal["direct", "propagated"]
 """direct: the node itself was changed; propagated: a node above it was."""

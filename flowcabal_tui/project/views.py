@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import EntityId, Generation, NodeId, RunId
 from flowcabal_tui.domain.memory import (
     Derived,
@@ -17,7 +16,7 @@ from flowcabal_tui.domain.trust import TrustState
 from flowcabal_tui.domain.value_class import dataclass
 
 if TYPE_CHECKING:
-    pass
+    from flowcabal_tui.domain.endpoints import Endpoint
 
 
 @dataclass(frozen=True, slots=True)

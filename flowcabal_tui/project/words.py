@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.context import BudgetClass, ContextSource, Intent, SceneField, SceneKind, SceneOrigin
-from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, NodeId
 from flowcabal_tui.domain.manuscript import Author, Chapter
 from flowcabal_tui.domain.memory import Freshness, KeepKind, Level, MetaName, TaskKind
@@ -17,6 +16,9 @@ from flowcabal_tui.domain.run import AngleCheck, CallKind, CheckAngle, NodeState
 from flowcabal_tui.domain.search import SearchKind
 from flowcabal_tui.domain.text import clean_line
 from flowcabal_tui.locale import _, mark, ngettext
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.endpoints import Endpoint
 
 _NAMED: Final = 8
 _SIGNS: Final = {"USD": "$", "CNY": "¥", "EUR": "€", "GBP": "£"}

@@ -20,12 +20,16 @@ from flowcabal_tui.protocol import (
     models,
     revision,
     runs,
+    settings,
     story,
     workflows,
 )
 from flowcabal_tui.protocol.base import Command, Event
 
-SUBJECTS = (book, builds, comparisons, conversations, findings, memory, models, revision, runs, story, workflows)
+SUBJECTS = (
+    *(book, builds, comparisons, conversations, findings),
+    *(memory, models, revision, runs, settings, story, workflows),
+)
 COMMANDS: dict[str, type[Command]] = {kind.type: kind for kind in Command.__subclasses__()}
 EVENTS: dict[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
 

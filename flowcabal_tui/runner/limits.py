@@ -7,12 +7,14 @@ import contextlib
 import heapq
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
-from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.ids import Digest
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.endpoints import Endpoint
 
 FAILURES: Final = 3
 """Calls to one provider that fail in a row, each after its own retries, before starts are paused."""

@@ -6,8 +6,8 @@ import os
 import stat
 import tomllib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
@@ -15,6 +15,9 @@ from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.settings.toml_edit import edited
 from flowcabal_tui.settings.toml_file import require_writable
 from flowcabal_tui.system.files import write_whole
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.endpoints import Endpoint
 
 
 def read_secrets() -> dict[str, str]:

@@ -11,7 +11,11 @@ from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.protocol.book import SetGoals
-from flowcabal_tui.protocol.models import ChangeSettings, SetModel, SettingsChanged
+from flowcabal_tui.protocol.settings import (
+    ChangeSettings,
+    SetModel,
+    SettingsChanged,
+)
 from flowcabal_tui.settings.key_hosts import key_hosts
 from flowcabal_tui.settings.project_file import OFFLINE, load_project
 from tests.project.case import Case, both, make, opened

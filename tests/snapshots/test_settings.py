@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.locale import use_language
-from flowcabal_tui.protocol.models import SetModel
+from flowcabal_tui.protocol.settings import SetModel
 from flowcabal_tui.settings.screen import ScreenSettings
 from flowcabal_tui.tui.app.app import FlowCabalApp
 from tests.snapshots.test_shell import pressed

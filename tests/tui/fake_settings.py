@@ -7,7 +7,7 @@ from flowcabal_tui.project.services.settings import SettingsView
 from flowcabal_tui.project.settings import with_model, with_values
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.book import SetGoals
-from flowcabal_tui.protocol.models import ChangeSettings, SetModel
+from flowcabal_tui.protocol.settings import ChangeSettings, SetModel
 from flowcabal_tui.settings.project_file import GoalsSettings, ModelsSettings, ProjectSettings, ProjectTable
 
 

@@ -16,7 +16,11 @@ from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.locale import use_language
 from flowcabal_tui.protocol.book import SetGoals
-from flowcabal_tui.protocol.models import ChangeSettings, SetModel, SettingsChanged
+from flowcabal_tui.protocol.settings import (
+    ChangeSettings,
+    SetModel,
+    SettingsChanged,
+)
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.key_hosts import keep_model_key, key_hosts
 from flowcabal_tui.settings.secrets import read_secrets

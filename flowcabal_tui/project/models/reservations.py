@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from decimal import Decimal
 
-from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint, OpenCall
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import OpenCall, UsageRecord
+from flowcabal_tui.domain.model_calls import UsageRecord
 from flowcabal_tui.domain.run import SpendLimit
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _

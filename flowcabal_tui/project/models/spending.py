@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from flowcabal_tui.domain.codec import from_plain, to_plain
-from flowcabal_tui.domain.endpoints import Endpoint
+from flowcabal_tui.domain.endpoints import Endpoint, OpenCall
 from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.journal import RunEvent
@@ -21,7 +21,6 @@ from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import (
     Message,
     ModelRequest,
-    OpenCall,
     Role,
     SentRequest,
     Usage,

@@ -9,7 +9,11 @@ from flowcabal_tui.project.parts import Parts
 from flowcabal_tui.project.settings import with_model, with_values
 from flowcabal_tui.project.trust import asked
 from flowcabal_tui.project.trust.collect import model_items
-from flowcabal_tui.protocol.models import ChangeSettings, SetModel, SettingsChanged
+from flowcabal_tui.protocol.settings import (
+    ChangeSettings,
+    SetModel,
+    SettingsChanged,
+)
 from flowcabal_tui.settings.project_file import ProjectSettings
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import RunId
 from flowcabal_tui.domain.memory import Totals
-from flowcabal_tui.domain.model_calls import OpenCall, UsageRecord
+from flowcabal_tui.domain.model_calls import UsageRecord
 from flowcabal_tui.store.file.connection import Clock, Database
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.endpoints import OpenCall
 
 _OPEN: Final = """INSERT OR REPLACE INTO open_call (number, role, purpose, endpoint, estimated, run, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
@@ -43,6 +46,8 @@ class UsageLog:
 
     async def left_open(self) -> tuple[tuple[int, OpenCall], ...]:
         """Calls that were under way when the program was killed, with their numbers."""
+        from flowcabal_tui.domain.endpoints import OpenCall  # prices: to open a book needs none
+
         rows = await self._database.rows("SELECT number, endpoint FROM open_call ORDER BY number", ())
         return tuple((number, from_json(OpenCall, body)) for number, body in rows)
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from pydantic import ValidationError
-
 from flowcabal_tui.domain.codec import from_json, to_json
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Chapter
@@ -32,7 +30,7 @@ def book_outline(text: str, links: str, chapters: Sequence[Chapter]) -> BookOutl
 
 def read_links(text: str) -> tuple[OutlineLink, ...]:
     """The links of a stored text; none when it is damaged, so that the rules assign again."""
-    with suppress(ValidationError):
+    with suppress(ValueError):
         return from_json(tuple[OutlineLink, ...], text) if text else ()
     return ()
 

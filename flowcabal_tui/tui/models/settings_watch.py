@@ -8,7 +8,7 @@ from textual.screen import Screen
 
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.protocol.models import SettingsChanged
+from flowcabal_tui.protocol.settings import SettingsChanged
 from flowcabal_tui.tui.shared.subscriptions import on_event
 from flowcabal_tui.tui.shared.trouble import attempt
 

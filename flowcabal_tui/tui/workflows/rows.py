@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from rich.text import Text
 
-from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.domain.versions import StaleKind
-from flowcabal_tui.domain.workflow import Node, Workflow
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.words import inner_title
-from flowcabal_tui.tui.editing.places import STEPS, bodies_of, graph_at, spot_of
 from flowcabal_tui.tui.shared.words import STATES, one_line
 from flowcabal_tui.tui.widgets.cells import cell_width, crop, padded
 from flowcabal_tui.tui.widgets.column_rows import Cell, Column, ColumnRow, Columns
 from flowcabal_tui.tui.widgets.rail_graph import STATE_ROLES, state_sign
 from flowcabal_tui.tui.widgets.roles import role_sign, role_style
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.workflow import Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,29 +111,3 @@ def template_rows(workflows: Sequence[Workflow], current: str) -> Iterator[tuple
         sign = Cell(role_sign("focus") if is_current else "", "focus")
         name = Cell(one_line(workflow.name or workflow.id), is_bold=is_current)
         yield workflow.reference, columns.row(sign, name, workflow.reference, one_line(workflow.description))
-
-
-def title_of(workflow: Workflow, path: NodeId) -> str:
-    """The title of a row: of a node its name, of a round or branch its part of the path."""
-    last = path.rpartition("/")[2]
-    spot = spot_of(workflow, path)
-    if spot is None and last.isdigit():
-        owner = spot_of(workflow, NodeId(path.rpartition("/")[0]))
-        node = graph_at(workflow, owner.owners).node(owner.node) if owner else None
-        return _("round {n}").format(n=int(last) + (node is not None and node.kind == "loop"))
-    if spot is None:
-        return one_line(inner_title(path))
-    node = None if spot.is_step else graph_at(workflow, spot.owners).node(spot.node)
-    return one_line(node.title if node else last)
-
-
-def inner_paths(path: NodeId, node: Node) -> Iterator[NodeId]:
-    """The paths of the nodes inside a node of the document, outer ones first."""
-    for field, nodes in bodies_of(node):
-        branch = field.partition(".")[2] if field != STEPS else ""
-        inside = NodeId(f"{path}/{branch}") if branch else path
-        if branch:
-            yield inside
-        for each in nodes:
-            yield NodeId(f"{inside}/{each.id}")
-            yield from inner_paths(NodeId(f"{inside}/{each.id}"), each)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import on
@@ -14,15 +14,11 @@ from textual.reactive import var
 from textual.widgets import OptionList, Static, Tree
 from textual.widgets.tree import TreeNode
 
-from flowcabal_tui.domain.errors import WorkflowError
 from flowcabal_tui.domain.ids import NodeId
 from flowcabal_tui.domain.run import NodeState
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _, mark
-from flowcabal_tui.nodes.graph import Dependencies, dependencies, order
-from flowcabal_tui.tui.editing.places import spot_of
 from flowcabal_tui.tui.shared.lists import PickTree
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.shared.words import one_line
@@ -37,14 +33,16 @@ from flowcabal_tui.tui.workflows.rows import (
     NO_NODE,
     NodeMarks,
     ShownState,
-    inner_paths,
     mark_words,
     row_label,
     row_state,
     title_line,
-    title_of,
 )
 from flowcabal_tui.tui.workflows.workflow_list import Templates, WorkflowList
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.workflow import Workflow
+    from flowcabal_tui.tui.workflows.shape import WorkflowShape
 
 
 class WorkflowPane(Vertical):
@@ -114,17 +112,14 @@ class WorkflowPane(Vertical):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
-        self._workflow: Workflow | None = None
+        self._shape: WorkflowShape | None = None
         self._states: dict[NodeId, NodeState] = {}
         self._details: dict[NodeId, str] = {}
         self._marks: Mapping[NodeId, NodeMarks] = {}
-        self._titles: dict[NodeId, str] = {}
         self._branches: dict[NodeId, TreeNode[NodeId]] = {}
         self._of_document: dict[NodeId, set[NodeId]] = {}  # rows inside a node, until a run shows its own
-        self._needs: Dependencies = {}
         self._at: NodeId | None = None
         self._in_run = False
-        self._trouble = ""
         self._notice = ""
 
     def compose(self) -> ComposeResult:
@@ -142,7 +137,7 @@ class WorkflowPane(Vertical):
     def show(self, workflow: Workflow, states: Mapping[NodeId, NodeState]) -> None:
         """Shows a workflow with the states of its nodes, inner ones by path; the cursor stays at its node."""
         was_in_run, self._in_run = self._in_run, bool(states)
-        is_same = workflow == self._workflow and was_in_run == self._in_run
+        is_same = self._shape is not None and workflow == self._shape.workflow and was_in_run == self._in_run
         if is_same and all("/" not in path or path in states for path in self._states):
             for path in (*(node.id for node in workflow.nodes), *states):
                 state = states.get(path, "pending")
@@ -151,16 +146,10 @@ class WorkflowPane(Vertical):
             for path in states:
                 self._put_owners_to_work(path)
             return
-        self._workflow, self._states, self._details, self._titles = workflow, dict(states), {}, {}
-        self._trouble = ""
-        try:
-            self._needs = dependencies(workflow)
-            rows = order(self._needs)
-        except WorkflowError as error:
-            self._needs, self._trouble = {}, str(error)
-            rows = tuple(node.id for node in workflow.nodes)
-        known = {item.id for item in workflow.nodes}
-        self._fill_tree([node for node in rows if node in known])
+        from flowcabal_tui.tui.workflows.shape import WorkflowShape  # brings the nodes: the first frame has none
+
+        self._shape, self._states, self._details = WorkflowShape(workflow), dict(states), {}
+        self._fill_tree(self._shape)
         for path in states:
             self._put_owners_to_work(path)
         self._fill_rails()
@@ -236,22 +225,21 @@ class WorkflowPane(Vertical):
             with tree.prevent(Tree.NodeHighlighted):
                 tree.move_cursor(branch)
 
-    def _fill_tree(self, rows: Sequence[NodeId]) -> None:
+    def _fill_tree(self, shape: WorkflowShape) -> None:
         """A branch a node, in the order of work; below it the nodes whose output it reads, and what is inside it."""
         tree = self.query_one(PickTree)
         unfolded = [path for path, branch in self._branches.items() if branch.is_expanded]
         tree.clear()
         self._branches, self._of_document = {}, {}
-        nodes = {node.id: node for node in self._workflow.nodes} if self._workflow else {}
-        for node in rows:
-            sources = self._needs.get(node, ())
+        for node in shape.rows:
+            sources = shape.needs.get(node, ())
             branch = tree.root.add(self._label(node), node, allow_expand=bool(sources))
             self._branches[node] = branch
             for source in sources:
                 words = _("reads {name}").format(name=self._title(source))
                 branch.add_leaf(Text.assemble((words, role_style("secondary"))), source)
         of_document: dict[NodeId, set[NodeId]] = {}
-        for path in [path for node in rows for path in inner_paths(node, nodes[node])]:
+        for path in shape.inner_paths():
             self._ensure(path)
             of_document.setdefault(NodeId(path.rpartition("/")[0]), set()).add(path)
         self._of_document = of_document
@@ -260,7 +248,7 @@ class WorkflowPane(Vertical):
         for path in unfolded:
             if path in self._branches:
                 self._branches[path].expand()
-        self._at = self._at if self._at in self._branches else next(iter(rows), None)
+        self._at = self._at if self._at in self._branches else next(iter(shape.rows), None)
         self.call_after_refresh(self._place_cursor)
 
     def _ensure(self, path: NodeId) -> TreeNode[NodeId] | None:
@@ -305,16 +293,15 @@ class WorkflowPane(Vertical):
         state = self._shown_state(path)
         words = mark_words(self._marks.get(path, NO_MARKS), state)
         label = f"{'  ' * depth}{self._title(path)}" + (f" {words}" if words else "")
-        return RailNode(path, label, state, (owner,) if owner else tuple(self._needs.get(path, ())))
+        needs = self._shape.needs.get(path, ()) if self._shape else ()
+        return RailNode(path, label, state, (owner,) if owner else tuple(needs))
 
     def _title(self, path: NodeId) -> str:
-        if path not in self._titles and self._workflow is not None:
-            self._titles[path] = title_of(self._workflow, path)
-        return self._titles.get(path, path)
+        return self._shape.title(path) if self._shape else path
 
     def _shown_state(self, path: NodeId) -> ShownState:
         is_part = path not in self._states and "/" in path
-        if is_part and self._workflow is not None and spot_of(self._workflow, path) is None:
+        if is_part and self._shape is not None and not self._shape.is_node(path):
             return "round"
         return row_state(self._states.get(path), self._marks.get(path, NO_MARKS), in_run=self._in_run)
 
@@ -329,13 +316,13 @@ class WorkflowPane(Vertical):
         self.call_after_refresh(self._refresh_head)
 
     def _refresh_head(self) -> None:
-        if self._workflow is None:
+        if self._shape is None:
             return
-        lines = [title_line(self._workflow, self.query_one(".head", Static).content_size.width)]
+        lines = [title_line(self._shape.workflow, self.query_one(".head", Static).content_size.width)]
         lines += [one_line(self._notice)] if self._notice else []
         marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
-        if self._trouble:
-            lines.append(clean(self._trouble))
+        if self._shape.trouble:
+            lines.append(clean(self._shape.trouble))
         elif marks.told:
             lines.append(f"! {one_line(marks.told)}")
         elif self.is_rails and self._at is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,12 +13,14 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.value_class import dataclass
-from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import mark
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.subscriptions import Request
 from flowcabal_tui.tui.widgets.help import HelpData
 from flowcabal_tui.tui.workflows.rows import about_lines, template_rows
+
+if TYPE_CHECKING:
+    from flowcabal_tui.domain.workflow import Workflow
 
 
 def _asks(keys: str, verb: str, label: str, tooltip: str, *, show: bool = True) -> Binding:

@@ -23,7 +23,7 @@ from flowcabal_tui.domain.overview import Goals
 from flowcabal_tui.domain.text import clean, clean_line
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.protocol.book import SetGoals
-from flowcabal_tui.protocol.models import ChangeSettings, SetModel
+from flowcabal_tui.protocol.settings import ChangeSettings, SetModel
 from flowcabal_tui.settings.key_hosts import keep_model_key, key_hosts
 from flowcabal_tui.settings.project_file import ModelsSettings
 from flowcabal_tui.settings.user_file import UserSettings, change_user, load_user
