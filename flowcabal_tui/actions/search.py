@@ -18,7 +18,7 @@ from typing import Final
 
 from flowcabal_tui.actions.registry import Action
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.text import digest
 
 _K1: Final = 1.2

@@ -17,10 +17,10 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import (
     Answer,
-    ModelPort,
     ModelRequest,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.domain.value_class import dataclass
 

@@ -15,7 +15,8 @@ from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.windows import prompt_room
 
 T = TypeVar("T", bound=BaseModel)

@@ -11,7 +11,7 @@ from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import Span
 from flowcabal_tui.domain.memory import Entity
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 
 _SHORT: Final = r"(?<!\b[A-HJ-Z])(?<!\b[DMS][rt])(?<!\b(?:Mrs|Mme|Col|Gen|Rev|Hon))(?<!\bCapt|\bProf)"
 """No sentence ends with the full stop of a title or an initial. Looked at where there is one, which saves time."""

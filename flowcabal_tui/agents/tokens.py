@@ -7,7 +7,7 @@ from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import digest
 
 _REMEMBERED: Final = 50_000

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
 from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from flowcabal_tui.domain.value_class import dataclass
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from flowcabal_tui.domain.endpoints import Endpoint
 
 Role = Literal["user", "agent", "embedding"]
 ROLES: tuple[Role, ...] = ("user", "agent", "embedding")
 Finish = Literal["stop", "length", "tool", "content_filter"]
 StructuredMode = Literal["tool", "native", "prompted"]
-T = TypeVar("T", bound="BaseModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,46 +173,6 @@ class SentRequest:
     attempt: int
     body: str
     at: datetime
-
-
-class ModelPort(Protocol):
-    """A model of one role, as the runner and the agents see it."""
-
-    @property
-    def endpoint(self) -> Endpoint: ...
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Streams one call; always used under `contextlib.aclosing`. Raises ModelError."""
-        ...
-
-    async def answer(self, request: ModelRequest) -> Answer:
-        """Collects the answer of one call. Raises ModelError (with `partial`)."""
-        ...
-
-    async def structured(self, request: ModelRequest, shape: type[T]) -> tuple[T, Answer]:
-        """A validated instance of `shape`, with up to two repairs. Raises ModelError(SCHEMA, partial=raw text).
-
-        A `StructuredAnswer` may come with `unread` parts.
-        """
-        ...
-
-
-class EmbeddingPort(Protocol):
-    """Turns texts into vectors; `identity` changes when vectors are no longer comparable."""
-
-    @property
-    def identity(self) -> str: ...
-
-    @property
-    def dimensions(self) -> int: ...
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
-
-
-class TokenCounter(Protocol):
-    """Estimates tokens, calibrated by what providers report."""
-
-    def count(self, text: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,8 @@ from pydantic import BaseModel
 
 from flowcabal_tui.domain.answer_schema import answer_schema
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.model_calls import (
-    ModelRequest,
-    TokenCounter,
-    Usage,
-)
+from flowcabal_tui.domain.model_calls import ModelRequest, Usage
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.providers import DIALECTS
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.models.registry import cost

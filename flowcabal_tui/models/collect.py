@@ -12,13 +12,13 @@ from flowcabal_tui.domain.errors import ModelError
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Finished,
-    ModelPort,
     ModelRequest,
     RetryWait,
     TextDelta,
     ThinkingDelta,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.value_class import dataclass
 
 BEFORE_REPEATING: Final[ContextVar[Callable[[Usage | None], Awaitable[None]] | None]] = ContextVar(

@@ -18,11 +18,11 @@ from flowcabal_tui.domain.model_calls import (
     ModelRequest,
     Queued,
     RetryWait,
-    T,
     TextDelta,
     ThinkingDelta,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import T
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.cleaning import StreamCleaner

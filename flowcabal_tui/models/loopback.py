@@ -15,7 +15,7 @@ from typing import Any, Final
 import h11
 
 from flowcabal_tui.domain.errors import FlowCabalError, ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.models.loopback_wire import (
     BadRequest,
     chat_answer,

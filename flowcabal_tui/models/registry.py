@@ -16,15 +16,14 @@ from pydantic import BaseModel
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
-    EmbeddingPort,
     EndpointCheck,
     Message,
-    ModelPort,
     ModelRequest,
     Role,
     StructuredMode,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.providers import SPOKEN
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.models.failures import require_address

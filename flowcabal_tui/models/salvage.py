@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from flowcabal_tui.domain.answer_schema import StructuredAnswer
 from flowcabal_tui.domain.late_pattern import late
-from flowcabal_tui.domain.model_calls import T
+from flowcabal_tui.domain.model_ports import T
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.models.cleaning import clean_value
 

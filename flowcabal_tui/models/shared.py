@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
 
-from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort
 
 KEPT: Final = 64
 

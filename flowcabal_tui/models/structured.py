@@ -12,13 +12,12 @@ from flowcabal_tui.domain.errors import BudgetExceeded, ModelError, ModelFault
 from flowcabal_tui.domain.model_calls import (
     Answer,
     Message,
-    ModelPort,
     ModelRequest,
     StructuredMode,
-    T,
     Tool,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.collect import BEFORE_REPEATING, total
 from flowcabal_tui.models.failures import Failures
 from flowcabal_tui.models.ladder import Ladder

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import Finished, ModelPort, ModelRequest
+from flowcabal_tui.domain.model_calls import Finished, ModelRequest
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Attempt, Retry
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.workflow import PromptParams

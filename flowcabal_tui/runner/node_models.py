@@ -15,7 +15,6 @@ from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.journal import StoredResult
 from flowcabal_tui.domain.model_calls import (
     Finished,
-    ModelPort,
     ModelRequest,
     Queued,
     RetryWait,
@@ -23,6 +22,7 @@ from flowcabal_tui.domain.model_calls import (
     ThinkingDelta,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Attempt, Evaluation, Retry
 from flowcabal_tui.domain.workflow import PromptParams, TextBlock
 from flowcabal_tui.locale import _

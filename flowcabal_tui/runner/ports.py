@@ -14,11 +14,11 @@ from flowcabal_tui.domain.ids import ChapterId, Digest, Generation, NodeId, Ques
 from flowcabal_tui.domain.items import Output
 from flowcabal_tui.domain.journal import RunEvent, StoredResult
 from flowcabal_tui.domain.model_calls import (
-    ModelPort,
     ModelRequest,
     Role,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, RunRequest
 from flowcabal_tui.domain.state import StateEntry
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow

@@ -18,10 +18,10 @@ from flowcabal_tui.domain.model_calls import (
     Answer,
     ModelEvent,
     ModelRequest,
-    TokenCounter,
     ToolCall,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
 from tests.agents.builder_briefs import known_in
 

@@ -22,11 +22,11 @@ from flowcabal_tui.domain.garbage import begin_loading, end_loading
 from flowcabal_tui.domain.ids import Generation, RunId
 from flowcabal_tui.domain.journal import RunEvent
 from flowcabal_tui.domain.model_calls import (
-    ModelPort,
     ModelRequest,
     Role,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import Question, RunRequest
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.models.registry import make_model

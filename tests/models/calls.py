@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from flowcabal_tui.domain.model_calls import Message, ModelEvent, ModelPort, ModelRequest, TextDelta
+from flowcabal_tui.domain.model_calls import (
+    Message,
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+)
+from flowcabal_tui.domain.model_ports import ModelPort
 
 REQUEST = ModelRequest((Message("system", "You write."), Message("user", "Go on.")))
 

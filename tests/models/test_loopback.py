@@ -21,10 +21,10 @@ from flowcabal_tui.domain.model_calls import (
     ModelEvent,
     ModelRequest,
     Queued,
-    T,
     TextDelta,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import T
 from flowcabal_tui.models.collect import collect
 from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.models.loopback import LoopbackEndpoint

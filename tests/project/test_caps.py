@@ -19,11 +19,11 @@ from flowcabal_tui.domain.model_calls import (
     Answer,
     Message,
     ModelEvent,
-    ModelPort,
     ModelRequest,
     TextDelta,
     ThinkingDelta,
 )
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.models.collect import collect
 from flowcabal_tui.protocol.book import AddChapter, ImportManuscript
 from flowcabal_tui.protocol.memory import BootstrapChanged, StartBootstrap

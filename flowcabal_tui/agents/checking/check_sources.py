@@ -15,7 +15,7 @@ from flowcabal_tui.agents.prompt_library import SourceText, fenced_sources
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.manuscript import PassageHit
 from flowcabal_tui.domain.memory import Derived, Entity
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.run import Angle
 from flowcabal_tui.domain.story import StoryRecord
 

@@ -19,7 +19,8 @@ from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, SourceText, fenced_sources, name_lines
 from flowcabal_tui.agents.shapes.claims import Claim, Claims
-from flowcabal_tui.domain.model_calls import Message, ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.run import Angle, Quotation
 from flowcabal_tui.domain.text import clean
 

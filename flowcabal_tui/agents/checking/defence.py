@@ -17,7 +17,8 @@ from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary
 from flowcabal_tui.agents.shapes.claims import Claims, Reading, Readings
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.domain.run import Angle, CheckFinding, Quotation
 from flowcabal_tui.domain.text import clean

@@ -30,11 +30,8 @@ from flowcabal_tui.agents.tokens import CountedTokens
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError, HelperFailed, ModelError, ModelFault, SettingsError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import (
-    Message,
-    ModelRequest,
-    TokenCounter,
-)
+from flowcabal_tui.domain.model_calls import Message, ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import ANGLES, Angle, AngleCheck, CheckFinding, Evaluation
 from flowcabal_tui.domain.workflow import Node, PromptParams

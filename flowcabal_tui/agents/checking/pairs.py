@@ -11,7 +11,7 @@ from flowcabal_tui.agents.checking.voices import DraftStatement
 from flowcabal_tui.agents.context.gather import Book
 from flowcabal_tui.agents.prompt_library import Fenced, SourceText
 from flowcabal_tui.domain.ids import ChapterId, EntityId
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped
 from flowcabal_tui.domain.text import han_count
 

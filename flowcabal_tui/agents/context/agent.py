@@ -33,7 +33,8 @@ from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, Bud
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import Role, TokenCounter
+from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.domain.windows import context_room, prompt_room
 from flowcabal_tui.domain.workflow import Node, PromptParams, TextBlock, Workflow

@@ -11,7 +11,7 @@ from flowcabal_tui.agents.context.candidates import HIDDEN, Candidate, preamble
 from flowcabal_tui.agents.context.shares import ALWAYS, RENDERED
 from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass, ClassUse, ContextSource, DroppedSource
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import PartKey, closing, opening
 from flowcabal_tui.locale import _
 

@@ -16,7 +16,7 @@ from flowcabal_tui.agents.tokens import cut
 from flowcabal_tui.domain.context import BudgetClass
 from flowcabal_tui.domain.ids import ChapterId
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.outline import BookOutline, Placed
 from flowcabal_tui.domain.workflow import OutlineScope
 from flowcabal_tui.locale import _

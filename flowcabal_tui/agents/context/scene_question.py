@@ -17,7 +17,8 @@ from flowcabal_tui.domain.answer_schema import StructuredAnswer
 from flowcabal_tui.domain.context import NOTHING_SAID, SCENE_FIELDS, Scene, SceneKind
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.text import clean_line, digest_of
 from flowcabal_tui.locale import _
 

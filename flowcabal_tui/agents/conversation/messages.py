@@ -13,7 +13,8 @@ from flowcabal_tui.agents.conversation.ports import BookPort, SentChip, Surround
 from flowcabal_tui.agents.prompt_library import Fenced, PromptLibrary, name_lines
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.conversation import Turn
-from flowcabal_tui.domain.model_calls import Message, TokenCounter
+from flowcabal_tui.domain.model_calls import Message
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import escaped, in_attribute
 from flowcabal_tui.locale import _
 

@@ -40,7 +40,8 @@ from flowcabal_tui.domain.errors import FlowCabalError, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Digest, Generation
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived, Entity, Evidence
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import chapter_label
 from flowcabal_tui.domain.run import ANGLES, AngleCheck
 from flowcabal_tui.domain.text import clean, digest_of

@@ -14,7 +14,7 @@ from flowcabal_tui.domain.context import NOTHING_SAID, Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Entity, Mention
-from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.models.lexical import LexicalEmbedder
 

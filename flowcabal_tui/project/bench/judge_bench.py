@@ -19,7 +19,8 @@ from flowcabal_tui.agents.checking.voices import statements_in
 from flowcabal_tui.agents.paid import AnswerStore, PaidOnce
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Span
-from flowcabal_tui.domain.model_calls import ModelPort, ModelRequest, Usage
+from flowcabal_tui.domain.model_calls import ModelRequest, Usage
+from flowcabal_tui.domain.model_ports import ModelPort
 from flowcabal_tui.domain.run import AngleCheck, CheckFinding
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project.bench.check_rows import Checked, CheckRow, checked

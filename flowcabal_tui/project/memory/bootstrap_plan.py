@@ -18,7 +18,8 @@ from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Digest
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapQuote, TaskKind
-from flowcabal_tui.domain.model_calls import TokenCounter, Usage
+from flowcabal_tui.domain.model_calls import Usage
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.run import Spend
 from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.models.bounds import bound_of, output_bound, structured_extra, with_margin

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from flowcabal_tui.domain.errors import BudgetExceeded, FlowCabalError, KnowledgeError
 from flowcabal_tui.domain.ids import ChapterId
-from flowcabal_tui.domain.model_calls import EmbeddingPort, ModelPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.text import without_login
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.models.kept_vectors import KeptEmbedder

@@ -14,12 +14,11 @@ from flowcabal_tui.domain.errors import BudgetExceeded, LimitReached, ModelError
 from flowcabal_tui.domain.model_calls import (
     Answer,
     ModelEvent,
-    ModelPort,
     ModelRequest,
     Role,
-    T,
     Usage,
 )
+from flowcabal_tui.domain.model_ports import ModelPort, T
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, structured_extra
 from flowcabal_tui.models.collect import ARRIVED, BEFORE_REPEATING, WAITS, Arrived
 from flowcabal_tui.project.models.reservations import Reservation

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.text import digest
 from flowcabal_tui.store.file.vectors import Vectors, rounded
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.models.bounds import USUAL_OUTPUT
 
 DRAFT_TOKENS: Final = 2_000

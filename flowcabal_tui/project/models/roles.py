@@ -15,12 +15,11 @@ from flowcabal_tui.domain.errors import ModelError, ModelFault
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.model_calls import (
     ROLES,
-    EmbeddingPort,
     EndpointCheck,
-    ModelPort,
     Role,
     StructuredMode,
 )
+from flowcabal_tui.domain.model_ports import EmbeddingPort, ModelPort
 from flowcabal_tui.domain.windows import LEAST_CONTEXT, context_room
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.ladder import Ladder

@@ -9,7 +9,7 @@ from typing import Final
 from flowcabal_tui.agents.context.scene_question import LONGEST
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import Digest
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.models.bounds import USUAL_OUTPUT, with_margin
 from flowcabal_tui.project.models.lengths import DRAFT_TOKENS
 

@@ -13,7 +13,7 @@ from flowcabal_tui.agents.ports import MemoryPort, MemoryView, RulesPort
 from flowcabal_tui.agents.sentences import sentence_at
 from flowcabal_tui.domain.context import NOTHING_ABOUT, About, Injection
 from flowcabal_tui.domain.ids import ChapterId, Generation
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.prompt_parts import Item, Part, escaped, fenced_items, read_parts
 from flowcabal_tui.domain.run import CheckFinding
 from flowcabal_tui.domain.workflow import Node, PromptParams, Workflow

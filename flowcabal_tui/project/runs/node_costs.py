@@ -15,7 +15,8 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
-from flowcabal_tui.domain.model_calls import Role, TokenCounter
+from flowcabal_tui.domain.model_calls import Role
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.workflow import InquiryBlock, PromptParams, TextBlock, Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.bounds import output_bound, structured_extra, with_margin

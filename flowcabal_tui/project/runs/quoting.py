@@ -10,7 +10,8 @@ from flowcabal_tui.domain.context import Injection, Receipt
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest, NodeId
 from flowcabal_tui.domain.items import Output
-from flowcabal_tui.domain.model_calls import ModelRequest, TokenCounter
+from flowcabal_tui.domain.model_calls import ModelRequest
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.run import Attempt, Decision, Evaluation, IterationKind, QuestionKind, Quote, Retry
 from flowcabal_tui.domain.workflow import Body, PromptParams
 from flowcabal_tui.models.bounds import with_margin

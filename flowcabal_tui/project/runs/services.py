@@ -13,7 +13,7 @@ from flowcabal_tui.agents.context.own_words import sentences
 from flowcabal_tui.demo import BookLanguage, templates
 from flowcabal_tui.domain.ids import Generation
 from flowcabal_tui.domain.manuscript import Reference, ReferenceHit, ReferenceId
-from flowcabal_tui.domain.model_calls import TokenCounter
+from flowcabal_tui.domain.model_ports import TokenCounter
 from flowcabal_tui.domain.workflow import PromptParams
 from flowcabal_tui.project.agents import AgentFactory
 from flowcabal_tui.project.base import ProjectBase

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flowcabal_tui.demo import templates
 from flowcabal_tui.domain.errors import FlowCabalError, RunError, WorkflowError
-from flowcabal_tui.domain.model_calls import EmbeddingPort
+from flowcabal_tui.domain.model_ports import EmbeddingPort
 from flowcabal_tui.domain.versions import ActionRow
 from flowcabal_tui.domain.workflow import Finding, Workflow
 from flowcabal_tui.examples import NAMES, example
