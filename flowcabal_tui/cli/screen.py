@@ -83,7 +83,7 @@ async def _discover() -> tuple[DiscoveredModels, ...]:
 
 async def _open(path: Path, read_only: bool) -> Project:
     from flowcabal_tui.project import Project
-    from flowcabal_tui.settings.user_file import remember_project
+    from flowcabal_tui.settings.recent import remember_project
 
     project = await Project.open(path, read_only=read_only, begin=False)  # the workspace is painted first
     if not read_only:
@@ -175,7 +175,7 @@ def _remove_demo(target: Path) -> None:
 
 
 def _recents() -> tuple[Recent, ...]:
-    from flowcabal_tui.settings.user_file import recent_projects
+    from flowcabal_tui.settings.recent import recent_projects
 
     return tuple(_recent(path) for path in recent_projects())
 
@@ -203,6 +203,6 @@ def _known_books() -> KnownBooks:
 
 
 def _forget(folder: Path) -> None:
-    from flowcabal_tui.settings.user_file import forget_project  # imports pydantic, which the first frame does not need
+    from flowcabal_tui.settings.recent import forget_project
 
     forget_project(folder)

@@ -23,7 +23,7 @@ from flowcabal_tui.project.memory.rebuild import RebuildPlan
 from flowcabal_tui.project.words import TASKS
 from flowcabal_tui.protocol.book import DeleteOutput, EditChapter
 from flowcabal_tui.protocol.memory import BackgroundChanged, Purge, PurgeFinished, Rebuild, RebuildProgress, TextPurged
-from flowcabal_tui.settings.user_file import remember_project
+from flowcabal_tui.settings.recent import remember_project
 
 TICK_SECONDS = 0.2
 PURGE_SECONDS = 10.0

@@ -18,7 +18,8 @@ from flowcabal_tui.project import Project, create_project
 from flowcabal_tui.project.words import KEEP_KINDS
 from flowcabal_tui.protocol.book import OutputChecked, PersistOutput, TagOutput
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings
-from flowcabal_tui.settings.user_file import load_user, remember_project
+from flowcabal_tui.settings.recent import remember_project
+from flowcabal_tui.settings.user_file import load_user
 
 
 async def new(arguments: Namespace) -> int:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flowcabal_tui.agents.profile_kinds import ProfileKinds
-from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.project.engine import Tasks
-from flowcabal_tui.project.models.roles import ModelRoles
-from flowcabal_tui.project.settings import SettingsInForce
-from flowcabal_tui.project.trust.collect import PROFILES, PROMPTS
-from flowcabal_tui.project.trust.service import Trust
 from flowcabal_tui.project.work_signal import WorkSignal
 from flowcabal_tui.project.workshop import Workshop
 from flowcabal_tui.protocol.base import Event
-from flowcabal_tui.runner.limits import Limits
-from flowcabal_tui.settings.project_file import ProjectSettings
+from flowcabal_tui.settings.opening import OpenedSettings
 from flowcabal_tui.store import Store
+
+if TYPE_CHECKING:
+    from flowcabal_tui.agents.profile_kinds import ProfileKinds
+    from flowcabal_tui.agents.prompt_library import PromptLibrary
+    from flowcabal_tui.project.models.roles import ModelRoles
+    from flowcabal_tui.project.settings import SettingsInForce
+    from flowcabal_tui.project.trust.service import Trust
+    from flowcabal_tui.runner.limits import Limits
+    from flowcabal_tui.settings.project_file import ProjectSettings
 
 
 class ProjectBase:
-    """The folder, settings, store and models of an open project. Lives on the engine's loop."""
+    """The folder, settings, store and models of an open project. Lives on the engine's loop.
+
+    What models are called with is imported and built when it is first needed (decision 38).
+    """
 
     def __init__(
         self,
         folder: Path,
-        settings: ProjectSettings,
+        opened: OpenedSettings,
         store: Store,
         emit: Callable[[Event], None],
         clock: Callable[[], datetime],
@@ -37,16 +45,72 @@ class ProjectBase:
     ) -> None:
         """With `trust` the user confirms everything in the folder until the program ends."""
         self.folder, self.store, self.emit, self.clock = folder, store, emit, clock
-        self.changes = SettingsInForce(folder, settings)
-        self.language = settings.project.language
+        self.language = opened.language
+        self._opened, self._pace, self._trusts = opened, pace, trust
         self.tasks, self.workshop, self.work = Tasks(), Workshop(), WorkSignal()
         self.closes_first: list[Callable[[], Awaitable[None]]] = []
         """What ends before the runs when the project is closed."""
-        self.limits = Limits(settings.run.concurrency)
-        self.trust = Trust(folder, self.current_settings, store, emit, for_this_run=trust)
-        self.models = ModelRoles(self.current_settings, store, self.limits, emit, self.trust.require_model, pace=pace)
-        self.prompts = PromptLibrary(folder / PROMPTS, self.trust.require_prompt)
-        self.kinds = ProfileKinds(folder / PROFILES, self.trust.require_profile)
+        self._completing, self._is_complete = asyncio.Lock(), False
+
+    async def complete(self) -> None:
+        """Reads, once, what this user has confirmed and what models have cost. Raises SettingsError or ProjectError."""
+        async with self._completing:
+            if not self._is_complete:
+                await self.trust.begin()
+                await self.models.begin()
+                self._is_complete = True
+
+    async def close(self) -> None:
+        """Ends the models, if any were made, the helper process and the store."""
+        if "models" in vars(self):
+            await self.models.close()
+        await self.workshop.close()
+        await self.store.close()
+
+    @cached_property
+    def changes(self) -> SettingsInForce:
+        """The settings, and changes of them. Raises SettingsError."""
+        from flowcabal_tui.project.settings import SettingsInForce
+
+        return SettingsInForce(self.folder, self._opened.checked())
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The calls that are made at the same time."""
+        from flowcabal_tui.runner.limits import Limits
+
+        return Limits(self.settings.run.concurrency)
+
+    @cached_property
+    def trust(self) -> Trust:
+        """What the user has confirmed; nothing before `complete`."""
+        from flowcabal_tui.project.trust.service import Trust
+
+        return Trust(self.folder, self.current_settings, self.store, self.emit, for_this_run=self._trusts)
+
+    @cached_property
+    def models(self) -> ModelRoles:
+        """The models by role."""
+        from flowcabal_tui.project.models.roles import ModelRoles
+
+        settings, key = self.current_settings, self.trust.require_model
+        return ModelRoles(settings, self.store, self.limits, self.emit, key, pace=self._pace)
+
+    @cached_property
+    def prompts(self) -> PromptLibrary:
+        """The prompts of the program, and the writer's own in their place."""
+        from flowcabal_tui.agents.prompt_library import PromptLibrary
+        from flowcabal_tui.project.trust.collect import PROMPTS
+
+        return PromptLibrary(self.folder / PROMPTS, self.trust.require_prompt)
+
+    @cached_property
+    def kinds(self) -> ProfileKinds:
+        """The kinds of profiles."""
+        from flowcabal_tui.agents.profile_kinds import ProfileKinds
+        from flowcabal_tui.project.trust.collect import PROFILES
+
+        return ProfileKinds(self.folder / PROFILES, self.trust.require_profile)
 
     def current_settings(self) -> ProjectSettings:
         """The settings of this moment: they may be changed while the project is open."""

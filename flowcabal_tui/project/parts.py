@@ -15,9 +15,9 @@ from flowcabal_tui.manuscript.mirror import MIRROR_NAME
 from flowcabal_tui.project.base import ProjectBase
 from flowcabal_tui.project.logs import close_log, forget_in_log, open_log
 from flowcabal_tui.protocol.base import Event, Status
+from flowcabal_tui.settings.file_modes import file_modes
+from flowcabal_tui.settings.opening import open_settings
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_STATE
-from flowcabal_tui.settings.project_file import ProjectSettings, load_project
-from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.system.files import Modes
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.story.proposals import ProposalService
     from flowcabal_tui.project.story.reader_notes import ReaderNotes
     from flowcabal_tui.project.story.records import StoryRecords
+    from flowcabal_tui.settings.project_file import ProjectSettings
 
 
 class Parts:
@@ -177,16 +178,20 @@ class Parts:
         read_only: bool,
         pace: float | None,
         trust: bool = False,
+        complete: bool = True,
     ) -> Parts:
-        """Raises ProjectError or SettingsError."""
-        settings = load_project(folder)
+        """Without `complete` only the book can be read and written until `base.complete` is called.
+
+        Raises ProjectError or SettingsError.
+        """
+        opened = open_settings(folder)
         require_database(folder)
-        modes, language = file_modes(), settings.project.language
-        store = await Store.open(folder, read_only=read_only, clock=clock, language=language, modes=modes)
+        modes = file_modes()
+        store = await Store.open(folder, read_only=read_only, clock=clock, language=opened.language, modes=modes)
         try:
-            parts = cls(ProjectBase(folder, settings, store, emit, clock, pace, trust=trust), modes)
-            await parts.base.trust.begin()
-            await parts.base.models.begin()
+            parts = cls(ProjectBase(folder, opened, store, emit, clock, pace, trust=trust), modes)
+            if complete:
+                await parts.base.complete()
         except BaseException:  # cut off or not, the lock is let go
             await store.close()
             raise
@@ -234,9 +239,7 @@ class Parts:
             await self.memory.close()
         else:
             await base.tasks.close()
-        await base.models.close()
-        await base.workshop.close()
-        await base.store.close()
+        await base.close()
         if self.log is not None:
             close_log(self.log)
 

@@ -72,16 +72,23 @@ class Project:
         """Opens a project folder.
 
         `everything`: text of all nodes is sent to the feed; `knowledge`: start the knowledge server if the settings
-        enable it; `begin`: start the background work at once, else `begin()` does; `pace`: see `ModelRoles`; `trust`:
-        the user confirms, for this process only, everything that the folder may send, spend or run. Raises
-        ProjectError or SettingsError, and then nothing is open.
+        enable it; `begin`: open everything and start the background work at once, else only the book can be read and
+        written before `complete()`, and `begin()` starts the work; `pace`: see `ModelRoles`; `trust`: the user
+        confirms, for this process only, everything that the folder may send, spend or run. Raises ProjectError or
+        SettingsError, and then nothing is open.
         """
         engine = EngineThread()
         feed = EventFeed(everything=everything)
         try:
             parts = await engine.call(
                 Parts.open(
-                    folder.expanduser().resolve(), feed.publish, clock, read_only=read_only, pace=pace, trust=trust
+                    folder.expanduser().resolve(),
+                    feed.publish,
+                    clock,
+                    read_only=read_only,
+                    pace=pace,
+                    trust=trust,
+                    complete=begin,
                 )
             )
         except BaseException:  # cut off or not, the thread ends
@@ -92,6 +99,10 @@ class Project:
             project.begin()
         return project
 
+    async def complete(self) -> None:
+        """Reads what else is needed to work with the book. Raises ProjectError or SettingsError."""
+        await self._engine.call(self._parts.base.complete())
+
     def begin(self) -> None:
         """Starts, once, the background work and the knowledge server."""
         if not self._has_begun:
@@ -100,8 +111,18 @@ class Project:
             self._engine.soon(lambda: self._parts.base.tasks.create(self._startup.begin()))
 
     @property
+    def folder(self) -> Path:
+        """The folder of the project."""
+        return self._parts.base.folder
+
+    @property
+    def language(self) -> str:
+        """The language of the book."""
+        return self._parts.base.language
+
+    @property
     def info(self) -> ProjectInfo:
-        """The identity and state of the project."""
+        """The identity and state of the project, once it is complete."""
         settings = self._parts.base.settings
         return ProjectInfo(
             name=settings.project.name,

@@ -14,9 +14,15 @@ from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.paths import PROJECT_FILE
-from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings, change_project, load_project
-from flowcabal_tui.settings.user_file import file_modes
+from flowcabal_tui.settings.project_file import (
+    GoalsSettings,
+    ModelsSettings,
+    ProjectSettings,
+    change_project,
+    load_project,
+)
 from flowcabal_tui.system.files import Folder
 
 LATER: Final[Mapping[str, tuple[str, ...]]] = {
@@ -137,3 +143,13 @@ def with_values(settings: ProjectSettings, table: str, values: Mapping[str, Any]
         wrong = ", ".join(".".join(map(str, each["loc"])) for each in error.errors())
         raise SettingsError(_("These settings cannot be used: {names}.").format(names=wrong)) from error
     return settings.model_copy(update={table: new})
+
+
+def with_goals(settings: ProjectSettings, goals: Mapping[str, Any]) -> ProjectSettings:
+    """The settings with other goals. Raises SettingsError."""
+    try:
+        checked = GoalsSettings.model_validate(goals)
+    except ValidationError as error:
+        wrong = ", ".join(str(each["loc"][0]) for each in error.errors())
+        raise SettingsError(_("These goals cannot be set: {names}.").format(names=wrong)) from error
+    return settings.model_copy(update={"goals": checked})

@@ -19,6 +19,7 @@ class Startup:
     async def begin(self) -> None:
         """After the project is open. A restricted project starts nothing before the user's answer."""
         parts = self._parts
+        await parts.base.complete()
         parts.base.emit(Status("connected"))
         if parts.base.trust.state != "trusted":
             parts.base.trust.tell()

@@ -13,19 +13,16 @@ from typing import Final, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import ProjectNotFound
 from flowcabal_tui.domain.lengths import Counting
 from flowcabal_tui.domain.memory import EntityKind
 from flowcabal_tui.domain.model_calls import Role
 from flowcabal_tui.domain.proofing import PROOF_RULES, ProofRule
 from flowcabal_tui.domain.run import RuleName
-from flowcabal_tui.locale import _
+from flowcabal_tui.settings.file_text import LARGEST_PROJECT_FILE, project_text, require_writable, text_of
 from flowcabal_tui.settings.locked import in_turn
 from flowcabal_tui.settings.paths import PROJECT_FILE
-from flowcabal_tui.settings.toml_file import changed, load, require_writable, text_of
+from flowcabal_tui.settings.toml_file import changed, parsed
 from flowcabal_tui.system.files import PRIVATE, Folder, Modes
-
-_LARGEST: Final = 4 * 1024 * 1024
 
 
 class _Table(BaseModel):
@@ -219,14 +216,12 @@ OFFLINE: Final = Endpoint(provider="offline", model="offline")
 
 def load_project(folder: Path) -> ProjectSettings:
     """The project's settings. Raises ProjectNotFound or SettingsError."""
-    path = folder / PROJECT_FILE
-    if not Folder(folder).is_there(PROJECT_FILE):
-        raise ProjectNotFound(
-            _("There is no FlowCabal project in {folder}.").format(folder=folder),
-            _("It has no file named {file}.").format(file=PROJECT_FILE),
-            _("Create one with `flowcabal-tui new FOLDER`, or open another folder."),
-        )
-    return load(path, ProjectSettings, lambda path: Folder(path.parent).text(path.name, limit=_LARGEST))
+    return checked_project(folder, project_text(folder))
+
+
+def checked_project(folder: Path, text: str) -> ProjectSettings:
+    """The settings of a project whose file has this text. Raises SettingsError."""
+    return parsed(folder / PROJECT_FILE, ProjectSettings, text)
 
 
 def save_project(folder: Path, settings: ProjectSettings, modes: Modes = PRIVATE) -> None:
@@ -254,7 +249,7 @@ def change_project(
 def _write(folder: Path, change: Callable[[ProjectSettings | None], ProjectSettings], modes: Modes) -> ProjectSettings:
     path, project = folder / PROJECT_FILE, Folder(folder, modes)
     with in_turn(folder / PROJECT_FILE):
-        known = project.read(PROJECT_FILE, limit=_LARGEST) if project.is_there(PROJECT_FILE) else None
+        known = project.read(PROJECT_FILE, limit=LARGEST_PROJECT_FILE) if project.is_there(PROJECT_FILE) else None
         text = None if known is None else text_of(path, lambda _path: known.decode("utf-8"))
         new, settings = changed(path, ProjectSettings, text, change)
         if new != text:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.locale import _
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.file_text import require_writable
 from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.settings.toml_edit import edited
-from flowcabal_tui.settings.toml_file import require_writable
 from flowcabal_tui.system.files import write_whole
 
 if TYPE_CHECKING:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import errno
-import os
 import re
-import stat
 import tomllib
 import types
 import typing
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,36 +15,19 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from flowcabal_tui.domain.errors import SettingsError
-from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.refusals import refusal
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.file_text import plain_text, text_of
 
 M = TypeVar("M")
 
 
-def _text(path: Path) -> str:
-    return path.read_bytes().decode("utf-8")
-
-
-def load(path: Path, shape: type[M], read: Callable[[Path], str] = _text) -> M:
+def load(path: Path, shape: type[M], read: Callable[[Path], str] = plain_text) -> M:
     """The file's settings, in the shape of a pydantic model or dataclass; an absent file gives the defaults.
 
     Raises SettingsError.
     """
-    return _parsed(path, shape, text_of(path, read) or "")
-
-
-def text_of(path: Path, read: Callable[[Path], str] = _text) -> str | None:
-    """The file's text; None where there is no file. Raises SettingsError."""
-    try:
-        return read(path)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise SettingsError(_("Cannot read {file}.").format(file=path), os_reason(error)) from error
-    except UnicodeDecodeError as error:
-        title, advice = _("Cannot read {file}.").format(file=path), _("Save it as UTF-8 and try again.")
-        raise SettingsError(title, _("Its text is not UTF-8."), advice) from error
+    return parsed(path, shape, text_of(path, read) or "")
 
 
 def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | None], M]) -> tuple[str, M]:
@@ -59,7 +38,7 @@ def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | 
     from flowcabal_tui.settings.toml_edit import changes, edited  # imports tomlkit, which no reader needs
 
     adapter: TypeAdapter[M] = TypeAdapter(shape)
-    before = None if text is None else _parsed(path, shape, text)
+    before = None if text is None else parsed(path, shape, text)
     after = change(before)
     full = {} if before is None else adapter.dump_python(before, exclude_none=True)
     brief = adapter.dump_python(after, exclude_none=True, exclude_defaults=True)
@@ -70,17 +49,11 @@ def changed(path: Path, shape: type[M], text: str | None, change: Callable[[M | 
         raise SettingsError(
             _("{file} cannot be changed from here.").format(file=path), str(error), _("Change it in an editor.")
         ) from error
-    return new, _parsed(path, shape, new)
+    return new, parsed(path, shape, new)
 
 
-def require_writable(path: Path) -> None:
-    """Raises PermissionError for a file that its owner has locked against writing: to replace it would go round it."""
-    with suppress(FileNotFoundError):
-        if not path.stat().st_mode & stat.S_IWUSR:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-
-def _parsed(path: Path, shape: type[M], text: str) -> M:
+def parsed(path: Path, shape: type[M], text: str) -> M:
+    """The settings that a file with this text has. Raises SettingsError."""
     try:
         return TypeAdapter(shape).validate_python(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

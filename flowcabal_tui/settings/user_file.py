@@ -1,25 +1,20 @@
-"""`config.toml`: the user's settings for all projects, and the list of recent ones."""
+"""`config.toml`: the user's settings for all projects."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.settings import paths
-from flowcabal_tui.settings.book_summary import forget_summary
+from flowcabal_tui.settings.file_text import require_writable, text_of
 from flowcabal_tui.settings.locked import locked
 from flowcabal_tui.settings.project_file import AgentPlugins, ModelsSettings
 from flowcabal_tui.settings.screen import ScreenSettings
-from flowcabal_tui.settings.toml_file import changed, load, require_writable, text_of
-from flowcabal_tui.system.files import PRIVATE, SHARED, Modes, write_whole
-
-RECENT_LIMIT: Final = 20
+from flowcabal_tui.settings.toml_file import changed, load
+from flowcabal_tui.system.files import write_whole
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -47,14 +42,6 @@ def load_user() -> UserSettings:
     return load(paths.user_file(), UserSettings)
 
 
-def file_modes() -> Modes:
-    """The permissions of files made in project folders; private if the user's file cannot be read."""
-    try:
-        return SHARED if load_user().project_files == "shared" else PRIVATE
-    except SettingsError:
-        return PRIVATE
-
-
 def save_user(settings: UserSettings) -> None:
     """Writes these settings into the file; see `change_user`. Raises OSError or SettingsError."""
     change_user(lambda _before: settings)
@@ -74,27 +61,3 @@ def change_user(change: Callable[[UserSettings], UserSettings]) -> UserSettings:
             require_writable(path)
             write_whole(path, new.encode())
     return settings
-
-
-def recent_projects() -> tuple[Path, ...]:
-    """Newest first; a damaged list reads as empty, it is only a convenience."""
-    try:
-        entries = json.loads((paths.state_folder() / "recent.json").read_text(encoding="utf-8"))
-        return tuple(Path(entry) for entry in entries if isinstance(entry, str))
-    except (OSError, ValueError, TypeError):
-        return ()
-
-
-def remember_project(folder: Path) -> None:
-    """Puts a project at the top of the list. Raises OSError."""
-    folder = folder.resolve()
-    others = [str(path) for path in recent_projects() if path != folder]
-    listed = json.dumps([str(folder), *others][:RECENT_LIMIT], ensure_ascii=False)
-    write_whole(paths.state_folder() / "recent.json", listed.encode())
-
-
-def forget_project(folder: Path) -> None:
-    """Takes a project from the list, and its summary; the project itself stays as it is. Raises OSError."""
-    kept = [str(path) for path in recent_projects() if path != folder]
-    write_whole(paths.state_folder() / "recent.json", json.dumps(kept, ensure_ascii=False).encode())
-    forget_summary(folder)

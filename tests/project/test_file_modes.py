@@ -16,8 +16,9 @@ from flowcabal_tui.project.book.backup import back_up, restore
 from flowcabal_tui.project.book.mirror import Mirror
 from flowcabal_tui.project.create import create_project
 from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.project_file import load_project, save_project
-from flowcabal_tui.settings.user_file import UserSettings, file_modes, save_user
+from flowcabal_tui.settings.user_file import UserSettings, save_user
 from flowcabal_tui.store import Store
 from flowcabal_tui.system.files import PRIVATE, SHARED, Folder
 

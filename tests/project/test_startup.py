@@ -49,6 +49,9 @@ async def test_a_project_that_is_opened_to_be_shown_first_begins_nothing_until_i
     try:
         await project.book.chapters()
         assert not began
+        assert project._parts.base.trust.state == "restricted", "nothing is sent before the confirmations are read"
+        await project.complete()
+        assert project.info.trust == "trusted" and not began
         project.begin()
         project.begin()
         await until(lambda: began)

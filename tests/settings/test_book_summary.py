@@ -17,7 +17,11 @@ from flowcabal_tui.settings.book_summary import (
     read_summary,
     summary_file,
 )
-from flowcabal_tui.settings.user_file import forget_project, recent_projects, remember_project
+from flowcabal_tui.settings.recent import (
+    forget_project,
+    recent_projects,
+    remember_project,
+)
 
 SUMMARY = BookSummary("长河旧事", "zh", 12_000, 7, "c3", 3, "渡口", 181, is_editing=True, day="2026-11-23", today=320)
 

@@ -11,14 +11,16 @@ from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
 from flowcabal_tui.settings import paths
 from flowcabal_tui.settings.project_file import OFFLINE, ModelsSettings, ProjectSettings, load_project, save_project
+from flowcabal_tui.settings.recent import (
+    RECENT_LIMIT,
+    recent_projects,
+    remember_project,
+)
 from flowcabal_tui.settings.screen import ScreenSettings, load_screen
 from flowcabal_tui.settings.secrets import find_key, read_secrets
 from flowcabal_tui.settings.user_file import (
-    RECENT_LIMIT,
     UserSettings,
     load_user,
-    recent_projects,
-    remember_project,
     save_user,
 )
 

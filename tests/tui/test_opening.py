@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.manuscript import Chapter
+from flowcabal_tui.tui.app.error_screen import ErrorScreen
+from flowcabal_tui.tui.app.home import HomeScreen
 from flowcabal_tui.tui.workspace.workspace import WorkspaceScreen
 from tests.tui.fakes import FakeWorkbench
 from tests.tui.hosts import shown
@@ -43,3 +46,14 @@ async def test_keys_wait_for_no_book_that_opens(tmp_path: Path) -> None:
         await pilot.press("2")
         await settled(pilot)
         assert "[2 Workflow]" in shown(app)[0], "the first key after it is used"
+
+
+async def test_a_book_that_cannot_be_worked_with_is_closed_with_the_reason(tmp_path: Path) -> None:
+    workbench = FakeWorkbench()
+    workbench.incomplete = SettingsError("flowcabal.toml has a setting that cannot be used.", "line 3: name")
+    app = app_over(workbench, tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ErrorScreen))
+        assert "line 3: name" in "\n".join(shown(app))
+        assert isinstance(app.screen_stack[-2], HomeScreen)
+        assert workbench.closed and not workbench.has_begun and app.departure.workspace is None

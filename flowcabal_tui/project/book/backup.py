@@ -31,9 +31,9 @@ from flowcabal_tui.domain.errors import DiskFull, ProjectDamaged, ProjectError, 
 from flowcabal_tui.domain.os_errors import os_reason
 from flowcabal_tui.domain.text import clean, without_login
 from flowcabal_tui.locale import _
+from flowcabal_tui.settings.file_modes import file_modes
 from flowcabal_tui.settings.paths import MANUSCRIPT, PROJECT_FILE, PROJECT_STATE
 from flowcabal_tui.settings.project_file import load_project
-from flowcabal_tui.settings.user_file import file_modes
 from flowcabal_tui.store import Store
 from flowcabal_tui.store.store import DATABASE
 from flowcabal_tui.store.upkeep.upkeep import require_whole

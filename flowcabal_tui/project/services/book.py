@@ -7,11 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from flowcabal_tui.domain.beats import BeatCount, ChapterBeats
 from flowcabal_tui.domain.changes import LoggedChange
-from flowcabal_tui.domain.errors import SettingsError
 from flowcabal_tui.domain.ids import ChapterId, OutputId
 from flowcabal_tui.domain.manuscript import (
     Chapter,
@@ -32,7 +29,6 @@ from flowcabal_tui.domain.scenes import ChapterScene
 from flowcabal_tui.domain.search import SEARCH_KINDS, Occurrence, SearchAnswer, SearchKind
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.domain.writing_days import WritingLog
-from flowcabal_tui.locale import _
 from flowcabal_tui.project.book.following import following
 from flowcabal_tui.project.commands import COMMAND, handles
 from flowcabal_tui.project.parts import Parts
@@ -60,7 +56,6 @@ from flowcabal_tui.protocol.book import (
     WriteMeta,
     WriteOutlinePart,
 )
-from flowcabal_tui.settings.project_file import GoalsSettings
 
 if TYPE_CHECKING:
     from flowcabal_tui.project.book.backup import Manifest
@@ -106,12 +101,10 @@ class BookService:
     @handles(SetGoals)
     async def set_goals(self, command: SetGoals) -> None:
         """Writes them into the project's file. Raises SettingsError, and then nothing was changed."""
-        try:
-            goals = GoalsSettings.model_validate(asdict(command.goals))
-        except ValidationError as error:
-            wrong = ", ".join(str(each["loc"][0]) for each in error.errors())
-            raise SettingsError(_("These goals cannot be set: {names}.").format(names=wrong)) from error
-        await self._parts.base.changes.change(lambda settings: settings.model_copy(update={"goals": goals}))
+        from flowcabal_tui.project.settings import with_goals  # checks settings, which chapters need not
+
+        goals = asdict(command.goals)
+        await self._parts.base.changes.change(lambda settings: with_goals(settings, goals))
         self._parts.base.emit(BookChanged())
 
     async def scenes(self, chapter: ChapterId) -> tuple[ChapterScene, ...]:

@@ -362,9 +362,15 @@ class FlowCabalApp(App[int]):
         """Asks when runs are active, then shows the first page."""
         attempt(self.screen, self._ask_and(self._go_home), group="leave", exclusive=True)
 
-    async def _go_home(self) -> None:
+    def on_workspace_screen_not_opened(self, event: WorkspaceScreen.NotOpened) -> None:
+        """The start page, with the reason."""
+        attempt(self.screen, self._go_home(event.error), group="leave", exclusive=True)
+
+    async def _go_home(self, error: FlowCabalError | None = None) -> None:
         await self.departure.close_project()
         self.front.show_home()
+        if error is not None:
+            self.post_message(Trouble(error))
 
     async def _ask_and(self, leave: Callable[..., Awaitable[None]], *values: int) -> None:
         workspace = self.departure.workspace

@@ -76,10 +76,10 @@ class StatusLine(Horizontal):
     StatusLine > .status-words { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
-    def __init__(self, *, offline: bool = False, read_only: bool = False, trust: TrustState = "trusted") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._trust_state = trust
-        self._offline_model, self._only_reading = offline, read_only
+        self._trust_state: TrustState = "trusted"
+        self._offline_model = self._only_reading = False
         self._running_count = self._paused_count = self._question_count = self._interrupted_count = 0
         self._memory_left = self._memory_failed = self._proposal_count = self._build_count = self._finding_count = 0
         self._memory_reason = ""
@@ -93,11 +93,6 @@ class StatusLine(Horizontal):
         self._spin_timer: Timer | None = None
         self._spin_step = 0
         self._is_opening = False
-
-    @classmethod
-    def of(cls, info: ProjectInfo) -> StatusLine:
-        """The line of a newly opened project."""
-        return cls(offline=info.offline, read_only=info.read_only, trust=info.trust)
 
     def compose(self) -> ComposeResult:
         """One cell that turns while something runs, and the words."""
@@ -137,6 +132,11 @@ class StatusLine(Horizontal):
     def update_findings(self, waiting: int) -> None:
         """Sets the number of unseen findings."""
         self._finding_count = waiting
+        self._show_words()
+
+    def update_project(self, info: ProjectInfo) -> None:
+        """Sets the state of a newly opened project."""
+        self._offline_model, self._only_reading, self._trust_state = info.offline, info.read_only, info.trust
         self._show_words()
 
     def update_trust(self, state: TrustState) -> None:

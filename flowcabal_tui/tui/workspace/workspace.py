@@ -14,12 +14,15 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import DescendantFocus, Event, ScreenResume
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
+from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import ChapterId
+from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.tui.book.controller import BookController
 from flowcabal_tui.tui.book.manuscript import ManuscriptPane
 from flowcabal_tui.tui.shared.actions import bindings
@@ -78,6 +81,12 @@ class WorkspaceScreen(Screen[None]):
     The only place where events of the engine, requests of the panes and keys become calls of controllers.
     """
 
+    @dataclass
+    class NotOpened(Message):
+        """The book cannot be worked with, though its chapters could be read."""
+
+        error: FlowCabalError
+
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
     AUTO_FOCUS = ""
     """Textual would take the chapters' filter, which styles have not hidden yet."""
@@ -135,10 +144,10 @@ class WorkspaceScreen(Screen[None]):
         self._subscriptions = Subscriptions(self)
         self._is_ready = False
         """Have the controllers been made?"""
-        self.status = StatusLine.of(workbench.info)
+        self.status = StatusLine()
         self._columns = PaneColumns(self, self.status)
         self.view = View(self.action_pane, self._subscriptions.publish)
-        self._left = books.of(workbench.info.path) if manuscript is None else None
+        self._left = books.of(workbench.folder) if manuscript is None else None
         if self._left is not None and self._left.chapter:
             self.view.chapter = ChapterId(self._left.chapter)
         self.book = BookController(self, workbench, self.view, now, editor)
@@ -179,15 +188,18 @@ class WorkspaceScreen(Screen[None]):
     def on_mount(self) -> None:
         """The panes in view are filled behind the first frame; the rest follows."""
         self.action_pane(FIRST_PANE)
-        self.query_one(ManuscriptPane).book_language = self._workbench.info.language
+        self.query_one(ManuscriptPane).book_language = self._workbench.language
         self.status.show_opening(True)
         attempt(self, self._load(), group="load")
 
     async def _add_rest(self) -> None:
         """The panes that are not in view, and the controllers; the feed is drained from then on."""
+        await self._workbench.complete()
+        info = self._workbench.info
+        self.status.update_project(info)
         await asyncio.to_thread(import_module, _CONTROLLERS)  # the panes in view are painted meanwhile
         output, prompt = await self._columns.mount_hidden()
-        output.book_language, prompt.models = self._workbench.info.language, self._workbench.info.model_names
+        output.book_language, prompt.models = info.language, info.model_names
         self.add_controllers(output)
         self.questions.set_title()
         self.proof.follow_editor()
@@ -211,10 +223,15 @@ class WorkspaceScreen(Screen[None]):
                 self.summary.go_on(self._left)
             self.summary.begin()
             self.beats.count()
+        except FlowCabalError as error:
+            if self._is_ready:
+                raise
+            self.post_message(self.NotOpened(error))
         finally:
             self.is_opening, self.opened_at = False, Event().time
-            self._workbench.begin()
             self.status.show_opening(False)
+            if self._is_ready:
+                self._workbench.begin()
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)

@@ -1,0 +1,25 @@
+"""Who may read what is made in a project's folder."""
+
+from __future__ import annotations
+
+import tomllib
+
+from flowcabal_tui.domain.errors import SettingsError
+from flowcabal_tui.settings import paths
+from flowcabal_tui.settings.file_text import plain_text
+from flowcabal_tui.system.files import PRIVATE, SHARED, Modes
+
+
+def file_modes() -> Modes:
+    """The permissions of files made in project folders; private if the user's file cannot be read.
+
+    The file is checked only where it asks to share: to check it takes longer than to open a book.
+    """
+    try:
+        if tomllib.loads(plain_text(paths.user_file())).get("project_files") != "shared":
+            return PRIVATE
+        from flowcabal_tui.settings.user_file import load_user  # imports pydantic
+
+        return SHARED if load_user().project_files == "shared" else PRIVATE
+    except (OSError, ValueError, SettingsError):
+        return PRIVATE

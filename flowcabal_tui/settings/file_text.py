@@ -1,0 +1,56 @@
+"""The texts of settings files, as they are read before anything is checked."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from flowcabal_tui.domain.errors import ProjectNotFound, SettingsError
+from flowcabal_tui.domain.os_errors import os_reason
+from flowcabal_tui.locale import _
+from flowcabal_tui.settings.paths import PROJECT_FILE
+from flowcabal_tui.system.files import Folder
+
+LARGEST_PROJECT_FILE: Final = 4 * 1024 * 1024
+
+
+def plain_text(path: Path) -> str:
+    """The whole file. Raises OSError or UnicodeDecodeError."""
+    return path.read_bytes().decode("utf-8")
+
+
+def text_of(path: Path, read: Callable[[Path], str] = plain_text) -> str | None:
+    """The file's text; None where there is no file. Raises SettingsError."""
+    try:
+        return read(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(_("Cannot read {file}.").format(file=path), os_reason(error)) from error
+    except UnicodeDecodeError as error:
+        title, advice = _("Cannot read {file}.").format(file=path), _("Save it as UTF-8 and try again.")
+        raise SettingsError(title, _("Its text is not UTF-8."), advice) from error
+
+
+def project_text(folder: Path) -> str:
+    """The text of a project's `flowcabal.toml`. Raises ProjectNotFound or SettingsError."""
+    if not Folder(folder).is_there(PROJECT_FILE):
+        raise ProjectNotFound(
+            _("There is no FlowCabal project in {folder}.").format(folder=folder),
+            _("It has no file named {file}.").format(file=PROJECT_FILE),
+            _("Create one with `flowcabal-tui new FOLDER`, or open another folder."),
+        )
+    read = lambda path: Folder(path.parent).text(path.name, limit=LARGEST_PROJECT_FILE)  # noqa: E731  # one line, used once
+    return text_of(folder / PROJECT_FILE, read) or ""
+
+
+def require_writable(path: Path) -> None:
+    """Raises PermissionError for a file that its owner has locked against writing: to replace it would go round it."""
+    with suppress(FileNotFoundError):
+        if not path.stat().st_mode & stat.S_IWUSR:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
