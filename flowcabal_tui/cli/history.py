@@ -10,8 +10,9 @@ from flowcabal_tui.cli.printing import JsonPrinter, PlainPrinter, Printer
 from flowcabal_tui.cli.terminal import say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.memory import Totals
+from flowcabal_tui.domain.run_details import RunDetails
 from flowcabal_tui.domain.text import clean
-from flowcabal_tui.domain.versions import NodeTrace, RunDetails
+from flowcabal_tui.domain.versions import NodeTrace
 from flowcabal_tui.locale import _
 from flowcabal_tui.project import Project
 from flowcabal_tui.project.runs.history import folds_to

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import Digest, NodeId, RunId
 from flowcabal_tui.domain.items import Form
-from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.model_calls import Message, Usage
-from flowcabal_tui.domain.run import Evaluation, Made, NodeState, RunRequest, RunSummary
+from flowcabal_tui.domain.run import Evaluation, Made, NodeState
 from flowcabal_tui.domain.value_class import dataclass
-
-if TYPE_CHECKING:
-    from flowcabal_tui.domain.workflow import Workflow
 
 StaleKind = Literal["direct", "propagated"]
 """direct: the node itself was changed; propagated: a node above it was."""
@@ -107,17 +103,6 @@ class NodeTrace:
     error: str = ""
     item_errors: tuple[str, ...] = ()
     """Errors of single items in a node that did not fail."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunDetails:
-    """A run with its request, its document, its nodes in order of first mention, and its cost."""
-
-    summary: RunSummary
-    request: RunRequest
-    workflow: Workflow
-    nodes: tuple[NodeTrace, ...]
-    totals: Totals
 
 
 @dataclass(frozen=True, slots=True)

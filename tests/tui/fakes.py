@@ -48,6 +48,7 @@ from flowcabal_tui.domain.run import (
     RunWish,
     Spend,
 )
+from flowcabal_tui.domain.run_details import RunDetails
 from flowcabal_tui.domain.story import RecordId, Story
 from flowcabal_tui.domain.text import digest, word_count
 from flowcabal_tui.domain.trust import TrustRequest, TrustView
@@ -55,7 +56,6 @@ from flowcabal_tui.domain.versions import (
     ActionRow,
     NodeStanding,
     NodeVersion,
-    RunDetails,
     StaleMark,
     StandingOutput,
     VersionTrace,

@@ -13,7 +13,8 @@ from flowcabal_tui.domain.items import Form, Output
 from flowcabal_tui.domain.journal import RunEvent, served_nodes
 from flowcabal_tui.domain.model_calls import Usage
 from flowcabal_tui.domain.run import Decision, Evaluation, Question, node_state_in
-from flowcabal_tui.domain.versions import NodeTrace, RunDetails
+from flowcabal_tui.domain.run_details import RunDetails
+from flowcabal_tui.domain.versions import NodeTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.locale import _
 from flowcabal_tui.nodes.graph import dependencies, last_nodes

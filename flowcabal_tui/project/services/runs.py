@@ -6,7 +6,8 @@ from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.ids import NodeId, RunId
 from flowcabal_tui.domain.memory import Totals
 from flowcabal_tui.domain.run import ANY_RUN, Question, Quote, RunRequest, RunSummary, RunWish
-from flowcabal_tui.domain.versions import RunDetails, VersionTrace
+from flowcabal_tui.domain.run_details import RunDetails
+from flowcabal_tui.domain.versions import VersionTrace
 from flowcabal_tui.domain.workflow import Workflow
 from flowcabal_tui.project.commands import handles
 from flowcabal_tui.project.parts import Parts
