@@ -15,7 +15,7 @@ from typing import Any
 
 from flowcabal_tui.domain.manuscript import Chapter
 from flowcabal_tui.domain.memory import Derived
-from flowcabal_tui.domain.model_calls import Provider
+from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.manuscript.reader import read_manuscript
 from flowcabal_tui.models.tokens import TokenEstimator
 from flowcabal_tui.project import Project

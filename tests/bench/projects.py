@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.model_calls import Provider
+from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.project import create_project
 from flowcabal_tui.settings.project_file import ModelsSettings, ProjectSettings, load_project, save_project
 from tests.bench.report import Missing, given

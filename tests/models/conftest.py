@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.model_calls import Provider
+from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.registry import make_model
 from tests.faultserver import FaultServer

@@ -19,12 +19,12 @@ from flowcabal_tui.domain.model_calls import (
     Message,
     ModelEvent,
     ModelRequest,
-    Provider,
     Queued,
     RetryWait,
     TextDelta,
     ThinkingDelta,
 )
+from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.models.backoff import Backoff
 from flowcabal_tui.models.http_model import HttpModel
 from tests.faultserver import PROSE, FaultServer

@@ -12,11 +12,8 @@ from pydantic import BaseModel, Field
 from flowcabal_tui.domain.answer_schema import tool_schema
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import (
-    Provider,
-    StructuredMode,
-    Tool,
-)
+from flowcabal_tui.domain.model_calls import StructuredMode, Tool
+from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.models.ladder import Ladder
 from tests.faultserver import FaultServer

@@ -17,7 +17,8 @@ from flowcabal_tui.agents.shapes.curation import KeepAnswer, Line, Overview, Pro
 from flowcabal_tui.agents.shapes.story import LONGEST_NAME, StoryAnswer
 from flowcabal_tui.domain.answer_schema import StructuredAnswer, answer_schema
 from flowcabal_tui.domain.errors import ModelError, ModelFault
-from flowcabal_tui.domain.model_calls import Provider, StructuredMode
+from flowcabal_tui.domain.model_calls import StructuredMode
+from flowcabal_tui.domain.providers import Provider
 from flowcabal_tui.models.salvage import read_text
 from tests.faultserver import FaultServer
 from tests.models.calls import REQUEST
