@@ -45,9 +45,11 @@ async def test_a_chapter_of_the_demo_runs_to_the_review_of_its_plan_and_nothing_
             await until(pilot, lambda: isinstance(pilot.app.screen, PromptLine))
             asked = pilot.app.screen
             await pilot.press("enter")
-            await until(pilot, lambda: screen.runs.active or pilot.app.screen not in (asked, screen))
+            await until(
+                pilot,
+                lambda: screen.document.node_states.get("plan") == "waiting" or pilot.app.screen not in (asked, screen),
+            )
             assert pilot.app.screen is screen, "no question stands between the instruction and the run"
-            await until(pilot, lambda: screen.document.node_states.get("plan") == "waiting")
     finally:
         for project in projects:
             await project.close()
