@@ -12,7 +12,7 @@ from flowcabal_tui.domain.book_kinds import BookKind
 from flowcabal_tui.domain.changes import LoggedChange
 from flowcabal_tui.domain.context import Receipt
 from flowcabal_tui.domain.endpoints import Endpoint
-from flowcabal_tui.domain.errors import FlowCabalError, ProjectReadOnly
+from flowcabal_tui.domain.errors import ProjectReadOnly
 from flowcabal_tui.domain.ids import ChapterId, CommandId, Digest, EntityId, Generation, NodeId, OutputId, RunId
 from flowcabal_tui.domain.impact import BookChange, Impact
 from flowcabal_tui.domain.manuscript import Chapter, ChapterVersion, Draft, ImportedChapter, ImportPreview
@@ -204,7 +204,6 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         self.script: deque[tuple[Event, ...]] = deque()
         self.watched: tuple[RunId | None, NodeId | None] = (None, None)
         self.closed = self.has_begun = False
-        self.incomplete: FlowCabalError | None = None
         self.book = self.runs = self.memory = self.story = self.workflows = self.models = self.builds = self
         self.build_records = {}
         self.drafts, self.findings = FakeDrafts(self), FakeFindings(self.words)
@@ -297,8 +296,7 @@ class FakeWorkbench(FakeReading, FakeBuilds):
         return self._info.language
 
     async def complete(self) -> None:
-        if self.incomplete is not None:
-            raise self.incomplete
+        """All is there."""
 
     def send(self, command: Command) -> CommandId:
         self.sent.append(command)

@@ -48,12 +48,27 @@ async def test_keys_wait_for_no_book_that_opens(tmp_path: Path) -> None:
         assert "[2 Workflow]" in shown(app)[0], "the first key after it is used"
 
 
+class IncompleteBook(SlowBook):
+    """Its chapters can be read; what else is needed cannot, when `there` is set."""
+
+    async def chapters(self) -> tuple[Chapter, ...]:
+        return await FakeWorkbench.chapters(self)
+
+    async def complete(self) -> None:
+        await self.there.wait()
+        raise SettingsError("flowcabal.toml has a setting that cannot be used.", "line 3: name")
+
+
 async def test_a_book_that_cannot_be_worked_with_is_closed_with_the_reason(tmp_path: Path) -> None:
-    workbench = FakeWorkbench()
-    workbench.incomplete = SettingsError("flowcabal.toml has a setting that cannot be used.", "line 3: name")
+    workbench = IncompleteBook()
     app = app_over(workbench, tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, WorkspaceScreen))
+        workspace = app.screen
+        assert isinstance(workspace, WorkspaceScreen)
+        workbench.there.set()
         await until(pilot, lambda: isinstance(app.screen, ErrorScreen))
         assert "line 3: name" in "\n".join(shown(app))
         assert isinstance(app.screen_stack[-2], HomeScreen)
+        assert workspace.is_opening, "no key was used: nothing was there to carry it out"
         assert workbench.closed and not workbench.has_begun and app.departure.workspace is None

@@ -226,12 +226,13 @@ class WorkspaceScreen(Screen[None]):
         except FlowCabalError as error:
             if self._is_ready:
                 raise
-            self.post_message(self.NotOpened(error))
+            self.post_message(self.NotOpened(error))  # until the start page is there, keys stay unused
+            return
         finally:
-            self.is_opening, self.opened_at = False, Event().time
-            self.status.show_opening(False)
             if self._is_ready:
+                self.is_opening, self.opened_at = False, Event().time
                 self._workbench.begin()
+                self.status.show_opening(False)
         if self._first_import is not None:
             path, self._first_import = self._first_import, None
             await self.book.import_book(path)
