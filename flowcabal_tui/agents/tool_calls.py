@@ -13,7 +13,7 @@ from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.model_calls import Tool, ToolCall
 from flowcabal_tui.domain.refusals import refusal
 
-MOST_SAID: Final = 4_000
+MOST_TEXT: Final = 4_000
 MOST_ARGUMENTS: Final = 100_000
 """Characters of the arguments of one call; longer ones are refused unread."""
 _UNSAID: Final = ("title", "default", "additionalProperties")
@@ -80,4 +80,4 @@ def wrong_arguments(shape: type[BaseModel], error: ValidationError) -> str:
 
 def refused_with(error: FlowCabalError) -> str:
     """The message of a refusal, for the model."""
-    return f"Refused: {error}"[:MOST_SAID]
+    return f"Refused: {error}"[:MOST_TEXT]

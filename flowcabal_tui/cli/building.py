@@ -63,7 +63,7 @@ async def builds(arguments: Namespace) -> int:
     project = await opened(arguments, read_only=True, knowledge=False)
     try:
         if arguments.build:
-            _told(await project.builds.build(arguments.build), as_json=arguments.json, rounds=True)
+            _print_build(await project.builds.build(arguments.build), as_json=arguments.json, rounds=True)
             return DONE
         rows = await project.builds.build_rows()
     finally:
@@ -91,14 +91,14 @@ async def decide(arguments: Namespace) -> int:
                 say(_("Rejected. The workflow is unchanged."))
             case "revise" | "resume":
                 await project.carry_out(ReviseBuild(name, rest) if kind == "revise" else ResumeBuild(name))
-                return _told(await project.builds.build(name), as_json=False)
+                return _print_build(await project.builds.build(name), as_json=False)
             case "undo":
                 saved = await project.carry_out(UndoBuild(name))
                 gone = _("The new workflow was deleted again.")
                 say(_("Saved as {reference}.").format(reference=saved) if saved else gone)
             case "answer":
                 await project.carry_out(AnswerBuild(name, rest))
-                return _told(await project.builds.build(name), as_json=False)
+                return _print_build(await project.builds.build(name), as_json=False)
             case _:
                 raise BadArgument(
                     _("{answer} is not a valid answer to a suggestion.").format(answer=answer[:60]),
@@ -123,14 +123,14 @@ async def _asked(arguments: Namespace, command: RequestBuild) -> int:
         await project.close()
     if arguments.out:
         _write(arguments.out, record)
-    return _told(record, as_json=arguments.json)
+    return _print_build(record, as_json=arguments.json)
 
 
 async def _built(project: Project, command: RequestBuild) -> BuildRecord:
     return await project.builds.build(await project.carry_out(command))
 
 
-def _told(record: BuildRecord, *, as_json: bool, rounds: bool = False) -> int:
+def _print_build(record: BuildRecord, *, as_json: bool, rounds: bool = False) -> int:
     """Prints a build, in words with its rounds if those are wanted; the exit code."""
     if not as_json and rounds:
         for line in round_lines(record):

@@ -15,7 +15,7 @@ from flowcabal_tui.cli.answers import BadArgument
 from flowcabal_tui.cli.naming import chapter_at, the_node, the_run, the_workflow
 from flowcabal_tui.cli.terminal import say, say_json, say_row
 from flowcabal_tui.domain.codec import to_plain
-from flowcabal_tui.domain.context import BUDGET_CLASSES, NOTHING_SAID, BudgetClass, ContextSource, Receipt, Scene
+from flowcabal_tui.domain.context import BUDGET_CLASSES, NO_SCENE, BudgetClass, ContextSource, Receipt, Scene
 from flowcabal_tui.domain.errors import RunError
 from flowcabal_tui.domain.ids import ChapterId, NodeId, RunId
 from flowcabal_tui.domain.memory import Level
@@ -79,7 +79,7 @@ def _scene_given(arguments: Namespace) -> Scene | None:
     """What the arguments say of the scene; None when they say nothing."""
     who = None if arguments.who is None else tuple(_BETWEEN_NAMES.split(arguments.who))
     scene = Scene(who, arguments.where, arguments.when, arguments.kind)
-    return None if scene == NOTHING_SAID and not arguments.by_rule else scene
+    return None if scene == NO_SCENE and not arguments.by_rule else scene
 
 
 async def _required(project: Project, number: int | None) -> ChapterId:

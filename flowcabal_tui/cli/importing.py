@@ -20,7 +20,7 @@ from flowcabal_tui.domain.text import word_count
 from flowcabal_tui.locale import _
 from flowcabal_tui.manuscript.report import comment_line, report_lines
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.memory.bootstrap_words import quoted, reading_lines, said
+from flowcabal_tui.project.memory.bootstrap_words import progress_words, quoted, reading_lines
 from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.book import ImportManuscript, RemoveReference
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
@@ -49,7 +49,7 @@ async def import_(arguments: Namespace) -> int:
             return DONE
         command = ImportManuscript(str(arguments.source), arguments.first, reference, arguments.again)
         made = await project.carry_out(command)
-        _told(preview, made, reference=bool(reference))
+        _print_result(preview, made, reference=bool(reference))
         await _settled(project)
         if not reference and (quote := await _offered(project)):
             say(_("The agents' model has not read them yet: `flowcabal-tui bootstrap`, {quote}.").format(quote=quote))
@@ -118,7 +118,7 @@ def _print_preview(preview: ImportPreview, as_json: bool) -> None:
     )
 
 
-def _told(preview: ImportPreview, made: str, *, reference: bool) -> None:
+def _print_result(preview: ImportPreview, made: str, *, reference: bool) -> None:
     """`made` is the id of the reference book, or how many chapters were imported."""
     if reference:
         shelved = _("Added as reference book {id}: {n} parts ({encoding}).")
@@ -167,7 +167,7 @@ async def _followed(project: Project) -> int:
         try:
             for event in project.take():
                 if isinstance(event, BootstrapChanged):
-                    words = said(event.status)
+                    words = progress_words(event.status)
                     if words != shown:
                         shown = words
                         (say_over if moving else say)(words)

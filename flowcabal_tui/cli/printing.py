@@ -87,7 +87,7 @@ class PlainPrinter:
         self._out, self._moving = out or sys.stdout, moving
         self._open_line = False
         self._shown: set[tuple[NodeId, int]] = set()
-        self._told: set[NodeId] = set()
+        self._printed: set[NodeId] = set()
         """Nodes whose output stands here already."""
 
     def _say(self, words: str) -> None:
@@ -102,13 +102,13 @@ class PlainPrinter:
                 self._say(_("— {name}, attempt {n}").format(name=event.name, n=event.attempt))
             case NodeStreaming() if self._moving:
                 self._shown.add((event.node, event.attempt))
-                self._told.add(event.node)
+                self._printed.add(event.node)
                 say(event.chunk, end="", file=self._out, flush=True)
                 self._open_line = not event.chunk.endswith("\n")
             case NodeCompleted():
                 self._completed(event)
             case WorkflowCompleted() if self._moving:
-                for text in (text for node, text in event.outputs if node not in self._told):
+                for text in (text for node, text in event.outputs if node not in self._printed):
                     self._say(text)
             case NodeRetrying():
                 self._say(_("waits {n:.0f} s: {reason}").format(n=event.seconds, reason=event.reason))
@@ -128,7 +128,7 @@ class PlainPrinter:
 
     def _completed(self, event: NodeCompleted) -> None:
         if not self._moving or event.cached:
-            self._told.add(event.node)
+            self._printed.add(event.node)
             self._say(event.output)
         for problem in event.errors:
             self._say(f"! {problem}")

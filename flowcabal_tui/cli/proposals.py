@@ -30,7 +30,7 @@ from flowcabal_tui.domain.proposals import (
 from flowcabal_tui.domain.story import Sequel, StoryRecord
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, origin, reason, said
+from flowcabal_tui.project.proposal_words import KINDS, STATES, changed, origin, proposal_line, reason
 from flowcabal_tui.protocol.base import Command
 from flowcabal_tui.protocol.story import CorrectProposal, DecideProposals, UndoDecision
 
@@ -66,7 +66,7 @@ async def proposals(arguments: Namespace) -> int:
 def _print(page: ProposalPage, wish: ProposalWish, names: dict[EntityId, str], positions: dict[Any, int]) -> None:
     for row in page.rows:
         place = str(positions.get(row.place.chapter, "")) if row.place else ""
-        words = said(row, lambda entity: names.get(entity, entity))
+        words = proposal_line(row, lambda entity: names.get(entity, entity))
         cells = (row.id, _(STATES[row.state]), place, _(KINDS[row.kind]), words, reason(row), f"“{row.quotation}”")
         say_row(cells)
     left = page.total(wish.states) - page.offset - len(page.rows)
@@ -84,7 +84,7 @@ def _plain(row: Proposal, names: dict[EntityId, str], positions: dict[Any, int])
         "words": {
             "kind": _(KINDS[row.kind]),
             "state": _(STATES[row.state]),
-            "says": said(row, name_of),
+            "says": proposal_line(row, name_of),
             "changes": changed(row, name_of),
             "reason": reason(row),
             "origin": origin(row.origin),

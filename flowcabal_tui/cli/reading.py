@@ -12,7 +12,7 @@ from flowcabal_tui.domain.codec import to_plain
 from flowcabal_tui.domain.findings import FindingWish
 from flowcabal_tui.locale import _, ngettext
 from flowcabal_tui.project import Project
-from flowcabal_tui.project.memory.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import progress_words
 from flowcabal_tui.project.words import RUN_STATES, TASK_STATES, TASKS, money
 from flowcabal_tui.protocol.book import AddChapter
 
@@ -67,7 +67,7 @@ async def status(arguments: Namespace) -> int:
     if waiting := found.counts.get("waiting", 0):
         say(ngettext("{n} new finding", "{n} new findings", waiting).format(n=waiting))
     if reading is not None and reading.state not in ("done", "dropped"):
-        say(_("reading: {words}").format(words=said(reading)))
+        say(_("reading: {words}").format(words=progress_words(reading)))
     cost = f"{totals.about}{money(totals.cost, totals.currency)}"
     say(
         _("{calls} paid calls, {tokens_in} tokens in, {tokens_out} out, cost {cost}").format(

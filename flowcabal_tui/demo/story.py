@@ -40,7 +40,7 @@ class _Notes:
 
     def _relation(self, row: dict[str, Any]) -> Relation:
         ends = self._names[row["source"]], self._names[row["target"]]
-        return Relation(NEW, *ends, row["kind"], since=self._chapter(row["chapter"]), evidence=self._said(row))
+        return Relation(NEW, *ends, row["kind"], since=self._chapter(row["chapter"]), evidence=self._evidence(row))
 
     def _fact(self, row: dict[str, Any]) -> Fact:
         knowers = tuple(
@@ -55,7 +55,7 @@ class _Notes:
             self._chapter(row["chapter"]),
             secret=row.get("secret", False),
             known_by=knowers,
-            evidence=self._said(row),
+            evidence=self._evidence(row),
         )
 
     def _promise(self, row: dict[str, Any]) -> Promise:
@@ -69,13 +69,13 @@ class _Notes:
             last,
             self._chapter(paid) if paid else None,
             about=self._about(row["about"]),
-            evidence=self._said(row),
+            evidence=self._evidence(row),
             payment=self._quoted(paid, row["payment"]) if paid else (),
         )
 
     def _moment(self, row: dict[str, Any]) -> Moment:
         chapter, about = self._chapter(row["chapter"]), self._about(row["about"])
-        return Moment(NEW, row["text"], chapter, row["when"], row.get("order"), about, self._said(row))
+        return Moment(NEW, row["text"], chapter, row["when"], row.get("order"), about, self._evidence(row))
 
     def _chapter(self, number: int) -> ChapterId:
         return self._ids[number - 1]
@@ -83,7 +83,7 @@ class _Notes:
     def _about(self, names: Iterable[str]) -> tuple[EntityId, ...]:
         return tuple(self._names[name] for name in names)
 
-    def _said(self, row: dict[str, Any]) -> tuple[Evidence, ...]:
+    def _evidence(self, row: dict[str, Any]) -> tuple[Evidence, ...]:
         return self._quoted(row["chapter"], row["quote"])
 
     def _quoted(self, number: int, quote: str) -> tuple[Evidence, ...]:

@@ -66,19 +66,19 @@ class _Check:
         data = self.looked_up(condition.source)
         match condition.kind:
             case "list_not_empty":
-                return _said(isinstance(data, list) and bool(data), data)
+                return _result(isinstance(data, list) and bool(data), data)
             case "is_empty":
-                return _said(_empty(data), data)
+                return _result(_empty(data), data)
             case "not_empty" | "is_not_empty":
-                return _said(not _empty(data), data)
+                return _result(not _empty(data), data)
             case "equals":
-                return _said(data == condition.value, data)
+                return _result(data == condition.value, data)
             case "not_equals":
-                return _said(data != condition.value, data)
+                return _result(data != condition.value, data)
             case "contains":
                 return self.contains(data)
             case "regex_match":
-                return _said(self.matches(data), data)
+                return _result(self.matches(data), data)
             case "expression":
                 return self.expression(data)
         return self.compared(data, self.values(data))
@@ -99,7 +99,7 @@ class _Check:
                 held = any(self.compares(value) for value in values)
             case _:
                 return self.banded(data, values, there)
-        return _said(held, data, values)
+        return _result(held, data, values)
 
     def banded(self, data: Any, values: list[Any], there: list[Any]) -> ConditionResult:
         """The first band, from the lowest, that holds a value; for `max_in_range` the last band if none does."""
@@ -109,7 +109,7 @@ class _Check:
                 return ConditionResult(True, band.label, data, values)
         if bands and self.condition.kind == "max_in_range":
             return ConditionResult(False, bands[-1].label, data, values)
-        return _said(False, data, values)
+        return _result(False, data, values)
 
     def with_values(self) -> Condition:
         """The condition with bindings in its values filled in; raises ConditionError if it lacks a parameter."""
@@ -180,17 +180,17 @@ class _Check:
         target, wanted = self.condition.value, self.condition.field
         if isinstance(data, list) and wanted:
             values = self.values(data)
-            return _said(target in values, data, values)
+            return _result(target in values, data, values)
         if isinstance(data, list):
-            return _said(target in data, data)
+            return _result(target in data, data)
         if isinstance(data, Mapping) and wanted:
             (whole,) = self.values(data)
-            return _said(isinstance(whole, (list, str)) and _member(target, whole), data)
+            return _result(isinstance(whole, (list, str)) and _member(target, whole), data)
         if isinstance(data, Mapping):
             raise ConditionError(_("contains needs the field of the object that is searched."))
         if isinstance(data, str) and not isinstance(target, str):
             raise ConditionError(_("A text can only contain a text, not {value}.").format(value=_short(target)))
-        return _said(isinstance(data, str) and target in data, data)
+        return _result(isinstance(data, str) and target in data, data)
 
     def matches(self, data: Any) -> bool:
         texts = [one for one in (data if isinstance(data, list) else [data]) if isinstance(one, str)]
@@ -214,7 +214,7 @@ class _Check:
             expressions.truth(condition.expression or "", {**names, "value": one})
             for one in (values if condition.field else [data])
         )
-        return _said(held, data, values)
+        return _result(held, data, values)
 
 
 def _unknown_kind(kind: str) -> ConditionError:
@@ -225,7 +225,7 @@ def _unknown_kind(kind: str) -> ConditionError:
     )
 
 
-def _said(held: bool, data: Any, values: list[Any] | None = None) -> ConditionResult:
+def _result(held: bool, data: Any, values: list[Any] | None = None) -> ConditionResult:
     return ConditionResult(held, "true" if held else "false", data, values)
 
 

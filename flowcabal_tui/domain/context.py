@@ -84,7 +84,7 @@ class Scene:
     kind: SceneKind | None = None
 
 
-NOTHING_SAID: Final = Scene()
+NO_SCENE: Final = Scene()
 
 
 @dataclass(frozen=True, slots=True)

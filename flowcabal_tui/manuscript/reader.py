@@ -43,7 +43,7 @@ def read_manuscript(path: Path) -> ImportPreview:
     file = read_text(path)
     chapters, warnings = split_chapters(file.text, path.stem)
     report = _with_rule(file, len(chapters))
-    return ImportPreview(chapters, file.encoding, language_of(file.text), (*_told(file), *warnings), report=report)
+    return ImportPreview(chapters, file.encoding, language_of(file.text), (*_warnings(file), *warnings), report=report)
 
 
 def read_text(path: Path) -> Decoded:
@@ -151,7 +151,7 @@ def _read_folder(folder: Path) -> ImportPreview:
         chapters += found
         report += _with_rule(file, len(found))
         encodings.add(file.encoding)
-        warnings += _told(file)
+        warnings += _warnings(file)
     if links := sorted(entry.name for entry in folder.rglob("*") if entry.is_symlink()):
         warnings.append(_("Links were not followed: {names}.").format(names=named(links)))
     if len(encodings) > 1:
@@ -168,7 +168,7 @@ def _with_rule(file: Decoded, chapters: int) -> ImportReport:
     return replace(file.report, rule="lines" if chapters > 1 else "none")
 
 
-def _told(file: Decoded) -> tuple[str, ...]:
+def _warnings(file: Decoded) -> tuple[str, ...]:
     return (file.warning,) if file.warning else ()
 
 

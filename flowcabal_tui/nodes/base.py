@@ -139,7 +139,7 @@ class NodeContext(Protocol):
         """The text of the blocks; `answers` are (question, answer) of inquiries. Raises WorkflowError."""
         ...
 
-    def told(self, prompt: str, injection: Injection) -> Message:
+    def placed(self, prompt: str, injection: Injection) -> Message:
         """The blocks of a prompt with the Context agent's texts before or after them, as set in the workflow."""
         ...
 

@@ -74,7 +74,7 @@ NameOf = Callable[[EntityId], str]
 ChapterOf = Callable[[ChapterId], str]
 
 
-def said(proposal: Proposal, name_of: NameOf) -> str:
+def proposal_line(proposal: Proposal, name_of: NameOf) -> str:
     """The content of a proposal, on one line."""
     match proposal.difference.after:
         case Entity(name=name, aliases=aliases):

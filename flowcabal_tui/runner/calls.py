@@ -63,7 +63,7 @@ class Call:
         """The same retry for the whole text."""
         return replace(self, retry=replace(self.retry, paragraphs=()), key=Digest("")) if self.retry else self
 
-    def told(self, attempt: Attempt) -> Attempt:
+    def completed(self, attempt: Attempt) -> Attempt:
         """The attempt with its receipt, its feedback and the attempt before it."""
         retry = self.retry
         if retry is None:

@@ -122,7 +122,7 @@ class JournalledModels:
         call = Call(self._model(params), params, request, number, retry, receipt)
         if call.mends:
             if (mended := await self._mended(call)) is not None:
-                return call.told(mended)
+                return call.completed(mended)
             call = call.of_whole()
         base = request_key(self._kind, call.asked, call.model.endpoint, params.sample)
         async with self._services.limits.turn(base):
@@ -133,7 +133,7 @@ class JournalledModels:
             else:
                 self._services.spend.require_budget()
                 attempt = await self._begun(call)
-        return call.told(attempt)
+        return call.completed(attempt)
 
     async def _mended(self, call: Call) -> Attempt | None:
         """The attempt before with the paragraphs of an answer in it; None when these could not be placed."""

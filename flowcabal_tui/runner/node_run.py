@@ -167,7 +167,7 @@ class NodeRun:
         output = self._frame.output(node)
         return None if output is None else output.text
 
-    def told(self, prompt: str, injection: Injection) -> Message:
+    def placed(self, prompt: str, injection: Injection) -> Message:
         if self._frame.workflow.context_at == "after":
             return Message("user", "\n".join(part for part in (prompt, injection.user_suffix) if part))
         content = "\n\n".join(part for part in (injection.user_suffix, prompt.rstrip("\n")) if part)

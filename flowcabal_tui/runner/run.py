@@ -186,7 +186,7 @@ class Run:
         if (pinned := self.scope.pins.get(path)) is not None:
             past.state = "done"
             self._serve(path, {"digest": pinned.digest, "form": pinned.form, "frozen": True})
-            self._told_done(path, pinned, None, "frozen")
+            self._emit_done(path, pinned, None, "frozen")
             return pinned
         if past.state == "done":
             return self._restored(frame, step, path, past)
@@ -197,7 +197,7 @@ class Run:
         output = Output(self._texts[past.digest], past.form, past.digest)
         attempts = past.attempts.get(past.chosen)
         self.scope.edited.update([path] if attempts and attempts.done.get("author") == "human" else [])
-        self._told_done(path, output, attempts.attempt(output.stored) if attempts else None)
+        self._emit_done(path, output, attempts.attempt(output.stored) if attempts else None)
         return output
 
     def _from_earlier_run(self, frame: Frame, step: Step, path: NodeId, past: NodeFold) -> Output | None:
@@ -217,12 +217,12 @@ class Run:
         if not stored.model and stored.author == "model":  # no attempt: a program made it
             text = output.form == "text"
             self._serve(path, output.digest if text else {"digest": output.digest, "form": output.form})
-            self._told_done(path, output, None)
+            self._emit_done(path, output, None)
             return output
         attempt = served_attempt(1, stored)
         past.attempt(1).done, past.chosen = served_payload(attempt), 1
         self._serve(path, past.attempts[1].done)
-        self._told_done(path, output, attempt)
+        self._emit_done(path, output, attempt)
         return output
 
     def _serve(self, path: NodeId, served: Mapping[str, Any] | Digest) -> None:
@@ -259,7 +259,7 @@ class Run:
                 run, path, RunError(_("The node stopped because of an error in the program."), repr(error))
             )
         else:
-            self._told_done(path, output, attempt)
+            self._emit_done(path, output, attempt)
             return output
         finally:
             run.let_go()
@@ -321,7 +321,7 @@ class Run:
         if self.only_waits:
             self.scope.services.emit(RunStateChanged(self.scope.id, "waiting"))
 
-    def _told_done(self, path: NodeId, output: Output, attempt: Attempt | None, state: NodeState = "done") -> None:
+    def _emit_done(self, path: NodeId, output: Output, attempt: Attempt | None, state: NodeState = "done") -> None:
         emit, run = self.scope.services.emit, self.scope.id
         emit(NodeStateChanged(run, path, state))
         if attempt is None:

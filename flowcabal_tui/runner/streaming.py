@@ -23,7 +23,7 @@ class StreamedText:
         self._scope, self._node, self._attempt = scope, node, attempt
         self.pieces: list[str] = [before] if before else []
         """All that came so far, as it came."""
-        self._told = self._told_length = 0
+        self._emitted = self._emitted_length = 0
         self._journalled, self._journalled_length = len(self.pieces), len(before)
         self._loop = asyncio.get_running_loop()
         self._saved_at = self._loop.time()
@@ -35,15 +35,17 @@ class StreamedText:
             return
         self.pieces.append(piece)
         if self._timer is None:
-            self._timer = self._loop.call_later(TELL_SECONDS if self._told else 0.0, self._tell)
+            self._timer = self._loop.call_later(TELL_SECONDS if self._emitted else 0.0, self._tell)
 
     def _tell(self) -> None:
         self._timer = None
-        pieces = self.pieces[self._told :]
+        pieces = self.pieces[self._emitted :]
         if pieces:
             text = "".join(pieces)
-            self._scope.services.emit(NodeStreaming(self._scope.id, self._node, self._attempt, self._told_length, text))
-            self._told, self._told_length = len(self.pieces), self._told_length + len(text)
+            self._scope.services.emit(
+                NodeStreaming(self._scope.id, self._node, self._attempt, self._emitted_length, text)
+            )
+            self._emitted, self._emitted_length = len(self.pieces), self._emitted_length + len(text)
         if self._loop.time() - self._saved_at >= JOURNAL_SECONDS:
             self._keep()
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from flowcabal_tui.agents.names.names import NameIndex
 from flowcabal_tui.domain.answer_schema import StructuredAnswer
-from flowcabal_tui.domain.context import NOTHING_SAID, Scene
+from flowcabal_tui.domain.context import NO_SCENE, Scene
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.ids import ChapterId, Digest, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Chapter, Passage, PassageHit, PassagePlace, Postings
@@ -105,7 +105,7 @@ class FakeBook:
         return self.before(int(chapter[1:]) if chapter else len(self.texts) + 1)
 
     async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
-        return self.scenes.get(chapter, NOTHING_SAID)
+        return self.scenes.get(chapter, NO_SCENE)
 
 
 @dataclass

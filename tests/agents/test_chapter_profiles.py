@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowcabal_tui.agents.curation.chapter_profiles import TASK, told_together
+from flowcabal_tui.agents.curation.chapter_profiles import TASK, states_together
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
 from flowcabal_tui.agents.curation.profiler import Profiler
@@ -44,7 +44,7 @@ async def told(
         for each in (LIN, SHEN)
     ]
     due = [(goal, await Profiler(curator).observe(goal)) for goal in goals]
-    return await told_together(curator, due, TEXT, spend=spend)
+    return await states_together(curator, due, TEXT, spend=spend)
 
 
 async def test_each_profile_has_its_own_lines_with_their_places_in_the_chapter_and_before_it() -> None:

@@ -55,7 +55,7 @@ def test_a_text_that_tells_of_the_change_is_not_listed() -> None:
 def test_who_is_first_named_in_a_chapter_is_used_too_early_where_it_comes_later() -> None:
     texts = ["Tom slept.", "Maud came. Tom woke.", "Then Maud left."]
     (use,) = early_uses(texts, [2], [1], 1, (MAUD, TOM), "en")
-    assert (use.text, use.told, use.about) == (2, 1, MAUD.id)
+    assert (use.text, use.introduced, use.about) == (2, 1, MAUD.id)
     assert texts[1][use.source.start : use.source.end] == "Maud came."
 
 

@@ -16,7 +16,7 @@ from flowcabal_tui.agents.builder.builder import ModelBuilder
 from flowcabal_tui.agents.builder.changes import with_changes
 from flowcabal_tui.agents.builder.document import Json
 from flowcabal_tui.agents.builder.working_copy import Known, WorkingCopy
-from flowcabal_tui.dialects.velvetflow.planner.schemas import said
+from flowcabal_tui.dialects.velvetflow.planner.schemas import planner_sentence
 from flowcabal_tui.models.http_model import HttpModel
 from flowcabal_tui.nodes.validation import check_document
 from flowcabal_tui.project.builder.simulated_runs import SimulatedRuns
@@ -133,7 +133,7 @@ async def test_f01_prose_is_reminded_once_and_then_shown(trial: Trial):
 
 async def test_f02_an_unknown_tool_is_refused_as_recorded(trial: Trial):
     build = await trial.build(turn(call("create_workflow", nodes=[])), *RIGHT)
-    refused = said("unknown_tool", tool="create_workflow")
+    refused = planner_sentence("unknown_tool", tool="create_workflow")
     assert json.loads(trial.answers(build)[0]) == {"status": "error", "message": refused}
     assert build.status == "finished"
 

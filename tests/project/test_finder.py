@@ -21,7 +21,7 @@ from flowcabal_tui.models.lexical import LexicalEmbedder
 from flowcabal_tui.project.memory.finder import RememberingFinder
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.sources import entity_text
-from flowcabal_tui.project.memory.story_told import subject, told
+from flowcabal_tui.project.memory.story_records import subject, visible_records
 from flowcabal_tui.protocol.book import AddChapter, EditChapter, ImportManuscript, WriteChapter
 from flowcabal_tui.protocol.memory import KnowledgeStatus
 from flowcabal_tui.protocol.story import PutEntity, PutRecord, RemoveRecord
@@ -170,7 +170,7 @@ async def told_of(case: Case, number: int, *, apart: bool = True, head: bool = F
     they are about."""
     place = subject(await case.chapter(number))
     view = await case.project._engine.call(case.project._parts.store.memory.view(None))
-    here = (await case.project._engine.call(told(view)))[place]
+    here = (await case.project._engine.call(visible_records(view)))[place]
     if head:
         return [KnowledgeHit(f"{place}-1", "L0", 0.9, number, place, digest(here.head))]
     spans = [(line.start, line.end) for line in here.lines] if apart else [(0, len(here.text))]

@@ -72,7 +72,7 @@ async def test_in_the_editor_marks_move_with_what_is_typed(tmp_path: Path) -> No
         area = pane(pilot).query_one(WritingArea)
         await until(pilot, lambda: bool(area._hints))
         area.move_cursor((0, 0))
-        assert area.said(COMMENT_SIGN) == ""
+        assert area.hint(COMMENT_SIGN) == ""
         await press(pilot, "ctrl+circumflex_accent")
         assert area.selected_text == words and "Who?" in line(pilot)
         area.move_cursor((0, 0))

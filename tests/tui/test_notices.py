@@ -12,7 +12,7 @@ from flowcabal_tui.locale import use_language
 from flowcabal_tui.tui.app.notices_screen import NoticesScreen
 from flowcabal_tui.tui.shared import notices
 from flowcabal_tui.tui.shared.choose import ChooseScreen
-from flowcabal_tui.tui.shared.notices import LISTED, SAID_SECONDS, WARNED_SECONDS, Notice, Notices, reading_seconds
+from flowcabal_tui.tui.shared.notices import LISTED, NOTICE_SECONDS, WARNED_SECONDS, Notice, Notices, reading_seconds
 from flowcabal_tui.tui.shared.prose_form import ProseScreen
 from flowcabal_tui.tui.widgets.cells import cell_width
 from flowcabal_tui.tui.widgets.notice_row import NoticeRow
@@ -34,7 +34,7 @@ def english():
 @pytest.fixture
 def lasting(monkeypatch):
     """A notice stays until it is withdrawn, on a slow machine too."""
-    monkeypatch.setattr(notices, "SAID_SECONDS", 36_000.0)
+    monkeypatch.setattr(notices, "NOTICE_SECONDS", 36_000.0)
     monkeypatch.setattr(notices, "WARNED_SECONDS", 36_000.0)
 
 
@@ -166,7 +166,7 @@ def test_a_long_notice_is_shown_row_by_row_and_each_row_as_long_as_reading_takes
         rows.append(notices.row)
         least, usual = notices.seconds
         assert least == reading_seconds(notices.row)
-        assert usual >= max(least, SAID_SECONDS)
+        assert usual >= max(least, NOTICE_SECONDS)
         notices.advance(40)
     assert "".join(rows) == words
     assert all(cell_width(row) <= 40 for row in rows)

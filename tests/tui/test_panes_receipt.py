@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from flowcabal_tui.domain.context import Scene
 from flowcabal_tui.tui.runs.receipt import ReceiptPane
-from flowcabal_tui.tui.runs.scene_form import told_of
+from flowcabal_tui.tui.runs.scene_form import scene_notice
 from tests.tui import fake_books as books
 from tests.tui.hosts import HOSTILE, Host, shown
 
@@ -218,7 +218,8 @@ async def test_brackets_go_from_class_to_class_and_b_gives_the_room_of_the_bar_t
 
 def test_the_notice_of_a_scene_says_what_became_of_it() -> None:
     assert (
-        told_of((Scene(where="the quay"), ("who",))) == "Kept for the chapter: it takes precedence over rule and model."
+        scene_notice((Scene(where="the quay"), ("who",)))
+        == "Kept for the chapter: it takes precedence over rule and model."
     )
-    assert told_of((Scene(), ("who", "kind"))) == "Reset: it is read from the texts again."
-    assert told_of((Scene(), ())) == ""
+    assert scene_notice((Scene(), ("who", "kind"))) == "Reset: it is read from the texts again."
+    assert scene_notice((Scene(), ())) == ""

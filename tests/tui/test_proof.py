@@ -83,7 +83,7 @@ async def test_hints_are_in_the_margin_and_go_with_the_words_that_they_are_about
         assert any("wrong word: definitely?" in row for row in shown(pilot.app))
         area.replace_span(26, 36, "surely")
         await pilot.pause()
-        assert area.document.get_line(1) == "She surely knew." and area.said() == ""
+        assert area.document.get_line(1) == "She surely knew." and area.hint() == ""
         assert MARGIN_SIGN not in area.render_line(1).text and MARGIN_SIGN in area.render_line(0).text
 
 

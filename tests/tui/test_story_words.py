@@ -92,7 +92,7 @@ def moments(*told: tuple[ChapterId, float | None]) -> Story:
 
 def test_a_look_back_is_marked_and_what_follows_it_is_not():
     placed = placed_moments(story := moments((ONE, None), (TWO, None), (THREE, 0.5), (FOUR, None)), cast(story))
-    assert [(each.moment.id, each.told, each.turn) for each in placed] == [
+    assert [(each.moment.id, each.narrated, each.turn) for each in placed] == [
         ("m2", 3, "back"), ("m0", 1, ""), ("m1", 2, ""), ("m3", 4, ""),
     ]  # fmt: skip
 
@@ -105,7 +105,7 @@ def test_a_look_ahead_does_not_make_all_that_follows_a_look_back():
 def test_the_timeline_can_be_read_as_it_is_told():
     story = fake_story.story(books.EN)
     happens = [row.record.id for row in lines("timeline", cast(story), RecordFilter())]
-    told = [row.record.id for row in lines("timeline", cast(story), RecordFilter(as_told=True))]
+    told = [row.record.id for row in lines("timeline", cast(story), RecordFilter(by_narration=True))]
     assert happens == ["m2", "m1", "m3"]
     assert told == ["m1", "m2", "m3"]
 

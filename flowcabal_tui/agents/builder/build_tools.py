@@ -21,7 +21,7 @@ from flowcabal_tui.agents.builder.vocabulary import Outcome, Turn
 from flowcabal_tui.agents.builder.working_copy import WorkingCopy
 from flowcabal_tui.agents.tool_calls import (
     MOST_ARGUMENTS,
-    MOST_SAID,
+    MOST_TEXT,
     Arguments,
     read_arguments,
     refused_with,
@@ -132,7 +132,7 @@ class BuildTools:
         except (ValueError, RecursionError) as error:
             return Outcome(f"The arguments are no JSON object: {error}", refused=True, broken=True)
         try:
-            return Outcome((await self._carried(call.name, arguments))[:MOST_SAID])
+            return Outcome((await self._carried(call.name, arguments))[:MOST_TEXT])
         except ValidationError as error:
             return Outcome(wrong_arguments({**_OWN, **_EDITS}[call.name], error), refused=True)
         except FlowCabalError as error:
@@ -172,7 +172,7 @@ class BuildTools:
             raise unknown("There is no such template.", arguments.template, build.templates)
         template = {**build.templates[arguments.template], "id": build.copied.document["id"], "version": 1}
         build.copied = WorkingCopy(copy.deepcopy(template), None, build.copied.known)
-        return json.dumps(template, ensure_ascii=False)[:MOST_SAID]
+        return json.dumps(template, ensure_ascii=False)[:MOST_TEXT]
 
     async def _describe(self, arguments: DescribeKind) -> str:
         return help_text(arguments.kind)

@@ -18,7 +18,7 @@ _GROUPS: Final = 8
 """Without beats, rows have about so many paragraphs of the longest candidate, in so many rows at most."""
 _DISTANCE: Final = 0.05
 """What a paragraph loses that stands at the other end of the text than its beat in the plan."""
-_SAID: Final = 0.2
+_COVERED: Final = 0.2
 _OWN_WORDS: Final = 3
 """A beat is missing where less than this share of the words that only it has is found; it must have so many."""
 _MARK: Final = re.compile(
@@ -102,7 +102,7 @@ def missing_beats(beats: Sequence[str], text: str) -> tuple[int, ...]:
     found = []
     for number, each in enumerate(of_beats):
         own = {term for term in each if often[term] == 1}
-        if len(own) >= _OWN_WORDS and len(own & covered) < _SAID * len(own):
+        if len(own) >= _OWN_WORDS and len(own & covered) < _COVERED * len(own):
             found.append(number)
     return tuple(found)
 

@@ -29,7 +29,7 @@ from flowcabal_tui.agents.ports import MemoryPort, MemoryView
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.tokens import CountedTokens
-from flowcabal_tui.domain.context import NOTHING_ABOUT, NOTHING_SAID, About, BudgetClass, Injection, Receipt, Scene
+from flowcabal_tui.domain.context import NOTHING_ABOUT, NO_SCENE, About, BudgetClass, Injection, Receipt, Scene
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
@@ -75,7 +75,7 @@ class BookBefore:
     last_pages: str
     finder: Finder | None
     viewpoint: Viewpoint | None = None
-    scene: Scene = NOTHING_SAID
+    scene: Scene = NO_SCENE
     """The scene that the writer set for the chapter."""
     beats: str = ""
     """The beats of the chapter, where the node gets the outline."""
@@ -154,7 +154,7 @@ class ContextAgent(Agent[Assignment, BookBefore, ContextPlan, Injection]):
             finder = VeiledFinder(finder, view, viewpoint) if finder else None
         book = await gather.read_book(view)
         last = await book.view.chapter_text(book.chapters[-1].id) if book.chapters else ""
-        scene = await self._memory.scene(goal.chapter, goal.generation) if goal.chapter else NOTHING_SAID
+        scene = await self._memory.scene(goal.chapter, goal.generation) if goal.chapter else NO_SCENE
         beats = await self._beats(goal, view)
         return BookBefore(book, last[-_LAST_PAGES:].replace(HIDDEN, ""), finder, viewpoint, scene, beats)
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context.scene import SceneTexts, kind_of, merged, named_in, place_of, present, time_of
 from flowcabal_tui.agents.words import word_list, words_of
-from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene
+from flowcabal_tui.domain.context import NO_SCENE, Intent, Scene
 from flowcabal_tui.domain.ids import EntityId
 from flowcabal_tui.domain.memory import Entity
 
@@ -61,8 +61,8 @@ def read_intent(
     *,
     beats: str = "",
     title: str = "",
-    writer: Scene = NOTHING_SAID,
-    model: Scene = NOTHING_SAID,
+    writer: Scene = NO_SCENE,
+    model: Scene = NO_SCENE,
 ) -> Reading:
     """The intent of a prompt, of the outline's `beats` for its chapter, and of the names in the chapter's `title`.
 

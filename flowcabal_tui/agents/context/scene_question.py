@@ -14,7 +14,7 @@ from flowcabal_tui.agents.names.called import as_called_here
 from flowcabal_tui.agents.paid import PaidOnce
 from flowcabal_tui.agents.prompt_library import PromptLibrary, name_lines
 from flowcabal_tui.domain.answer_schema import StructuredAnswer
-from flowcabal_tui.domain.context import NOTHING_SAID, SCENE_FIELDS, Scene, SceneKind
+from flowcabal_tui.domain.context import NO_SCENE, SCENE_FIELDS, Scene, SceneKind
 from flowcabal_tui.domain.errors import FlowCabalError
 from flowcabal_tui.domain.ids import Digest
 from flowcabal_tui.domain.model_calls import ModelRequest
@@ -61,7 +61,7 @@ class SceneAnswer(StructuredAnswer):
 class ModelSaid:
     """The model's scene, with a note for the receipt; or the tokens of the question that is still to be asked."""
 
-    scene: Scene = NOTHING_SAID
+    scene: Scene = NO_SCENE
     note: str = ""
     asks: int = 0
     question: Digest = Digest("")

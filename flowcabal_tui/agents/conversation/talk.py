@@ -31,7 +31,7 @@ BETWEEN: Final = "\n\n"
 """Separates the model's texts of two rounds."""
 _MOST_EMPTY: Final = 3
 _MOST_BROKEN: Final = 3
-_TOLD_AFTER: Final = 3
+_WARNED_AFTER: Final = 3
 _MOST_EQUAL: Final = 5
 _MOST_LOST: Final = 2
 _LOST: Final = frozenset((ModelFault.TRUNCATED, ModelFault.NETWORK, ModelFault.STALLED, ModelFault.PROTOCOL))
@@ -227,7 +227,7 @@ class Talk(Agent[Asked, Exchange, Answer | ModelError | BudgetExceeded, Turn]):
         seen.equal[call] += 1
         if seen.equal[call] >= _MOST_EQUAL:
             self._stop("error", _("The model repeated the same call {n} times.").format(n=_MOST_EQUAL))
-        elif seen.equal[call] >= _TOLD_AFTER:
+        elif seen.equal[call] >= _WARNED_AFTER:
             warning = f"{outcome.text}\nThis same call was made {seen.equal[call]} times. Do otherwise, or answer."
             return replace(outcome, text=warning)
         return outcome

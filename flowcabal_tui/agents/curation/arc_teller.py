@@ -14,7 +14,7 @@ from typing import Final
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.curator import L0_TOKENS, Curator
 from flowcabal_tui.agents.curation.profile_sources import rested_on
-from flowcabal_tui.agents.curation.profiler import ProfileThought, told
+from flowcabal_tui.agents.curation.profiler import ProfileThought, states_of
 from flowcabal_tui.agents.curation.samples import with_sample
 from flowcabal_tui.agents.loop import Again, Agent
 from flowcabal_tui.agents.names.called import as_called_here
@@ -115,7 +115,7 @@ class ArcTeller(Agent[ArcGoal, ArcMaterial, ProfileThought, tuple[Derived, ...]]
         """L1 with evidence, and L0 within 50 tokens."""
         source = with_sample(seen.source, goal.sample)
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
-        return told(thought, line, goal.uri, source, goal.position, goal.view.generation)
+        return states_of(thought, line, goal.uri, source, goal.position, goal.view.generation)
 
     def _within(self, groups: Sequence[Sequence[Passage]], titles: Mapping[ChapterId, str]) -> list[Passage]:
         """Of each group the first one, then of each the second, and so on, within the tokens, tags counted."""

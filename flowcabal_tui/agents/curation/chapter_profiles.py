@@ -25,7 +25,7 @@ MOST: Final = 4
 Due = tuple[ProfileGoal, ProfileMaterial]
 
 
-async def told_together(
+async def states_together(
     curator: Curator, due: Sequence[Due], chapter: str, *, spend: bool
 ) -> Mapping[str, ProfileThought]:
     """A model's answers for the profiles that are due as of one chapter with this text, by uri.

@@ -129,10 +129,10 @@ class Profiler(Agent[ProfileGoal, ProfileMaterial, ProfileThought, tuple[Derived
         """The states of a thought: L1 with evidence, and L0 within 50 tokens; () without evidence."""
         source = with_sample(seen.source, goal.sample)
         line = shortened(thought.summary or thought.text, L0_TOKENS, self._curator.counter)
-        return told(thought, line, goal.uri, source, goal.chapter.position, goal.view.generation)
+        return states_of(thought, line, goal.uri, source, goal.chapter.position, goal.view.generation)
 
 
-def told(
+def states_of(
     thought: ProfileThought, line: str, uri: str, source: Digest, position: int, generation: Generation
 ) -> tuple[Derived, ...]:
     """A thought as states: L1 with its evidence, and `line` as L0; nothing without evidence."""

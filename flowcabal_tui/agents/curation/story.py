@@ -14,7 +14,7 @@ from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.story_goal import TASK, StoryGoal
 from flowcabal_tui.agents.curation.story_names import named
-from flowcabal_tui.agents.curation.story_said import SaidRecords
+from flowcabal_tui.agents.curation.story_said import StatedRecords
 from flowcabal_tui.agents.prompt_library import Fenced, name_lines
 from flowcabal_tui.agents.shapes.curation import DIMENSIONS, DimensionAdvice
 from flowcabal_tui.agents.shapes.story import UNASKED, StoryAnswer
@@ -66,7 +66,7 @@ class StoryReader:
         answer = await self._curator.ask(TASK, _question(goal, open_lines), StoryAnswer, parts="chapter", whole=_WHOLE)
         entities, names = named(goal, answer.entities)
         by_id = {entity.id: entity for entity in (*goal.known, *entities)}
-        raised = SaidRecords(goal, by_id.values(), await goal.before.facts())
+        raised = StatedRecords(goal, by_id.values(), await goal.before.facts())
         open_records = {number: record for number, (_line, record) in open_lines.items()}
         records = _once(raised.proposals(answer, open_records))
         applied = [each.difference.after for each in records if each.state == "applied"]

@@ -34,7 +34,7 @@ _MOST: Final = 8 * MOST_OF_A_KIND
 """A long chapter may have been read in several parts, each with an answer of its own."""
 
 
-class SaidRecords:
+class StatedRecords:
     """Relations, facts, promises, moments and sequels of one chapter."""
 
     def __init__(self, goal: StoryGoal, entities: Iterable[Entity], facts: Iterable[Fact]) -> None:

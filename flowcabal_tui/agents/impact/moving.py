@@ -26,7 +26,8 @@ _SURE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class EarlyUse:
-    """A sentence of the text number `text` that uses something that the text number `told` introduces at `source`.
+    """A sentence of the text number `text`, and `source`, the place in the text number `introduced` that introduces
+    something that it uses.
 
     `about` is the one who is named; None: it shares rare words. The score is the share of the sentence that the name or
     the words take: a long sentence that has them in passing depends less on them.
@@ -35,7 +36,7 @@ class EarlyUse:
     text: int
     start: int
     end: int
-    told: int
+    introduced: int
     source: Span
     about: EntityId | None
     score: float
@@ -100,7 +101,7 @@ def _rare_words(
     for text in texts[before:]:
         for word in reader.words_among(text, rare):
             counts[word] += 1
-    rare = frozenset(word for word, count in counts.items() if _is_told_first(count, later, before))
+    rare = frozenset(word for word, count in counts.items() if _is_introduced(count, later, before))
     least = _SHARED[reader.language]
     sources = [
         (number, one)
@@ -117,7 +118,7 @@ def _rare_words(
                 yield EarlyUse(number, use.start, use.end, source, Span(one.start, one.end), None, score)
 
 
-def _is_told_first(count: int, later: int, before: int) -> bool:
+def _is_introduced(count: int, later: int, before: int) -> bool:
     """Is a word of `count` of the `later` chapters rare, or is it no chance that none of those before has it?
 
     Were it spread evenly, all of `before` would lack it with the chance (1 - count / later) ** before.

@@ -205,14 +205,16 @@ def _of_text(number: int, text: str, lost: Sequence[Lost], index: NameIndex, rea
             named = frozenset(hit.entity for hit in index.find(paragraph))
             if (named or before) and wanted & _values(paragraph, reader).keys():
                 pairs = [(one, each) for one in _sentences(paragraph, index, at) for each in lost]
-                places = (_said(number, one, each, before, reader) for one, each in pairs)
+                places = (_same_place(number, one, each, before, reader) for one, each in pairs)
                 found += [place for place in places if place is not None]
             before = named
         at += len(paragraph)
     return found
 
 
-def _said(number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], reader: Reader) -> SamePlace | None:
+def _same_place(
+    number: int, one: _Sentence, lost: Lost, before: frozenset[EntityId], reader: Reader
+) -> SamePlace | None:
     """The sentence, if it gives a lost value of the same subject and speaks of the same kind of thing."""
     values = _values(one.text, reader)
     same = [values[value.key] for value in lost.values if value.key in values]

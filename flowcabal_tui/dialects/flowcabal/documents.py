@@ -22,7 +22,7 @@ FORMS: Final[tuple[Form, ...]] = ("map", "python", "template", "workspace")
 JOINS: Final[Mapping[Form, str]] = {"map": "", "python": "\n", "template": "\n\n", "workspace": "\n\n"}
 """The separator of each form between the blocks of a prompt; today's application leaves out empty ones."""
 MAX_NODES: Final = 100_000
-_MOST_TOLD: Final = 50
+_MOST_LISTED: Final = 50
 Json = dict[str, Any]
 _KINDS: Final = ("literal", "ref", "agent-inject")
 """Path parts that a validator adds for a choice; they are not in the document."""
@@ -192,7 +192,7 @@ class Mistakes(DialectError):
         ]
         super().__init__(
             _("This is not a FlowCabal workflow."),
-            "\n".join(lines[:_MOST_TOLD]),
+            "\n".join(lines[:_MOST_LISTED]),
             _("Only its workflows, templates and workspaces are read, as JSON."),
         )
 

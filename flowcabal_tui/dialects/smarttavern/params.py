@@ -12,7 +12,7 @@ from flowcabal_tui.locale import _
 
 DEFAULT_MODEL: Final = "narrative-llm"
 """The model of an LLMChat that names none."""
-Said = tuple[Level, str, str]
+Note = tuple[Level, str, str]
 """The level of a note, its parameter, and its message."""
 
 
@@ -21,7 +21,7 @@ class _Reader:
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.left = dict(params)
-        self.said: list[Said] = []
+        self.notes: list[Note] = []
 
     def take(self, name: str, wanted: type, default: Any = None) -> Any:
         """The parameter, read as Python would read it as a text or a truth; any other type is left out. Both are
@@ -53,7 +53,7 @@ class _Reader:
         return None if given is None else [value for value in given if isinstance(value, str)]
 
     def say(self, level: Level, name: str, message: str) -> None:
-        self.said.append((level, name, message))
+        self.notes.append((level, name, message))
 
 
 def _map(read: _Reader) -> dict[str, Any]:
@@ -154,9 +154,9 @@ def ours(kind: str, params: Mapping[str, Any], place: str) -> tuple[str, dict[st
     name = made.pop("kind", name)
     for left in read.left:
         read.say("lost", left, _("{kind} ignores {field}.").format(kind=kind, field=clean(left)[:60]))
-    return name, made, tuple(_notes(read.said, place))
+    return name, made, tuple(_notes(read.notes, place))
 
 
-def _notes(notes: list[Said], place: str) -> Iterator[ConversionNote]:
+def _notes(notes: list[Note], place: str) -> Iterator[ConversionNote]:
     for level, name, message in notes:
         yield ConversionNote(level, f"{place}.params.{name}", message)

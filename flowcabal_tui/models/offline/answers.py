@@ -100,7 +100,7 @@ def _sourced(asked: Asked) -> dict[Line, str]:
     return {line: id_ for id_, text, title in given for line in asked.sentences(text, title)}
 
 
-def _told_of(given: str, asked: Asked, sourced: dict[Line, str]) -> Values:
+def _states_of(given: str, asked: Asked, sourced: dict[Line, str]) -> Values:
     """States of an entity, then the newest sentences that name it; the last one is the summary.
 
     Of the whole book any sentence counts. Those with the words of the kind come before others.
@@ -123,13 +123,13 @@ def _rows(chosen: Iterable[Line], sourced: dict[Line, str]) -> list[Values]:
 
 def profile(asked: Asked) -> Values:
     """`curator.profile`: the sentences of the sources about one entity, or about the whole book."""
-    return _told_of(asked.part("entity").strip(), asked, _sourced(asked))
+    return _states_of(asked.part("entity").strip(), asked, _sourced(asked))
 
 
 def profiles(asked: Asked) -> Values:
     """`curator.profiles`: the same of each, from the sources and the chapter."""
     sourced = _sourced(asked) | dict.fromkeys(asked.sentences(asked.chapter), "chapter")
-    found = {each["id"]: _told_of(each["name"], asked, sourced) for each in asked.all("profile")}
+    found = {each["id"]: _states_of(each["name"], asked, sourced) for each in asked.all("profile")}
     return {
         "lines": [{"profile": id_, **line} for id_, row in found.items() for line in row["sentences"]],
         "summaries": [{"profile": id_, "summary": row["summary"]} for id_, row in found.items()],

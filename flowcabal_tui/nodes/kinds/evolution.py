@@ -147,7 +147,7 @@ class Evolution(NodeKind):
 
     def fingerprint(self, context: NodeContext, params: EvolutionParams) -> Any:
         calls = [call for _node, call, _label in _prompts(params, 1)]
-        return identities(context, (*calls, *([params.sift.params(told=SIFT)] if params.sift else [])))
+        return identities(context, (*calls, *([params.sift.params(instructions=SIFT)] if params.sift else [])))
 
     async def run(self, context: NodeContext, params: EvolutionParams) -> Produced:
         history = _History()
@@ -185,7 +185,7 @@ def _candidates(params: EvolutionParams, number: int, title: str = "") -> Body:
 
 def _sifting(step: AgentStep) -> Body:
     shown = () if step.prompt else (TextBlock(text="{{candidates}}"),)
-    return Body(nodes=(prompt_node("sift", step.params(told=SIFT, prompt=(*step.prompt, *shown))),))
+    return Body(nodes=(prompt_node("sift", step.params(instructions=SIFT, prompt=(*step.prompt, *shown))),))
 
 
 async def _round(

@@ -67,9 +67,9 @@ class Carried:
             ) from error
         if self.on_error == "keep":
             self.add((item,))
-        self.told(str(error), number)
+        self.add_error(str(error), number)
 
-    def told(self, message: str, number: int | None = None) -> None:
+    def add_error(self, message: str, number: int | None = None) -> None:
         """Records an error, of an item or, without a number, of all."""
         self.errors.append({"item": number, "message": message})
 
@@ -110,7 +110,7 @@ class ItemKind(NodeKind):
         items = items_of(context.bind(params.source))
         if flaw := self.flaw(params):
             carried.add(items)
-            carried.told(flaw.message)
+            carried.add_error(flaw.message)
             return Produced(carried.value)
         for number, item in enumerate(items):
             try:

@@ -69,7 +69,7 @@ class LlmChat(ItemKind):
                 text, whole = answer
                 carried.add(({**item, params.response_field: text},))
                 if not whole:
-                    carried.told(_("The model stopped at its length limit: the text may be cut off."), number)
+                    carried.add_error(_("The model stopped at its length limit: the text may be cut off."), number)
         return Produced(carried.value)
 
 

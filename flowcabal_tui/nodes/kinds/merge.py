@@ -91,10 +91,10 @@ def _matched(params: MergeParams, sources: Sequence[list[dict[str, Any]]], carri
     first, last = sources[0], sources[-1]
     if len(last) < len(first):
         message = _("There are {n} items to match {m}: the last ones are left out.")
-        carried.told(message.format(n=len(last), m=len(first)))
+        carried.add_error(message.format(n=len(last), m=len(first)))
     if len(last) > len(first):
         message = _("There are {n} items to match {m}: the last ones have only their own fields.")
-        carried.told(message.format(n=len(last), m=len(first)))
+        carried.add_error(message.format(n=len(last), m=len(first)))
     made: list[dict[str, Any]] = []
     for place in range(len(last)):
         item = dict(first[place]) if place < len(first) else _renamed(last[place], params.fields)

@@ -74,7 +74,7 @@ class Prompt(NodeKind):
         if injection:
             prompt = injection.applied_to(prompt)
             system = "\n".join(part for part in (injection.system_prefix, system) if part)
-            asked = context.told(prompt, injection)
+            asked = context.placed(prompt, injection)
         request = ModelRequest(
             messages=(*((Message("system", system),) if system else ()), asked),
             purpose=f"node:{context.node.id}",

@@ -67,7 +67,7 @@ class CriticVerdict:
     points: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def feedback(self) -> str:
         """The critique for the next revision: the points, or the whole answer."""
         return "\n".join(f"{n}. {point}" for n, point in enumerate(self.points, 1)) or self.critique
 
@@ -152,7 +152,7 @@ class Recursive(NodeKind):
             if verdict.done or _holds(context, params, verdict, names):
                 stopped = "good"
                 break
-            critique = verdict.told
+            critique = verdict.feedback
             text = await _step(context, params, "revise", {**names, "critique": critique})
             turns[-1]["revision"] = text.digest
         value: dict[str, Any] = {"text": text.text, "stopped": stopped, "edited": False, "rounds": turns}
@@ -180,7 +180,7 @@ def _misread(until: Condition, node: NodeId) -> list[Finding]:
 def _calls(params: RecursiveParams) -> dict[str, PromptParams]:
     """The params of the prompt nodes inside, by step; what writes is checked for facts, what criticises is not."""
     doubt: Literal["never", "doubt"] = "never" if params.review == "never" else "doubt"
-    calls = {"criticise": params.criticise.params(told=VERDICT)}
+    calls = {"criticise": params.criticise.params(instructions=VERDICT)}
     writing = {"draft": params.draft, "revise": params.revise}
     return calls | {
         name: step.params(angles=params.angles, review=doubt) for name, step in writing.items() if step is not None

@@ -64,12 +64,12 @@ class StateWrite(NodeKind):
             try:
                 updates[key] = int(known.get(key, 0)) + 1
             except (TypeError, ValueError):
-                carried.told(_("{key} is not a counter: {value}").format(key=key, value=readable(known[key])[:60]))
+                carried.add_error(_("{key} is not a counter: {value}").format(key=key, value=readable(known[key])[:60]))
         for key, field in params.from_item.items() if carried.items else ():
             try:
                 updates[key] = field_of(carried.items[0], field)
             except ItemError as error:
-                carried.told(str(error), 0)
+                carried.add_error(str(error), 0)
         value = {**carried.value, "written": updates}
         writes = bool(updates or params.keys)
         return Produced(value, StateEffect(params.mode, updates, params.keys) if writes else None)

@@ -47,15 +47,15 @@ class WritingStep(Sampled):
     def params(
         self,
         *,
-        told: str = "",
+        instructions: str = "",
         angles: tuple[Angle, ...] = (),
         review: Literal["never", "doubt", "always"] = "never",
         **changed: Any,
     ) -> PromptParams:
-        """The params of the prompt node that makes the call; `told` is the end of the system message."""
+        """The params of the prompt node that makes the call; `instructions` is the end of the system message."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
-        if told:
-            fields["system"] = (*self.system, TextBlock(text=f"\n\n{told}" if self.system else told))
+        if instructions:
+            fields["system"] = (*self.system, TextBlock(text=f"\n\n{instructions}" if self.system else instructions))
         return PromptParams.model_validate({**fields, "angles": angles, "review": review, **changed})
 
 

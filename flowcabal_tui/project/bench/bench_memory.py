@@ -10,7 +10,7 @@ from typing import Final
 
 from flowcabal_tui.agents.context.gather import Found
 from flowcabal_tui.agents.ports import MemoryPort, MemoryView
-from flowcabal_tui.domain.context import NOTHING_SAID, Scene
+from flowcabal_tui.domain.context import NO_SCENE, Scene
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
 from flowcabal_tui.domain.memory import Entity, Mention
@@ -33,7 +33,7 @@ class NamelessMemory:
         return _NamelessView(await self._memory.view(chapter, generation))
 
     async def scene(self, chapter: ChapterId, generation: Generation) -> Scene:
-        return NOTHING_SAID
+        return NO_SCENE
 
 
 class _NamelessView:

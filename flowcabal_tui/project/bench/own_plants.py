@@ -130,7 +130,7 @@ class Planter:
     def __init__(self, texts: Sequence[str], language: str, entities: Sequence[Entity], name: str) -> None:
         self._language: Literal["zh", "en"] = "zh" if language.startswith("zh") else "en"
         narrated = tuple(NarratedText(text, self._language, str(number)) for number, text in enumerate(texts, start=1))
-        self._told, self._name = narrated, name
+        self._narrated, self._name = narrated, name
         self._book = EarlierBook(self._language, narrated, tuple(entities))
         self._places = sorted({entity.name for entity in entities if entity.kind == "location"})
         self._last = max((number for number, text in enumerate(texts, start=1) if text.strip()), default=0)
@@ -146,9 +146,9 @@ class Planter:
 
     def _plant(self, kind: PlantKind, swap: _Swap) -> Planted:
         """Into a later chapter, by chance from the place of the words."""
-        text = self._told[swap.chapter - 1].text
+        text = self._narrated[swap.chapter - 1].text
         words, sentence = text[swap.start : swap.end], swap.sentence
-        later = [at for at in range(swap.chapter + 1, self._last + 1) if self._told[at - 1].text.strip()]
+        later = [at for at in range(swap.chapter + 1, self._last + 1) if self._narrated[at - 1].text.strip()]
         if kind == "dead":
             draft, span = swap.instead, Span(0, len(swap.instead))
         else:
@@ -167,7 +167,7 @@ class Planter:
             "place": self._named_places,
             "attribute": self._attributes,
         }
-        for number, narrated in enumerate(self._told[: max(0, self._last - 1)], start=1):
+        for number, narrated in enumerate(self._narrated[: max(0, self._last - 1)], start=1):
             for start, end, instead in finds[kind](narrated):
                 sentence = self._sentence(narrated, start, end)
                 if sentence is not None and instead not in narrated.text[sentence.start : sentence.end]:
@@ -233,9 +233,9 @@ class Planter:
 
     def _deaths(self) -> Iterator[_Swap]:
         """Deaths of people who do not act in any later chapter."""
-        for number, narrated in enumerate(self._told[: max(0, self._last - 1)], start=1):
+        for number, narrated in enumerate(self._narrated[: max(0, self._last - 1)], start=1):
             for name, span in narrated.made_of_names(deaths, self._book):
-                rest = (each.made_of_names(first_acts, self._book) for each in self._told[number:])
+                rest = (each.made_of_names(first_acts, self._book) for each in self._narrated[number:])
                 if not any(name in acts for acts in rest):
                     yield _Swap(number, span, span.start, span.end, _ACTS[self._language].format(name=name))
 

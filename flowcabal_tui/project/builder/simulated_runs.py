@@ -43,7 +43,7 @@ class SimulatedRuns:
         completed: dict[str, int] = {}
         trouble: list[str] = []
 
-        def told(event: Event) -> None:
+        def count(event: Event) -> None:
             if isinstance(event, NodeCompleted):
                 path = "/".join(part for part in event.node.split("/") if not part.isdigit())
                 completed[path] = completed.get(path, 0) + 1
@@ -57,7 +57,7 @@ class SimulatedRuns:
         inputs = dict.fromkeys(inputs_of(workflow), "1")
         library = {**self._library, workflow.id: workflow, workflow.reference: workflow}
         world = Simulated(self._actions, None, library)
-        state = await Simulation(workflow, world, told, inputs=inputs, answer=answered).execute(SECONDS)
+        state = await Simulation(workflow, world, count, inputs=inputs, answer=answered).execute(SECONDS)
         return SimulatedRun(state, completed, trouble[0] if trouble else "")
 
 

@@ -20,7 +20,12 @@ from flowcabal_tui.agents.tool_calls import MOST_ARGUMENTS, read_arguments
 from flowcabal_tui.dialects.report import DialectError
 from flowcabal_tui.dialects.velvetflow.document import Document
 from flowcabal_tui.dialects.velvetflow.planner.repair import mended
-from flowcabal_tui.dialects.velvetflow.planner.schemas import param_tools, repair_tools, said, structure_tools
+from flowcabal_tui.dialects.velvetflow.planner.schemas import (
+    param_tools,
+    planner_sentence,
+    repair_tools,
+    structure_tools,
+)
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton, coverage_request, missing_points, read_coverage
 from flowcabal_tui.dialects.velvetflow.planner.structure import Search, StructureTools, error
 from flowcabal_tui.domain.errors import BudgetExceeded, ModelError
@@ -87,19 +92,19 @@ class VelvetFlowPlanner:
         wish, shown = self._build.wish, escaped(self.draft.shown())[:_MOST_SHOWN]
         match self._pass:
             case "structure":
-                parts = [said("structure_task", wish=wish)]
+                parts = [planner_sentence("structure_task", wish=wish)]
                 if self._build.answers:
-                    parts.append(said("answers", answers="\n".join(self._build.answers)))
+                    parts.append(planner_sentence("answers", answers="\n".join(self._build.answers)))
                 if self.draft.skeleton.nodes:
-                    parts.append(said("structure_now", workflow=shown))
+                    parts.append(planner_sentence("structure_now", workflow=shown))
                 task = "\n\n".join(parts)
             case "params":
                 name = self._nodes[0]
                 problems = "\n".join(self.draft.findings().get(name, ()))
-                task = said("params_task", id=name, problems=problems, workflow=shown, wish=wish)
+                task = planner_sentence("params_task", id=name, problems=problems, workflow=shown, wish=wish)
             case _:
-                task = said("repair_task", problems="\n".join(self._problems()), workflow=shown)
-        return (Message("system", said(f"{self._pass}_role")), Message("user", task))
+                task = planner_sentence("repair_task", problems="\n".join(self._problems()), workflow=shown)
+        return (Message("system", planner_sentence(f"{self._pass}_role")), Message("user", task))
 
     async def call(self, call: ToolCall) -> Outcome:
         """Carries out one call in the skeleton."""
@@ -144,7 +149,9 @@ class VelvetFlowPlanner:
             self._refined += 1
             self._remind_of(alone)
             points, analysis = _json(missing_points(coverage)), str(coverage.get("analysis") or "")
-            self._reminders.append(said("not_covered", points=points, analysis=analysis, workflow=self.draft.shown()))
+            self._reminders.append(
+                planner_sentence("not_covered", points=points, analysis=analysis, workflow=self.draft.shown())
+            )
         elif covered and alone and not self._reviewed:
             self._remind_of(alone)
         else:
@@ -153,19 +160,19 @@ class VelvetFlowPlanner:
         notes = given.get("notes")
         answer = {"status": status, "type": "finalized", "notes": notes, "coverage": coverage}
         answer |= {"nodes_without_upstream": alone}
-        gates = [said("needs_approval", action=name) for name in self._gated()]
+        gates = [planner_sentence("needs_approval", action=name) for name in self._gated()]
         return {**answer, **({"approvals": gates} if gates else {})}, asked
 
     def _remind_of(self, alone: list[Document]) -> None:
         if alone:
             self._reviewed = True
-            self._reminders.append(said("no_upstream", nodes=_json(alone), workflow=self.draft.shown()))
+            self._reminders.append(planner_sentence("no_upstream", nodes=_json(alone), workflow=self.draft.shown()))
 
     async def _covered(self) -> tuple[Document, tuple[BuildRound, ...]]:
         request = coverage_request(self._build.wish, self.draft.skeleton.document())
         messages = (
-            Message("system", said("coverage_role")),
-            Message("user", said("coverage_task", request=escaped(request)[:_MOST_SHOWN])),
+            Message("system", planner_sentence("coverage_role")),
+            Message("user", planner_sentence("coverage_task", request=escaped(request)[:_MOST_SHOWN])),
         )
         try:
             answer = await self._model.answer(

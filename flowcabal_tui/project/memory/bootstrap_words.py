@@ -54,7 +54,7 @@ def _duration(seconds: float) -> str:
     return _("{h} h {n} min").format(h=minutes // 60, n=minutes % 60)
 
 
-def said(status: BootstrapStatus) -> str:
+def progress_words(status: BootstrapStatus) -> str:
     """The progress, in one line."""
     parts = [_("{done} of {total} steps").format(done=status.done, total=status.total)]
     if status.failed:

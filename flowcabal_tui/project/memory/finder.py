@@ -21,7 +21,7 @@ from flowcabal_tui.domain.memory import Entity, Level
 from flowcabal_tui.domain.text import digest, digest_of
 from flowcabal_tui.locale import _
 from flowcabal_tui.models.lexical import LexicalEmbedder
-from flowcabal_tui.project.memory import story_told
+from flowcabal_tui.project.memory import story_records
 from flowcabal_tui.project.memory.knowledge import KnowledgeConnection
 from flowcabal_tui.project.memory.sources import Sources, entity_text
 from flowcabal_tui.store import Store
@@ -35,7 +35,13 @@ too."""
 _FROM_EACH: Final = 2
 """Passages of a scene, and records of a chapter."""
 _OF_STORY: Final = 3
-_SCOPES: Final = (("manuscript", 1), ("profiles", 3), ("summaries", 3), ("entities", 3), (story_told.ROOT, _OF_STORY))
+_SCOPES: Final = (
+    ("manuscript", 1),
+    ("profiles", 3),
+    ("summaries", 3),
+    ("entities", 3),
+    (story_records.ROOT, _OF_STORY),
+)
 """What is searched, and the part of the limit that it may take: the book's own words first. Meta texts always go in."""
 
 
@@ -91,7 +97,7 @@ class RememberingFinder:
         once: dict[tuple[str, Level, int], Found] = {}
         for item in found:
             once.setdefault((item.uri, item.level, item.start), item)
-        records = [item for item in once.values() if item.uri.partition("/")[0] in story_told.KINDS]
+        records = [item for item in once.values() if item.uri.partition("/")[0] in story_records.KINDS]
         many = records[max(1, limit // _OF_STORY) :]  # a short line is nearer than the passage that it is from
         return {"found": [asdict(item) for item in [one for one in once.values() if one not in many][:limit]]}
 
@@ -140,12 +146,12 @@ class RememberingFinder:
         What the server has is compared with the whole generation, as which it was told; what is found comes from the
         view before the target, since a later chapter decides whether what an earlier one says is a line of its own.
         """
-        wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_told.ROOT}/")}
+        wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_records.ROOT}/")}
         if not wanted:
             return {}
-        visible, seen = [await story_told.told(each, wanted) for each in (view, view.up_to(before))]
+        visible, seen = [await story_records.visible_records(each, wanted) for each in (view, view.up_to(before))]
         holding = {line.uri: line for here in seen.values() for line in here.lines if line.holds}
-        placed = {story_told.subject(one.id): one for one in await view.chapters()}
+        placed = {story_records.subject(one.id): one for one in await view.chapters()}
         found: dict[str, list[Found]] = {}
         for hit in hits:
             here, chapter = visible.get(hit.subject), placed.get(hit.subject)

@@ -9,7 +9,7 @@ from flowcabal_tui.agents.context.candidates import ENTITY_FOLDERS
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId
 from flowcabal_tui.domain.memory import META_NAMES, BackgroundTask, Level
-from flowcabal_tui.project.memory import story_told
+from flowcabal_tui.project.memory import story_records
 from flowcabal_tui.project.memory.sources import Sources, entity_text
 from flowcabal_tui.store import Store
 from flowcabal_tui.viking.sync import KnowledgeSync
@@ -36,7 +36,7 @@ class KnowledgeSteps:
             await self._sync().put_resource(task.subject, rest, "", "", text, source=task.source)
         elif root == "entity":
             await self._entity(task, EntityId(rest))
-        elif root == story_told.ROOT:
+        elif root == story_records.ROOT:
             await self._story(task, rest)
         elif root in _DERIVED:
             await self._derived(task)
@@ -69,8 +69,8 @@ class KnowledgeSteps:
     async def _story(self, task: BackgroundTask, place: str) -> None:
         """The records of the story that begin in a chapter, or before the book."""
         view = await self._store.memory.view(None)
-        places = {str(chapter.id): chapter.position for chapter in await view.chapters()} | {story_told.BEFORE: 0}
-        known = (await story_told.told(view, (task.subject,))).get(task.subject)
+        places = {str(chapter.id): chapter.position for chapter in await view.chapters()} | {story_records.BEFORE: 0}
+        known = (await story_records.visible_records(view, (task.subject,))).get(task.subject)
         if known is None or place not in places:
             await self._sync().remove(task.subject)
             return

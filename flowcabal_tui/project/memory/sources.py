@@ -53,7 +53,7 @@ class Sources:
             title, text = await self._store.references.text(ReferenceId(book), int(number) if number.isdecimal() else 1)
             return SourceText(uri, title, text, start, end)
         if root in ("relations", "facts", "promises", "moments"):
-            return await self._told(uri, root, rest)
+            return await self._record_text(uri, root, rest)
         if root in ("profiles", "summaries") and (text := await self.summary(uri)):
             return SourceText(uri, await self.title(uri), text, start, end)
         raise _nothing_at(uri)
@@ -70,7 +70,7 @@ class Sources:
         derived = await view.derived(uri, level)
         return derived.text if derived else None
 
-    async def _told(self, uri: str, kind: str, identity: str) -> SourceText:
+    async def _record_text(self, uri: str, kind: str, identity: str) -> SourceText:
         """A record of the story, at the words of the chapter that say it. Raises RunError for one that is gone."""
         story = await (await self._store.memory.view(None)).story()
         records: Sequence[StoryRecord] = getattr(story, kind)

@@ -21,7 +21,7 @@ from flowcabal_tui.domain.text import digest_of
 from flowcabal_tui.locale import _, mark
 from flowcabal_tui.project.book.following import tasks
 from flowcabal_tui.project.book.indexing import index_text
-from flowcabal_tui.project.memory import story_told
+from flowcabal_tui.project.memory import story_records
 from flowcabal_tui.project.memory.step_tools import StepTools
 from flowcabal_tui.project.memory.summary_steps import SummarySteps
 from flowcabal_tui.protocol.book import BookChanged, OutputChecked
@@ -185,10 +185,10 @@ class Steps:
 
         All of them are compared: a line of a chapter may depend on another chapter.
         """
-        known = await story_told.told(await self._store.memory.view(None))
+        known = await story_records.visible_records(await self._store.memory.view(None))
         every = await self._store.outbox.all(get_args(Freshness))
         asked = {task.subject: task.source for task in every if task.kind == "knowledge"}
-        gone = {each for each in asked.keys() - known.keys() if each.startswith(f"{story_told.ROOT}/")}
+        gone = {each for each in asked.keys() - known.keys() if each.startswith(f"{story_records.ROOT}/")}
         sources = {each: digest_of([each_text.head, each_text.text]) for each, each_text in known.items()}
         await self._store.outbox.add(
             task
@@ -218,7 +218,7 @@ class Steps:
                 self._tools.emit(OutputChecked(chapter.id, chapter.version, by_rule))
             return
         known = await self._checked_before(chapter, await view.waived())
-        read = await self.summaries.said(curator, chapter, text, view.generation, "curator.keep")
+        read = await self.summaries.chapter_answer(curator, chapter, text, view.generation, "curator.keep")
         advice = await curator.check_kept(chapter.id, uri, chapter.title, text, view, known, four_questions(read))
         failed = tuple(_advice(item) for item in advice.dimensions if item.passed is False)
         await self._tools.results.put_chapter(chapter, text, (*by_rule, *advice.checks))

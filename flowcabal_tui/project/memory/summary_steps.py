@@ -14,7 +14,7 @@ from flowcabal_tui.agents.arcs import WORK, StoryArc, arcs_of
 from flowcabal_tui.agents.context.scene import named_in
 from flowcabal_tui.agents.curation.arc_teller import ArcGoal, ArcTeller
 from flowcabal_tui.agents.curation.chapter_profiles import MOST as MOST_TOGETHER
-from flowcabal_tui.agents.curation.chapter_profiles import told_together
+from flowcabal_tui.agents.curation.chapter_profiles import states_together
 from flowcabal_tui.agents.curation.curator import Curator
 from flowcabal_tui.agents.curation.profile_plan import Changes, cast_of, due_profiles
 from flowcabal_tui.agents.curation.profile_sources import ProfileGoal
@@ -77,7 +77,7 @@ class SummarySteps:
         await self.tell_knowledge(uri, chapter.position)
         if self._tools.pinned is None:  # a job plans profiles and arcs itself, when it has read all chapters
             if not self._tools.by_rule(chapter):
-                await self._store.outbox.add(await self.profile_tasks([chapter], await self._told_as_of(chapter)))
+                await self._store.outbox.add(await self.profile_tasks([chapter], await self._described_as_of(chapter)))
             await self._store.outbox.add(await self._arc_tasks(chapter))
 
     async def _cast(self, chapter: Chapter, text: str) -> tuple[Entity, ...]:
@@ -102,7 +102,7 @@ class SummarySteps:
         if not await self._stands(standing, curator.l1_source(chapter, text), sample):
             view = await self._store.memory.view(None, await self._tools.generation())
             known = await (self._cast(chapter, text) if curator.asks else self._named_in(chapter, view))
-            answer = await self.said(curator, chapter, text, view.generation, "curator.l1", sample)
+            answer = await self.chapter_answer(curator, chapter, text, view.generation, "curator.l1", sample)
             language, sentences = self._tools.language, answer.sentences
             made = await curator.l1(chapter, text, known, language, view.generation, sample, sentences)
             await self._put([made], "chapters", chapter.title)
@@ -114,10 +114,10 @@ class SummarySteps:
         """The line that came with the overview; "" when the overview is a hand's, or a further answer."""
         if overview.method != "model" or curator.prompts.source("curator.l1"):
             return ""
-        answer = await self.said(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
+        answer = await self.chapter_answer(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
         return answer.line
 
-    async def said(
+    async def chapter_answer(
         self, curator: Curator, chapter: Chapter, text: str, generation: Generation, task: str, sample: int = 0
     ) -> StoryAnswer:
         """The model's answer about the chapter from the reading for the story.
@@ -197,7 +197,7 @@ class SummarySteps:
         thoughts: Mapping[str, ProfileThought] = {}
         if len(due) > 1:  # the first asks; what its answer leaves out is asked alone, by a step of its own
             spend = due[0][0] is goal and len(missing) > 1
-            thoughts = await told_together(curator, due, text, spend=spend)
+            thoughts = await states_together(curator, due, text, spend=spend)
         for each, seen in missing:
             if thought := thoughts.get(each.uri):
                 await self._put_profile(each, profiler.states(each, seen, thought))
@@ -256,7 +256,7 @@ class SummarySteps:
         source = digest_of([chapter.id, chapter.digest])
         return tuple(arc_task(arc.uri, source) for arc in arcs[at - 1 if begins else at : at + 1])
 
-    async def _told_as_of(self, chapter: Chapter) -> int:
+    async def _described_as_of(self, chapter: Chapter) -> int:
         """How many summaries of an arc, or of the work, end with this chapter."""
         ends = [(arc, part) for arc in await self._arcs() for part in arc.parts() if part[-1].id == chapter.id]
         return sum(1 + (arc.closed and len(part) == len(arc.chapters)) for arc, part in ends)

@@ -272,12 +272,12 @@ class ModelRoles:
                         if (ladder := getattr(model, "ladder", None)) is not None:
                             ladder.known.clear()  # tried again: the server may have changed
                         checked = await check_structured(model, checked)
-                    found.append(self._with_window_told(checked))
+                    found.append(self._with_window_detail(checked))
                 except ModelError as error:
                     found.append(EndpointCheck(role, False, error.title))
         return tuple(found)
 
-    def _with_window_told(self, checked: EndpointCheck) -> EndpointCheck:
+    def _with_window_detail(self, checked: EndpointCheck) -> EndpointCheck:
         endpoint = self.endpoint(checked.role)
         window = endpoint.context_window if endpoint else None
         words = _("{n} tokens").format(n=f"{window:,}") if window else _("unknown")

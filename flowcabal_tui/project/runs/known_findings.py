@@ -74,7 +74,7 @@ class KnownFindings:
         made = await self._context.assemble(workflow, node, params, prompt, chapter, generation, inquiries, about)
         if about.added > made.receipt.budget // 2:
             known = replace(known, listed="")
-        return _told(made, known)
+        return _injection(made, known)
 
     async def _known(self, node: Node, prompt: str, chapter: ChapterId | None, generation: Generation) -> _Known:
         texts = [part for part in read_parts(prompt) if part.key in ("plan", "draft") and part.whole.strip()]
@@ -89,7 +89,7 @@ class KnownFindings:
                 faults += after[1]
                 part = after[0]
                 checked = await self._checked(view, part, node)
-            found.append((part, _told_of(part, checked)))
+            found.append((part, _surest(part, checked)))
         for most in range(_MOST, 0, -1):
             items = [Item(part.label, finding_lines(each[:most], view.language)) for part, each in found]
             listed = fenced_items("findings", items, view.language)
@@ -116,7 +116,7 @@ def _mended(part: Part, found: Sequence[CheckFinding]) -> tuple[Part, int]:
     return (replace(part, text=text, source=source), faults) if source != part.source else (part, 0)
 
 
-def _told_of(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
+def _surest(part: Part, found: Sequence[CheckFinding]) -> list[CheckFinding]:
     """The surest first. A plan is no prose: of it only what does not agree with the book counts."""
     shown = [_in_sentence(each, part.whole) for each in found]
     if part.key == "plan":
@@ -133,7 +133,7 @@ def _in_sentence(finding: CheckFinding, text: str) -> CheckFinding:
     return replace(finding, draft=quoted)
 
 
-def _told(made: Injection, known: _Known) -> Injection:
+def _injection(made: Injection, known: _Known) -> Injection:
     """The injection that puts what is known into the prompt."""
     mended, notes = dict(known.mended), list[str]()
     if known.listed:

@@ -183,7 +183,7 @@ class RunManager:
             request,
             generation,
             values,
-            replace(services, emit=self._told) if spend else services,
+            replace(services, emit=self._pass_on) if spend else services,
             pins=await self._store.standings.frozen(workflow.id, request.chapter),
             durations=await self._store.versions.durations(workflow.id) if spend else {},
             state=await self._state(),
@@ -243,7 +243,7 @@ class RunManager:
         if scope.request.limit is not None:
             await self._spending.hold(scope.id, scope.request.limit)
 
-    def _told(self, event: Event) -> None:
+    def _pass_on(self, event: Event) -> None:
         """Passes on what a run tells, and notes which are paused and which nodes have ended.
 
         The last event is held back until the current outputs are written.

@@ -45,7 +45,7 @@ class Stop(Exception):
 class SilentReport(NodeReport):
     """Emits no state."""
 
-    def state(self, *_said: object, **_more: object) -> None:
+    def state(self, *_data: object, **_more: object) -> None:
         """Does nothing."""
 
 

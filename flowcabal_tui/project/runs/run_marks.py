@@ -48,13 +48,13 @@ class RunMarks:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-        await self._told(outputs)
+        await self._write(outputs)
 
     async def _later(self, outputs: Mapping[NodeId, Output]) -> None:
         await asyncio.sleep(max(PAUSE_SECONDS, SHARE * self._took))
-        await asyncio.shield(asyncio.ensure_future(self._told(outputs)))
+        await asyncio.shield(asyncio.ensure_future(self._write(outputs)))
 
-    async def _told(self, outputs: Mapping[NodeId, Output]) -> None:
+    async def _write(self, outputs: Mapping[NodeId, Output]) -> None:
         """A mark that is not written is no loss: keys decide what runs."""
         async with self._turn:
             begun = asyncio.get_running_loop().time()

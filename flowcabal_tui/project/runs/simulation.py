@@ -136,7 +136,7 @@ class Simulation:
             models=offline,
             spend=offline,
             limits=Limits(CALLS),
-            emit=self._told,
+            emit=self._follow,
             now=lambda: datetime.now(UTC),
             feedback=lambda evaluation: evaluation.reason,
             actions=world,
@@ -164,7 +164,7 @@ class Simulation:
         finally:
             timer.cancel()
 
-    def _told(self, event: Event) -> None:
+    def _follow(self, event: Event) -> None:
         self._emit(event)
         if isinstance(event, NodeNeedsHuman):
             task = asyncio.create_task(self._answered(event.question))

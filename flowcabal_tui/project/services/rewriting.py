@@ -69,7 +69,7 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
             answer = await _answer(parts, piece)
         except ModelError as error:
             if proposed.id:
-                parts.base.emit(_told(command, proposed))
+                parts.base.emit(_proposed(command, proposed))
                 error.detail = f"{error.detail} " + _("What had been rewritten by then is kept as a proposal.")
             raise
         texts[number] = _fitted(piece.text, clean(answer.text))
@@ -77,10 +77,10 @@ async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> 
         proposed = replace(proposed, id=await parts.store.rewrites.propose(proposed))
     if not proposed.id:
         raise RunError(_("None of these findings is in the passage."), _("Nothing was sent."))
-    return _told(command, proposed)
+    return _proposed(command, proposed)
 
 
-def _told(command: CommandId, proposed: ProposedRewrite) -> RewriteProposed:
+def _proposed(command: CommandId, proposed: ProposedRewrite) -> RewriteProposed:
     end = proposed.start + len(proposed.before)
     place = (proposed.chapter, proposed.start, end, proposed.before, proposed.after)
     return RewriteProposed(command, *place, proposed.model, proposed.instruction, proposed.id)

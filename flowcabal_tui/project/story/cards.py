@@ -39,7 +39,7 @@ class NameCards:
             len(mentions),
             await _place(last, view, chapters) if last else None,
             await _place(mentions[0], view, chapters) if mentions else None,
-            tuple(_told(identity, held, entities)),
+            tuple(_relations(identity, held, entities)),
             profile,
             about,
         )
@@ -64,7 +64,9 @@ def _holds(relation: Relation, position: int, chapters: Mapping[ChapterId, Chapt
     return (since is None or since.position <= position) and (until is None or position < until.position)
 
 
-def _told(identity: EntityId, relations: list[Relation], entities: Mapping[EntityId, Entity]) -> Iterator[CardRelation]:
+def _relations(
+    identity: EntityId, relations: list[Relation], entities: Mapping[EntityId, Entity]
+) -> Iterator[CardRelation]:
     """The relations as the one on the card sees them; none to a name that was removed."""
     for each in relations:
         if identity in (each.source, each.target):

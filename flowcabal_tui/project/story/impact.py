@@ -197,7 +197,7 @@ class ImpactReviews:
             early_uses, texts, [place[n] for n in using], [place[n] for n in telling], len(earlier),
             await self._store.memory.names(), self._language,
         )  # fmt: skip
-        rows = [use_row(book[back[use.text]], book[back[use.told]], use) for use in found]
+        rows = [use_row(book[back[use.text]], book[back[use.introduced]], use) for use in found]
         given = await self._receipts.moved(
             [book[n] for n in using], [book[n] for n in telling], await self._store.memory.names()
         )

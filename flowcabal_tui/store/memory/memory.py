@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from flowcabal_tui.domain.codec import from_json
-from flowcabal_tui.domain.context import NOTHING_SAID, Scene
+from flowcabal_tui.domain.context import NO_SCENE, Scene
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.domain.ids import ChapterId, EntityId, Generation
 from flowcabal_tui.domain.manuscript import Passage
@@ -49,7 +49,7 @@ class Memory:
             " ORDER BY number DESC LIMIT 1",
             (scene_subject(chapter), NOW if generation is None else generation),
         )
-        return from_json(Scene, unpack(row[0])) if row else NOTHING_SAID
+        return from_json(Scene, unpack(row[0])) if row else NO_SCENE
 
     def forget_cached(self) -> None:
         """Empties the caches, so that new views read everything again: earlier generations were corrected."""

@@ -18,7 +18,7 @@ from flowcabal_tui.locale import _
 from flowcabal_tui.store.file.connection import Clock, Database
 from flowcabal_tui.store.rows.generations import next_generation
 from flowcabal_tui.store.rows.plain import cleaned, compact_json
-from flowcabal_tui.store.rows.proposals import raise_proposals, settle_record, withdraw_unsaid
+from flowcabal_tui.store.rows.proposals import raise_proposals, settle_record, withdraw_missing
 from flowcabal_tui.store.rows.texts import chapters_now, latest
 
 KINDS: Final[dict[type[StoryRecord | Sequel], str]] = {
@@ -89,7 +89,7 @@ class Records:
             old = {row[0]: row for row in rows.fetchall()}
             generation = next_generation(connection, "derived", reading.position, at)
             raised = raise_proposals(connection, proposals, generation)
-            withdraw_unsaid(connection, reading.chapter, raised)
+            withdraw_missing(connection, reading.chapter, raised)
             decided = {each.target for each in raised if each.state in DECIDED}
             read = [each for each in (*reading.records, *reading.sequels) if each.id not in decided]
             new = {record.id: (KINDS[type(record)], _body(record)) for record in read}

@@ -113,7 +113,7 @@ async def story_index(
     ]
     moved = {read.chapter for read in reads if read.chapter and _is_moved(read, chapters)}
     text_of = await texts(moved)
-    found = [still for read in reads if (still := _still_said(read, chapters, text_of)) is not None]
+    found = [still for read in reads if (still := _still_stated(read, chapters, text_of)) is not None]
     found.sort(key=lambda read: _place(read.record, everywhere))
     sequels: defaultdict[RecordId, list[Sequel]] = defaultdict(list)
     for read in found:
@@ -180,7 +180,7 @@ def _is_moved(read: Read, chapters: Mapping[ChapterId, Chapter]) -> bool:
     return read.chapter is not None and _has_text(chapters, read.chapter) and chapters[read.chapter].digest != read.text
 
 
-def _still_said(read: Read, chapters: Mapping[ChapterId, Chapter], text_of: Mapping[ChapterId, str]) -> Read | None:
+def _still_stated(read: Read, chapters: Mapping[ChapterId, Chapter], text_of: Mapping[ChapterId, str]) -> Read | None:
     """The record with its evidence at the present places; None for an agent's record whose words are gone."""
     chapter = read.chapter
     if chapter is None or not _is_moved(read, chapters):

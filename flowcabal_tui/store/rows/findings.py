@@ -55,7 +55,7 @@ def raise_findings(connection: sqlite3.Connection, findings: Iterable[Proposal],
         chapter = each.place.chapter if each.place else ""
         rows = known.setdefault(chapter, _of_chapter(connection, chapter))
         same = next((row for row in rows if _is_same(row.proposal, each)), None)
-        row = _insert(connection, each, at) if same is None else _said_again(connection, same, each)
+        row = _insert(connection, each, at) if same is None else _raised_again(connection, same, each)
         if same is None:
             rows.append(_Known(row))
         stored[row.id] = row
@@ -157,7 +157,7 @@ def _insert(connection: sqlite3.Connection, new: Proposal, at: str) -> Proposal:
     return stored
 
 
-def _said_again(connection: sqlite3.Connection, known: _Known, new: Proposal) -> Proposal:
+def _raised_again(connection: sqlite3.Connection, known: _Known, new: Proposal) -> Proposal:
     """The row of a repeated finding; a waiting, resolved or withdrawn row takes the new form of the check."""
     row = known.proposal
     if row.state in (*DECIDED, "later") or (row.state == "waiting" and row.origin != new.origin):

@@ -37,7 +37,7 @@ _COLUMNS: Final = (
     *("origin", "raised", "at"),
 )
 _INSERT: Final = f"INSERT INTO proposal ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{each}' for each in _COLUMNS)})"
-_SAID: Final = ", ".join(f"{each}=:{each}" for each in (*_COLUMNS[2:3], *_COLUMNS[4:-2]))
+_RAISED: Final = ", ".join(f"{each}=:{each}" for each in (*_COLUMNS[2:3], *_COLUMNS[4:-2]))
 _OPEN: Final = f"state IN {OPEN_STATES}"
 CONVERSATION: Final = "conversation"
 """The maker of proposals from a conversation."""
@@ -80,7 +80,7 @@ def raise_proposals(
         elif state in DECIDED:
             connection.execute("UPDATE proposal SET start=:start, end=:end WHERE id=:id AND chapter=:chapter", values)
         else:
-            connection.execute(f"UPDATE proposal SET {_SAID} WHERE id=:id", values)
+            connection.execute(f"UPDATE proposal SET {_RAISED} WHERE id=:id", values)
     return tuple(stored)
 
 
@@ -90,7 +90,7 @@ def reword_proposal(connection: sqlite3.Connection, proposal: Proposal) -> None:
     connection.execute("UPDATE proposal SET body=:body, words=:words WHERE id=:id", values)
 
 
-def withdraw_unsaid(connection: sqlite3.Connection, chapter: ChapterId, raised: Iterable[Proposal]) -> None:
+def withdraw_missing(connection: sqlite3.Connection, chapter: ChapterId, raised: Iterable[Proposal]) -> None:
     """Withdraws the open proposals of an earlier reading of the chapter that this one does not repeat."""
     kept = json.dumps([each.id for each in raised])
     connection.execute(

@@ -27,9 +27,9 @@ from flowcabal_tui.tui.book.manuscript_words import (
     ProposalRefused,
     head_words,
     is_possible,
+    notify_locked,
     paragraph_at,
     paragraph_with,
-    told_locked,
 )
 from flowcabal_tui.tui.book.open_text import OpenText, VersionTexts
 from flowcabal_tui.tui.book.writing_line import WritingLine
@@ -194,7 +194,7 @@ class ManuscriptPane(Vertical):
 
     def edit(self) -> None:
         """Opens the editor at about the place that was being read."""
-        if self.face == "edit" or self._need_chapter() is None or told_locked(self, self._known):
+        if self.face == "edit" or self._need_chapter() is None or notify_locked(self, self._known):
             return
         text, reader, area = self.text, self.query_one("#read", StreamView), self.query_one(ProseArea)
         place = int(len(text) * reader.scroll_offset.y / max(1, reader.virtual_size.height))

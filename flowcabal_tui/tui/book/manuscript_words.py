@@ -81,7 +81,7 @@ class ProposalAccepted(Request):
     text: str
 
 
-def told_locked(pane: Widget, known: OpenText | None) -> bool:
+def notify_locked(pane: Widget, known: OpenText | None) -> bool:
     """True when the chapter is locked; then a notice is shown."""
     if known is None or not known.is_locked:
         return False

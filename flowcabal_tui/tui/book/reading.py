@@ -9,7 +9,7 @@ from textual.screen import Screen
 from flowcabal_tui.domain.memory import BootstrapStatus
 from flowcabal_tui.domain.text import clean
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.memory.bootstrap_words import reading_lines, said
+from flowcabal_tui.project.memory.bootstrap_words import progress_words, reading_lines
 from flowcabal_tui.project.words import paid_models
 from flowcabal_tui.protocol.memory import BootstrapChanged, PauseBootstrap, StartBootstrap
 from flowcabal_tui.tui.shared.choose import ChooseScreen
@@ -43,7 +43,7 @@ class ReadingController:
         if status.state == "paused" and status.reason:
             self._screen.notify(clean(status.reason), title=_("Reading paused"), severity="warning", markup=False)
         elif status.state == "done":
-            self._screen.notify(said(status), title=_("The imported chapters are read"), markup=False)
+            self._screen.notify(progress_words(status), title=_("The imported chapters are read"), markup=False)
 
     @on_key("book.read", group="reading", exclusive=True)
     async def toggle(self) -> None:
@@ -60,7 +60,7 @@ class ReadingController:
     async def _wished(self, status: BootstrapStatus) -> str | None:
         """The writer's choice for a paused reading: "go", "drop", or None."""
         choices = (("go", _("Continue it")), ("drop", _("Give up the rest; what was read stays")))
-        title = _("reading of the import: {words}").format(words=one_line(said(status)))
+        title = _("reading of the import: {words}").format(words=one_line(progress_words(status)))
         return await self._screen.app.push_screen_wait(ChooseScreen(title, choices))
 
     async def offer(self) -> bool:

@@ -175,9 +175,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         names = self.query_one(PickList)
         names.set_options(rows)
         names.action_first()
-        self.query_one(".told", Static).update(self._told())
+        self.query_one(".told", Static).update(self._summary())
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         if not self.words:
             return _("In the text, names, story, profiles, summaries, outline and rules.")
         found = sum(self._counts.values())

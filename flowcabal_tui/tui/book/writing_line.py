@@ -65,7 +65,7 @@ class WritingLine(Static):
         yield _("session {n}").format(n=f"{self._how_long(session):+,}")
         unsaved = area.length.count("plain", chinese=self._chinese) - chapter.length
         yield _("today {n}").format(n=self._of(self._written_before + unsaved, self._goals.day))
-        if hint := area.said():
+        if hint := area.hint():
             yield hint
         elif area.selected_text:
             yield _("selected {n}").format(n=f"{self._how_long(text_length(area.selected_text)):,}")

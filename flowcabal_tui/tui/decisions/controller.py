@@ -27,7 +27,7 @@ from flowcabal_tui.protocol.runs import (
     RunStateChanged,
 )
 from flowcabal_tui.tui.decisions.decisions import DecisionsScreen
-from flowcabal_tui.tui.decisions.play import PlayScreen, is_told
+from flowcabal_tui.tui.decisions.play import PlayScreen, is_replayed
 from flowcabal_tui.tui.decisions.question_kinds import has_candidates
 from flowcabal_tui.tui.decisions.unsent import Unsent
 from flowcabal_tui.tui.shared.notices import NoticeOver
@@ -98,7 +98,7 @@ class DecisionController:
         """Shows a notice of a new question; rings the bell only while the terminal lacks the focus."""
         if isinstance(self._screen.app.screen, PlayScreen):
             return
-        plays = bool(self._waiting) and is_told(self._waiting[-1])
+        plays = bool(self._waiting) and is_replayed(self._waiting[-1])
         self._called = _("The story asks you: F8, or `P` to play it.") if plays else _("A decision waits for you: F8.")
         self._screen.notify(self._called, markup=False)
         if not self._screen.app.app_focus:
@@ -170,10 +170,10 @@ class DecisionController:
             return
         await self.load()
 
-        async def told() -> Sequence[Event]:
+        async def events() -> Sequence[Event]:
             return await self._workbench.runs.replay(run)
 
-        page = PlayScreen(self._view.title, run, told, self._waiting)
+        page = PlayScreen(self._view.title, run, events, self._waiting)
         if await self._screen.app.push_screen_wait(page):
             await self.open()
 

@@ -36,7 +36,7 @@ from flowcabal_tui.tui.widgets.help import HELP_KEYS, HelpData
 from flowcabal_tui.tui.widgets.prose_area import ProseArea
 from flowcabal_tui.tui.widgets.stream_view import StreamView
 
-Told = Callable[[], Awaitable[Sequence[Event]]]
+ReadEvents = Callable[[], Awaitable[Sequence[Event]]]
 ANSWER: str = "> "
 
 
@@ -54,7 +54,7 @@ def _parts(events: Iterable[Event]) -> Iterator[str]:
     by_hand: set[NodeId] = set()
     for event in events:
         match event:
-            case NodeNeedsHuman(question=question) if question.id not in asked and is_told(question):
+            case NodeNeedsHuman(question=question) if question.id not in asked and is_replayed(question):
                 asked[question.id] = question
                 by_hand.add(question.node)
                 yield clean(question.reason).strip()
@@ -69,7 +69,7 @@ def _parts(events: Iterable[Event]) -> Iterator[str]:
                 yield from (clean(text).strip() for node, text in outputs if node not in by_hand)
 
 
-def is_told(question: Question) -> bool:
+def is_replayed(question: Question) -> bool:
     """True for a question that is part of the story, not of the work on it."""
     return question.kind == "input" or (question.kind == "choice" and not has_candidates(question))
 
@@ -107,10 +107,10 @@ class PlayScreen(Screen[bool | None]):
     ]  # fmt: skip
 
     def __init__(
-        self, title: str, run: RunId, read: Told, waiting: Sequence[Question], *, now: Clock = time.monotonic
+        self, title: str, run: RunId, read: ReadEvents, waiting: Sequence[Question], *, now: Clock = time.monotonic
     ) -> None:
         super().__init__()
-        self._heading, self.run_in_view, self._told, self._waiting = title, run, read, tuple(waiting)
+        self._heading, self.run_in_view, self._read_events, self._waiting = title, run, read, tuple(waiting)
         self._now = now
         self._question: Question | None = None
         self._answered: set[QuestionId] = set()
@@ -131,16 +131,16 @@ class PlayScreen(Screen[bool | None]):
 
     async def read_on(self, waiting: Sequence[Question]) -> None:
         """Adds new text, or shows another question."""
-        events = await self._told()
+        events = await self._read_events()
         story, view = story_of(events), self.query_one("#story", StreamView)
         if story.startswith(view.text):
             view.append(story[len(view.text) :])
         else:
             view.set_text(story)
         of_run = [each for each in waiting if each.run == self.run_in_view and each.id not in self._answered]
-        self._ask(next((each for each in of_run if is_told(each)), None))
+        self._ask(next((each for each in of_run if is_replayed(each)), None))
         over = next((event.state for event in reversed(events) if isinstance(event, RunStateChanged)), "")
-        others = any(not is_told(each) for each in of_run)
+        others = any(not is_replayed(each) for each in of_run)
         self._tell(is_over=over in ("done", "failed", "cancelled"), others=others)
 
     def _tell(self, *, is_over: bool = False, others: bool = False) -> None:

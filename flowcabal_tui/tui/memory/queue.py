@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from flowcabal_tui.domain.memory import BackgroundTask, BootstrapStatus, Freshness, StaleText
 from flowcabal_tui.locale import _, mark, ngettext
-from flowcabal_tui.project.memory.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import progress_words
 from flowcabal_tui.project.words import TASK_STATES, TASKS
 from flowcabal_tui.tui.shared.hint_line import HintLine
 from flowcabal_tui.tui.shared.lists import PickList
@@ -154,7 +154,7 @@ class QueueScreen(ModalScreen[None]):
             "There has never been anything to do: work follows a kept chapter. Esc, then F5 has one written."
         )
         if reading is not None:
-            yield _("reading of the import: {words}").format(words=one_line(said(reading)))
+            yield _("reading of the import: {words}").format(words=one_line(progress_words(reading)))
         if (rebuilt := self._controller.rebuilt) is not None:
             words = _("index: {done} of {total}").format(done=rebuilt.done, total=rebuilt.total)
             right = ngettext("corrected in {n} chapter", "corrected in {n} chapters", rebuilt.wrong)

@@ -89,7 +89,7 @@ class CommentMarks:
         """Shows the comment at the cursor; in the reader the one that was gone to, else the first in view."""
         words, pane = "", self._pane
         if self._marks and pane.face == "edit":
-            words = self._area.said(COMMENT_SIGN)
+            words = self._area.hint(COMMENT_SIGN)
         elif self._marks and pane.face == "read":
             words = next((words for start, _end, words in self._marks if self._is_read(start)), "")
         pane.query_one(CommentLine).show(words)

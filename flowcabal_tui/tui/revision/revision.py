@@ -103,7 +103,7 @@ class RevisionScreen(StoryPage):
         self._now, self._first_chapter, self.shown = now, chapter, shown
         self._rewriting = Rewriting(self, access)
         self._passes: tuple[RevisionPass, ...] = ()
-        self._told = PassProgress(())
+        self._progress = PassProgress(())
         self._locks: Mapping[ChapterId, ChapterLock] = {}
 
     def compose(self) -> ComposeResult:
@@ -136,7 +136,7 @@ class RevisionScreen(StoryPage):
         self.cast = await self.access.people()
         self._passes = await self.access.workbench.revision.passes()
         self.shown = self.current.id
-        self._told = await self.access.workbench.revision.pass_progress(self.shown)
+        self._progress = await self.access.workbench.revision.pass_progress(self.shown)
         self._locks = await self.access.workbench.revision.locks()
         if self.is_attached:
             await self.show_cast(self.cast)
@@ -145,9 +145,9 @@ class RevisionScreen(StoryPage):
         """Fills the lists; the cursors stay where they are."""
         self.query_one(PassTabs).name_passes(self._passes, str(self.shown))
         parts = [
-            _("{done} of {total} chapters done").format(done=self._told.done, total=len(self._told.chapters)),
-            _findings(sum(row.findings for row in self._told.chapters)),
-            _comments(sum(row.comments for row in self._told.chapters)),
+            _("{done} of {total} chapters done").format(done=self._progress.done, total=len(self._progress.chapters)),
+            _findings(sum(row.findings for row in self._progress.chapters)),
+            _comments(sum(row.comments for row in self._progress.chapters)),
         ]
         self.query_one(".head", Static).update(" · ".join(filter(None, parts)))
         first, self._first_chapter = self._first_chapter, None
@@ -158,7 +158,7 @@ class RevisionScreen(StoryPage):
             Column(_("comments"), rank=2, is_number=True),
             Column(rank=3, role="stale"),
         )
-        rows = [Option(self._row(columns, row, cast), id=row.chapter) for row in self._told.chapters]
+        rows = [Option(self._row(columns, row, cast), id=row.chapter) for row in self._progress.chapters]
         self.query_one(ColumnHead).show(columns)
         self.query_one("#chapters", PickList).refill(rows, first)
         self._show_items()
@@ -189,7 +189,7 @@ class RevisionScreen(StoryPage):
         self.query_one("#items", PickList).refill(items)
 
     def _chapter_row(self) -> PassChapter | None:
-        return next((row for row in self._told.chapters if row.chapter == self.chapter), None)
+        return next((row for row in self._progress.chapters if row.chapter == self.chapter), None)
 
     @on(OptionList.OptionHighlighted, "#chapters")
     def follow_cursor(self, message: OptionList.OptionHighlighted) -> None:

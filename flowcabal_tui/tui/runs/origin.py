@@ -90,7 +90,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         """The cursor begins at the line with the number `first`."""
         super().__init__()
         self._chapter, self._lines, self._controller, self._first = chapter, lines, controller, first
-        self._told: Provenance | None = None
+        self._provenance: Provenance | None = None
 
     def compose(self) -> ComposeResult:
         """The lines, the details of one, and its context."""
@@ -126,16 +126,16 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._tell(line), group="line", exclusive=True)
 
     async def _tell(self, line: BlamedLine) -> None:
-        self._told = await self._controller.workbench.book.provenance(self._chapter.id, line.number)
-        self.query_one(".told", Static).update("\n".join(self._words(self._told)))
+        self._provenance = await self._controller.workbench.book.provenance(self._chapter.id, line.number)
+        self.query_one(".told", Static).update("\n".join(self._words(self._provenance)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
     async def _written(self) -> Written | None:
         """The attempt that wrote the line under the cursor; a key may come before it is shown."""
         line = self.line
-        if line is not None and (self._told is None or self._told.line.number != line.number):
+        if line is not None and (self._provenance is None or self._provenance.line.number != line.number):
             await self._tell(line)
-        return self._told.written if self._told else None
+        return self._provenance.written if self._provenance else None
 
     def _words(self, known: Provenance) -> Iterator[str]:
         origin = known.line.origin
@@ -171,7 +171,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         return " · ".join([*parts, *([one_line(origin.note, 80)] if origin.note else [])])
 
     def _sources(self) -> tuple[ContextSource, ...]:
-        written = self._told.written if self._told else None
+        written = self._provenance.written if self._provenance else None
         return written.receipt.sources if written and written.receipt else ()
 
     def _source_rows(self) -> Iterator[Option]:
@@ -208,7 +208,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
             attempt(self, self._open(self._sources()[int(message.option.id)]))
 
     async def _open(self, source: ContextSource) -> None:
-        receipt = self._told.written.receipt if self._told and self._told.written else None
+        receipt = self._provenance.written.receipt if self._provenance and self._provenance.written else None
         memory = self._controller.workbench.memory
         text = await memory.source(source.uri, source.start, source.end, source.level, receipt)
         self.app.push_screen(SourceScreen(text))

@@ -263,7 +263,7 @@ class OutputPane(Vertical):
         self._refresh_head()
 
     def _refresh_head(self) -> None:
-        details = self._told()
+        details = self._warnings()
         self.query_one(".head", Static).update(self._head())
         self.query_one(".told", Static).update("\n".join(details))
         self.set_class(bool(details), "-told")
@@ -305,7 +305,7 @@ class OutputPane(Vertical):
             parts.append(counted(self._live_count, chinese=is_chinese(self._live_text)))
         return " · ".join(parts)
 
-    def _told(self) -> list[str]:
+    def _warnings(self) -> list[str]:
         """Warnings about the attempt that is shown."""
         lines = [self._wait] if self._wait else []
         if self._view is not None and self._view.error:

@@ -125,7 +125,7 @@ class ReceiptPane(Vertical):
         self._is_unfolded = False
         self._sought = ""
         self._opens: dict[str, tuple[str, int, int, Level]] = {}
-        self._told: dict[str, str] = {}
+        self._reasons: dict[str, str] = {}
         self._class_rows: list[int] = []
 
     def compose(self) -> ComposeResult:
@@ -185,7 +185,7 @@ class ReceiptPane(Vertical):
             if use.used
         ]
         self.query_one(BudgetBar).set_budget(uses)
-        self._opens, self._told = {}, {}
+        self._opens, self._reasons = {}, {}
         rows = [*self._source_rows(receipt), *self._dropped_rows(receipt)]
         self._class_rows = [at + 1 for at, row in enumerate(rows) if row.disabled]
         self.query_one(PickList).refill(rows)
@@ -267,7 +267,7 @@ class ReceiptPane(Vertical):
         where = (source.uri, source.start, source.end, source.level)
         title, reason = one_line(source.title or source.uri), one_line(source.reason)
         message = _("{title} ({level}): {reason}").format(title=title, level=level, reason=reason)
-        return self._opening(row, *where, told=message)
+        return self._opening(row, *where, reason=message)
 
     def _dropped_rows(self, receipt: Receipt) -> Iterator[Option]:
         """One row for all that was left out; unfolded, each with its rule."""
@@ -283,19 +283,19 @@ class ReceiptPane(Vertical):
     def _dropped_row(self, columns: Columns, source: DroppedSource) -> Option:
         title, rule = one_line(source.title or source.uri), one_line(source.rule)
         row = columns.row("", title, _(CLASSES[source.budget_class]), f"{source.tokens:,}", rule)
-        return self._opening(row, source.uri, -1, -1, "L2", told=rule)
+        return self._opening(row, source.uri, -1, -1, "L2", reason=rule)
 
-    def _opening(self, row: ColumnRow, uri: str, start: int, end: int, level: Level, told: str) -> Option:
+    def _opening(self, row: ColumnRow, uri: str, start: int, end: int, level: Level, reason: str) -> Option:
         """A row that opens a source; `told` is what the row may have cut."""
         known = f"source-{len(self._opens)}"
         self._opens[known] = (uri, start, end, level)
-        self._told[known] = told
+        self._reasons[known] = reason
         return Option(row, id=known)
 
     @on(OptionList.OptionHighlighted)
     def _tell(self, message: OptionList.OptionHighlighted) -> None:
         message.stop()
-        self.query_one(".told", Static).update(self._told.get(message.option_id or "", ""))
+        self.query_one(".told", Static).update(self._reasons.get(message.option_id or "", ""))
 
     @on(OptionList.OptionSelected)
     def _open_row(self, message: OptionList.OptionSelected) -> None:

@@ -102,11 +102,11 @@ class ReceiptController:
     @on_request(ReceiptPane.SceneRequested, group="looking", exclusive=True)
     async def set_scene(self, receipt: Receipt) -> None:
         """Asks for the scene of the receipt's chapter, stores it, and shows a preview of the context with it."""
-        from flowcabal_tui.tui.runs.scene_form import scene_form, told_of
+        from flowcabal_tui.tui.runs.scene_form import scene_form, scene_notice
 
         cast = await self.workbench.story.entities()
         answer = await self._ask(scene_form(receipt.intent, [name for each in cast for name in each.names]))
-        if answer is None or receipt.chapter is None or not (notice := told_of(answer)):
+        if answer is None or receipt.chapter is None or not (notice := scene_notice(answer)):
             return
         await self.workbench.carry_out(SetScene(receipt.chapter, *answer))
         self._screen.notify(notice, markup=False)

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flowcabal_tui.domain.context import NOTHING_SAID, Intent, Scene, SceneField
+from flowcabal_tui.domain.context import NO_SCENE, Intent, Scene, SceneField
 from flowcabal_tui.locale import _
 from flowcabal_tui.project.words import SCENE_FIELDS, SCENE_KINDS, SCENE_ORIGINS
 from flowcabal_tui.tui.shared.form import Field, FormScreen, Typed, names_of
 
-SceneSaid = tuple[Scene, tuple[SceneField, ...]]
+SceneAnswer = tuple[Scene, tuple[SceneField, ...]]
 """The fields that were changed, and those that are read from the texts again."""
 _BY_RULE = "-"
 
 
-def told_of(answer: SceneSaid) -> str:
+def scene_notice(answer: SceneAnswer) -> str:
     """The notice of a scene that was set; "" where nothing was changed."""
     scene, forget = answer
-    if scene != NOTHING_SAID:
+    if scene != NO_SCENE:
         return _("Kept for the chapter: it takes precedence over rule and model.")
     return _("Reset: it is read from the texts again.") if forget else ""
 
 
-def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneSaid]:
+def scene_form(intent: Intent, names: Sequence[str]) -> FormScreen[SceneAnswer]:
     """Returns only the changed fields: unchanged ones continue to follow the texts."""
     shown = {"who": ", ".join(intent.entities), "where": intent.where, "when": intent.when}
 
-    def read(typed: Typed) -> SceneSaid:
+    def read(typed: Typed) -> SceneAnswer:
         values: dict[str, Any] = {}
         forget: list[SceneField] = []
         for field in ("who", "where", "when"):

@@ -42,7 +42,7 @@ class WaitController:
         self._screen, self._view, self._document, self._output = screen, view, document, output
         self.waits = Waits(now)
         self._timer: Timer | None = None
-        self._said = ""
+        self._announced = ""
 
     @on_event
     def _count_down(self, event: NodeRetrying) -> None:
@@ -80,8 +80,8 @@ class WaitController:
         reason = words if self._view.pane != "output" else ""
         parts = [f"{self._title(node)}: {reason}"] if reason and node is not None else []
         row = "  ".join([*parts, *(f"{self._title(path)}: {why}" for path, why in others[:1])])
-        if row != self._said:
-            self._said = row
+        if row != self._announced:
+            self._announced = row
             self._screen.app.post_message(GoesOn("waits", row))
         if self.waits and self._timer is None:
             self._timer = self._screen.set_interval(TICK_SECONDS, self.show)

@@ -15,7 +15,7 @@ from flowcabal_tui.tui.widgets.prose_wrap import wrap
 
 LISTED: Final = 200
 WAITING: Final = 20
-SAID_SECONDS: Final = 3.0
+NOTICE_SECONDS: Final = 3.0
 WARNED_SECONDS: Final = 8.0
 _SECONDS_TO_NOTICE: Final = 1.0
 _CELLS_A_SECOND: Final = 20
@@ -90,7 +90,7 @@ class Notices:
     def seconds(self) -> tuple[float, float]:
         """The seconds that the row in view stays: at least, when another waits, and otherwise."""
         least = reading_seconds(self.row)
-        usual = SAID_SECONDS if self._shown is None or self._shown.severity == "information" else WARNED_SECONDS
+        usual = NOTICE_SECONDS if self._shown is None or self._shown.severity == "information" else WARNED_SECONDS
         return least, max(least, usual)
 
     def say(self, notice: Notice) -> None:

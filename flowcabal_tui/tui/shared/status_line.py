@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from flowcabal_tui.domain.value_class import dataclass
 from flowcabal_tui.locale import _, ngettext
-from flowcabal_tui.project.memory.bootstrap_words import said
+from flowcabal_tui.project.memory.bootstrap_words import progress_words
 from flowcabal_tui.project.words import beside, money
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.widgets.roles import Role, role_sign, role_style
@@ -180,7 +180,7 @@ class StatusLine(Horizontal):
     def update_reading(self, status: BootstrapStatus) -> None:
         """Progress of the paid reading of an import; nothing once it is done or dropped."""
         over = status.state == "dropped" or (status.state == "done" and not status.failed)
-        self._reading_words = "" if over else _("reading: {words}").format(words=said(status))
+        self._reading_words = "" if over else _("reading: {words}").format(words=progress_words(status))
         self._show_words()
 
     def update_knowledge(self, state: str, reason: str) -> None:

@@ -229,12 +229,12 @@ class ImpactScreen(StoryPage):
 
     def action_apply(self) -> None:
         """Apply the ticked places."""
-        if self._impact is not None and (self.rows.ticked or self._said_anew(self._impact)):
+        if self._impact is not None and (self.rows.ticked or self._quoted_again(self._impact)):
             self.work(self._apply(self._impact))
         else:
             self.notify(_("No place is ticked."), markup=False)
 
-    def _said_anew(self, impact: Impact) -> set[str]:
+    def _quoted_again(self, impact: Impact) -> set[str]:
         """Places that hold from now on, and those that do not any more."""
         return self.rows.holding ^ {row.proposal.id for row in impact.settled}
 

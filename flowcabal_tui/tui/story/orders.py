@@ -22,7 +22,7 @@ class Placed:
 
     moment: Moment
     happens: int
-    told: int
+    narrated: int
     turn: Turn = ""
 
 

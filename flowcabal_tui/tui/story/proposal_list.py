@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from flowcabal_tui.domain.proposals import Proposal, ProposalId, ProposalState
 from flowcabal_tui.domain.story import Story
 from flowcabal_tui.locale import _
-from flowcabal_tui.project.proposal_words import KINDS, said, state_words
+from flowcabal_tui.project.proposal_words import KINDS, proposal_line, state_words
 from flowcabal_tui.tui.shared.lists import PickList
 from flowcabal_tui.tui.shared.words import one_line
 from flowcabal_tui.tui.story.cast import Cast
@@ -151,7 +151,7 @@ class ProposalList(PickList):
         return Cell(words, _SIGNS[proposal.state][1])
 
     def _row(self, proposal: Proposal) -> ColumnRow:
-        words = one_line(said(proposal, self._people.name), 200)
+        words = one_line(proposal_line(proposal, self._people.name), 200)
         return self._columns.row(
             *self._start(proposal), words, _(KINDS[proposal.kind]), self._state(proposal, "applied")
         )

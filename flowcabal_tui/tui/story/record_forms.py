@@ -82,7 +82,7 @@ def fact_form(fact: Fact, cast: Cast) -> FormScreen[Fact]:
 
     def read(typed: Typed) -> Fact:
         changed = replace(
-            fact, text=_said(typed), about=reading.people(typed.text("about"), cast),
+            fact, text=_text_of(typed), about=reading.people(typed.text("about"), cast),
             attribute=typed.text("attribute"), secret=typed.tick("secret"),
             known_by=reading.knowers(typed.text("known"), cast),
         )  # fmt: skip
@@ -107,7 +107,7 @@ def promise_form(promise: Promise, cast: Cast) -> FormScreen[Promise]:
         start, end = reading.position(typed.text("from")), reading.position(typed.text("until"))
         reading.span(start, end)
         return replace(
-            promise, text=_said(typed), planted=reading.the_chapter(typed.text("planted"), cast), due_from=start,
+            promise, text=_text_of(typed), planted=reading.the_chapter(typed.text("planted"), cast), due_from=start,
             due_until=end, paid=reading.chapter(typed.text("paid"), cast), dropped=typed.tick("dropped"),
             about=reading.people(typed.text("about"), cast),
         )  # fmt: skip
@@ -134,7 +134,7 @@ def moment_form(moment: Moment, cast: Cast) -> FormScreen[Moment]:
         except ValueError:
             raise Unreadable(_("{words} is not a number.").format(words=order)) from None
         return replace(
-            moment, text=_said(typed), chapter=reading.the_chapter(typed.text("chapter"), cast),
+            moment, text=_text_of(typed), chapter=reading.the_chapter(typed.text("chapter"), cast),
             when=typed.text("when"), order=number, about=reading.people(typed.text("about"), cast),
         )  # fmt: skip
 
@@ -206,7 +206,7 @@ def _without(names: Iterable[str], gone: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in names if each not in gone))
 
 
-def _said(typed: Typed) -> str:
+def _text_of(typed: Typed) -> str:
     if not typed.text("text"):
         raise Unreadable(_("The text is missing."))
     return typed.text("text")

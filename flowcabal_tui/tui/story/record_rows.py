@@ -44,7 +44,7 @@ class RecordFilter:
 
     words: str = ""
     position: int | None = None
-    as_told: bool = False
+    by_narration: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def _chapter(promise: Promise, cast: Cast) -> str:
 
 def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
     placed = placed_moments(cast.story, cast)
-    if wish.as_told:
-        placed = tuple(sorted(placed, key=lambda each: each.told))
+    if wish.by_narration:
+        placed = tuple(sorted(placed, key=lambda each: each.narrated))
     columns = Columns(
         Column(_("happens"), is_number=True),
         Column(_("told"), is_number=True, role="secondary"),
@@ -117,7 +117,7 @@ def _moments(cast: Cast, wish: RecordFilter) -> list[RecordRow]:
         if cast.fits(wish.words, f"{each.moment.when} {each.moment.text}", each.moment.about):
             when, text = one_line(each.moment.when), one_line(each.moment.text)
             turn, at = _TURNS[each.turn], f"{cast.position(each.moment.chapter)}"
-            row = columns.row(f"{each.happens}", f"{each.told}", turn, when, text, at, _turned(each.turn))
+            row = columns.row(f"{each.happens}", f"{each.narrated}", turn, when, text, at, _turned(each.turn))
             rows.append(RecordRow(each.moment, row))
     return rows
 

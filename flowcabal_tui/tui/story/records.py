@@ -103,7 +103,7 @@ class RecordsScreen(FilteredPage):
         """`words` are in the filter; facts are shown as of the chapter at `position` (0: the last that is written)."""
         super().__init__(access)
         self._list_shown, self._first_words, self._position = listed, words, position
-        self._shows_all, self._as_told = False, False
+        self._shows_all, self._by_narration = False, False
         self._listed: dict[str, StoryRecord] = {}
 
     @property
@@ -137,7 +137,7 @@ class RecordsScreen(FilteredPage):
         self.set_class(self._list_shown == "facts", "-facts")
         position = None if self._shows_all else self._position
         words = self.query_one(Input).value.strip()
-        found = lines(self._list_shown, cast, RecordFilter(words, position, self._as_told))
+        found = lines(self._list_shown, cast, RecordFilter(words, position, self._by_narration))
         self._listed = {each.record.id: each.record for each in found}
         rows = [Option(each.row, id=each.record.id) for each in found]
         self.query_one(ColumnHead).display = bool(found)
@@ -156,7 +156,7 @@ class RecordsScreen(FilteredPage):
         words = _(_HEADS[self._list_shown])
         if self._list_shown == "facts" and self._shows_all:
             words = _("everything that is ever true; S is a secret")
-        if self._list_shown == "timeline" and self._as_told:
+        if self._list_shown == "timeline" and self._by_narration:
             counted += " · " + _("as narrated")
         return f"{counted} · {words}"
 
@@ -191,7 +191,7 @@ class RecordsScreen(FilteredPage):
 
     def action_order(self) -> None:
         """In the order of the story, or in the order it is narrated."""
-        self._as_told = not self._as_told
+        self._by_narration = not self._by_narration
         self.refill()
 
     def action_all(self) -> None:

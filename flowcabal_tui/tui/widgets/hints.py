@@ -48,7 +48,7 @@ class Hints:
 
     def words(self, line: str, column: int, sign: str = MARGIN_SIGN) -> str:
         """The text with this sign about the words at a column; "" if there is none."""
-        known = self._said(sign, line)
+        known = self._hints_of(sign, line)
         return next((words for start, end, words in known if start <= column <= end), "")
 
     def spans(self, line: str, first: int, length: int) -> tuple[tuple[int, int], ...]:
@@ -59,11 +59,11 @@ class Hints:
 
     def sign(self, line: str, first: int, length: int) -> str:
         """The sign of the row: that of a comment that begins in it, else that of a hint, "" if there is neither."""
-        if any(first <= start < first + length for start, _end, _words in self._said(COMMENT_SIGN, line)):
+        if any(first <= start < first + length for start, _end, _words in self._hints_of(COMMENT_SIGN, line)):
             return COMMENT_SIGN
-        hinted = self._said(MARGIN_SIGN, line)
+        hinted = self._hints_of(MARGIN_SIGN, line)
         return MARGIN_SIGN if any(start < first + length and first < end for start, end, _words in hinted) else ""
 
-    def _said(self, sign: str, line: str) -> Sequence[Hint]:
+    def _hints_of(self, sign: str, line: str) -> Sequence[Hint]:
         known = self._of.get(sign)
         return known.get(line, ()) if known is not None else ()

@@ -39,7 +39,7 @@ class WritingArea(ProseArea):
             self._hints = shown
             self.refresh()
 
-    def said(self, sign: str = MARGIN_SIGN) -> str:
+    def hint(self, sign: str = MARGIN_SIGN) -> str:
         """The text with this sign about the words at the cursor; "" if there is none."""
         row, column = self.cursor_location
         return self._hints.words(self.document.get_line(row), column, sign)

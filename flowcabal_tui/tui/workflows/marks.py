@@ -34,7 +34,7 @@ def node_marks(
                 known,
                 errors=known.errors + (finding.severity == "error"),
                 warnings=known.warnings + (finding.severity == "warning"),
-                told=known.told or finding.message,
+                message=known.message or finding.message,
             )
             path = NodeId(path.rpartition("/")[0])
     return marks

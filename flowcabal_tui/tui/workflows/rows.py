@@ -33,14 +33,14 @@ class NodeMarks:
     target: bool = False
     errors: int = 0
     warnings: int = 0
-    told: str = ""
+    message: str = ""
     """The first finding."""
 
 
 AT_WORK: Final = ("running", "retrying", "waiting")
 NO_MARKS: Final = NodeMarks()
 NO_NODE: Final = mark("There is no node here: `+` adds one.")
-_SAID_BY_SIGN: Final = ("pending", "done")
+_NAMED_BY_SIGN: Final = ("pending", "done")
 """States whose sign says enough: a word in every row says nothing."""
 _TEMPLATES: Final = (
     Column(most=1, least=1),
@@ -81,7 +81,7 @@ def row_label(title: str, state: ShownState, marks: NodeMarks, *, plain: bool) -
     look = role_style(STATE_ROLES.get(state, "text"))
     label = Text.assemble((f"{state_sign(state, plain)} ", look), no_wrap=True)
     label.append(title, style="bold" if state in ("running", "waiting", "failed") else "")
-    if state != "round" and state not in _SAID_BY_SIGN:
+    if state != "round" and state not in _NAMED_BY_SIGN:
         label.append(f" {_(STATES[state])}", style=look)
     words = mark_words(marks, state)
     if words:

@@ -323,8 +323,8 @@ class WorkflowPane(Vertical):
         marks = self._marks.get(self._at, NO_MARKS) if self._at else NO_MARKS
         if self._shape.trouble:
             lines.append(clean(self._shape.trouble))
-        elif marks.told:
-            lines.append(f"! {one_line(marks.told)}")
+        elif marks.message:
+            lines.append(f"! {one_line(marks.message)}")
         elif self.is_rails and self._at is not None:
             detail = one_line(self._details.get(self._at, ""))
             lines.append("  ".join(filter(None, (self._label(self._at).plain, detail))))

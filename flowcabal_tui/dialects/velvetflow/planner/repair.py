@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from flowcabal_tui.dialects.velvetflow.document import Document
-from flowcabal_tui.dialects.velvetflow.planner.schemas import said
+from flowcabal_tui.dialects.velvetflow.planner.schemas import planner_sentence
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import references
 from flowcabal_tui.domain.bindings import FROM
 from flowcabal_tui.nodes.validation import Actions
@@ -38,7 +38,7 @@ def mended(document: Document, tool: str, given: Document, actions: Actions) -> 
     """The document after a tool; the given one is not changed."""
     does = _TOOLS.get(tool)
     if does is None:
-        return document, _unchanged(said("unknown_tool", tool=tool[:60]))
+        return document, _unchanged(planner_sentence("unknown_tool", tool=tool[:60]))
     changed, summary = does(copy.deepcopy(document), given, actions)
     return (changed if summary["applied"] else document), summary
 
@@ -50,13 +50,13 @@ def _normalised(document: Document, _given: Document, _actions: Actions) -> Mend
         if wrapped:
             holder[FROM] = wrapped[1]
             count += 1
-    return document, _applied() if count else _unchanged(said("nothing"))
+    return document, _applied() if count else _unchanged(planner_sentence("nothing"))
 
 
 def _replaced(document: Document, given: Document, _actions: Actions) -> Mended:
     old, new = given.get("old"), given.get("new")
     if not isinstance(old, str) or not isinstance(new, str) or not old:
-        return document, _unchanged(said("missing"))
+        return document, _unchanged(planner_sentence("missing"))
     bindings = edges = 0
     for _place, holder in _bindings(document["nodes"], ""):
         path = str(holder[FROM])
@@ -70,7 +70,7 @@ def _replaced(document: Document, given: Document, _actions: Actions) -> Mended:
                     edge[end] = new
                     edges += 1
     if not bindings + edges:
-        return document, {**_unchanged(said("nothing")), "binding_updates": 0, "edge_updates": 0}
+        return document, {**_unchanged(planner_sentence("nothing")), "binding_updates": 0, "edge_updates": 0}
     return document, {"applied": True, "binding_updates": bindings, "edge_updates": edges, "reason": None}
 
 
@@ -82,7 +82,7 @@ def _without_lost(document: Document, given: Document, _actions: Actions) -> Men
         source = str(holder[FROM])
         name = source.removeprefix("result_of.").split(".")[0].split("[")[0]
         if source.startswith("result_of.") and not references(source, known):
-            bindings.append({"path": place, "source": source, "reason": said("no_node_there", id=name)})
+            bindings.append({"path": place, "source": source, "reason": planner_sentence("no_node_there", id=name)})
             holder.clear()
     for graph in _graphs(document) if given.get("remove_edges", True) else ():
         for edge in list(graph.get("edges") or ()):
@@ -90,7 +90,7 @@ def _without_lost(document: Document, given: Document, _actions: Actions) -> Men
                 edges.append({key: edge[key] for key in ("from", "to") if key in edge})
                 graph["edges"].remove(edge)
     if not bindings and not edges:
-        return document, {**_unchanged(said("nothing")), "removed_bindings": [], "removed_edges": []}
+        return document, {**_unchanged(planner_sentence("nothing")), "removed_bindings": [], "removed_edges": []}
     return document, {"applied": True, "removed_bindings": bindings, "removed_edges": edges, "reason": None}
 
 
@@ -98,13 +98,13 @@ def _field_set(document: Document, given: Document, _actions: Actions) -> Mended
     name, path = str(given.get("node_id")), str(given.get("field_path") or "")
     node = _node(document, name)
     if node is None:
-        return document, _unchanged(said("unknown_node", id=name[:60]))
+        return document, _unchanged(planner_sentence("unknown_node", id=name[:60]))
     steps = [int(index) if index else key for key, index in _STEP.findall(path)]
     spelled = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
     if not steps or spelled != path or steps[0] in ("id", "type") or "value" not in given:
-        return document, _unchanged(said("bad_path", path=path[:100]))
+        return document, _unchanged(planner_sentence("bad_path", path=path[:100]))
     if not _written(node, steps, given["value"]):
-        return document, _unchanged(said("bad_path", path=path[:100]))
+        return document, _unchanged(planner_sentence("bad_path", path=path[:100]))
     return document, _applied()
 
 
@@ -141,7 +141,7 @@ def _filled(document: Document, given: Document, actions: Actions) -> Mended:
     node = _node(document, name)
     shape = actions.get(str(node.get("action_id"))) if node is not None and node.get("type") == "action" else None
     if node is None or shape is None:
-        return document, _unchanged(said("no_action", id=name[:60]))
+        return document, _unchanged(planner_sentence("no_action", id=name[:60]))
     properties = shape.arg_schema.get("properties") or {}
     params = node.setdefault("params", {})
     filled = [key for key in shape.arg_schema.get("required") or () if params.get(key) is None]
@@ -154,7 +154,7 @@ def _filled(document: Document, given: Document, actions: Actions) -> Mended:
             params[key] = right
             coerced.append(key)
     if not filled and not coerced:
-        return document, {**_unchanged(said("nothing")), "filled_fields": [], "coerced_fields": []}
+        return document, {**_unchanged(planner_sentence("nothing")), "filled_fields": [], "coerced_fields": []}
     return document, {"applied": True, "filled_fields": filled, "coerced_fields": coerced, "reason": None}
 
 
@@ -181,7 +181,7 @@ def _loop_mended(document: Document, given: Document, _actions: Actions) -> Mend
     node = _node(document, str(given.get("node_id")))
     body = (node.get("params") or {}).get("body_subgraph") if node is not None else None
     if node is None or node.get("type") != "loop" or not isinstance(body, dict) or not body.get("nodes"):
-        return document, _unchanged(said("no_loop", id=str(given.get("node_id"))[:60]))
+        return document, _unchanged(planner_sentence("no_loop", id=str(given.get("node_id"))[:60]))
     before = copy.deepcopy(body)
     ids = [each["id"] for each in body["nodes"]]
     for end, usual in (("entry", ids[0]), ("exit", ids[-1])):
@@ -192,7 +192,7 @@ def _loop_mended(document: Document, given: Document, _actions: Actions) -> Mend
                 del body[end]
     if isinstance(body.get("edges"), list):
         body["edges"] = [each for each in body["edges"] if each.get("from") in ids and each.get("to") in ids]
-    return document, _applied() if body != before else _unchanged(said("nothing"))
+    return document, _applied() if body != before else _unchanged(planner_sentence("nothing"))
 
 
 def _graphs(document: Document) -> Iterator[Document]:

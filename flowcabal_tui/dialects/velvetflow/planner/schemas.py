@@ -31,8 +31,10 @@ def param_tools(node: Mapping[str, Any], actions: Actions, allowed: Collection[s
     action = actions.get(str(node.get("action_id"))) if node["type"] == "action" else None
     named = ""
     if action is not None:
-        named = said("submit_action", id=node["action_id"], name=getattr(action, "name", "") or node["action_id"])
-    about = said("submit", id=node["id"], type=node["type"], action=named, allowed=", ".join(allowed))
+        named = planner_sentence(
+            "submit_action", id=node["action_id"], name=getattr(action, "name", "") or node["action_id"]
+        )
+    about = planner_sentence("submit", id=node["id"], type=node["type"], action=named, allowed=", ".join(allowed))
     shape = {"id": {"type": "string", "enum": [node["id"]]}, "params": _params(node["type"], action)}
     submit = Tool("submit_node_params", about, {"type": "object", "properties": shape, "required": ["id", "params"]})
     return submit, _tool(_schemas()["validate"])
@@ -48,7 +50,7 @@ def fields_of(tool: str) -> tuple[str, ...]:
     return tuple(next(each for each in structure_tools() if each.name == tool).parameters.get("properties", {}))
 
 
-def said(name: str, /, **values: object) -> str:
+def planner_sentence(name: str, /, **values: object) -> str:
     """A sentence of the planner's."""
     text = _sentences()[name]
     for key, value in values.items():

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from flowcabal_tui.dialects.velvetflow.document import Document
-from flowcabal_tui.dialects.velvetflow.planner.schemas import condition_kinds, fields_of, said
+from flowcabal_tui.dialects.velvetflow.planner.schemas import condition_kinds, fields_of, planner_sentence
 from flowcabal_tui.dialects.velvetflow.planner.skeleton import Skeleton
 from flowcabal_tui.nodes.validation import Actions
 
@@ -188,7 +188,7 @@ class StructureTools:
         loops = [each for each in names if self._type(each) == "loop" or each == node["id"]]
         if bad or lost or loops:
             details = {"invalid_indices": bad, "missing_nodes": lost, "loop_nodes": loops}
-            return error("sub_graph", **details, hint=said("nested"))
+            return error("sub_graph", **details, hint=planner_sentence("nested"))
         return None
 
     def _type(self, name: Any) -> str:
@@ -242,7 +242,7 @@ def error(sentence: str, /, **details: Any) -> Document:
     """An answer that refuses, with the allowed values. Texts fill the sentence, lists are separate fields."""
     plain = {key: value for key, value in details.items() if isinstance(value, str) and key not in _BESIDE}
     beside = {key: value for key, value in details.items() if key not in plain}
-    return {"status": "error", "message": said(sentence, **plain), **beside}
+    return {"status": "error", "message": planner_sentence(sentence, **plain), **beside}
 
 
 _BESIDE: Final = ("hint", "node_id")

@@ -57,7 +57,7 @@ def subject(chapter: ChapterId | None) -> str:
     return f"{ROOT}/{chapter or BEFORE}"
 
 
-async def told(view: View, subjects: Collection[str] | None = None) -> dict[str, PlaceRecords]:
+async def visible_records(view: View, subjects: Collection[str] | None = None) -> dict[str, PlaceRecords]:
     """The story records that the view sees (of these subjects, or all), by subject."""
     names = {entity.id: entity.name for entity in await view.entities()}
     places: dict[str, list[tuple[int, str, StoryRecord]]] = {}
@@ -67,7 +67,7 @@ async def told(view: View, subjects: Collection[str] | None = None) -> dict[str,
             continue
         start = min((each.start for each in record.evidence if each.chapter == place), default=0)
         places.setdefault(subject(place), []).append((start, f"{kind}/{record.id}", record))
-    return {place: _told(sorted(found, key=lambda each: each[:2]), names) for place, found in places.items()}
+    return {place: _place_records(sorted(found, key=lambda each: each[:2]), names) for place, found in places.items()}
 
 
 def _records(story: Story, names: Mapping[EntityId, str]) -> list[tuple[str, StoryRecord]]:
@@ -82,7 +82,7 @@ def _records(story: Story, names: Mapping[EntityId, str]) -> list[tuple[str, Sto
     ]
 
 
-def _told(records: list[tuple[int, str, StoryRecord]], names: Mapping[EntityId, str]) -> PlaceRecords:
+def _place_records(records: list[tuple[int, str, StoryRecord]], names: Mapping[EntityId, str]) -> PlaceRecords:
     text, lines, concerned = "", list[RecordLine](), dict[str, None]()
     for _start, uri, record in records:
         words = " ".join(_words(record, names).split())
