@@ -74,7 +74,8 @@ def parts_at_most(length: int, question: int, space: int | None) -> int:
 
 
 def parts_of(value: str | Fenced, tokens: int, counter: TokenCounter) -> tuple[str | Fenced, ...]:
-    """A value of a prompt in parts: a text between sentences, fenced sources between two of them."""
+    """Splits a value of a prompt into parts of at most `tokens`: a text between sentences, fenced sources between two
+    sources."""
     if isinstance(value, str):
         return pieces(value, tokens, counter)
     groups: list[list[str]] = [[]]

@@ -201,7 +201,7 @@ def _documents(commands: argparse._SubParsersAction[Parser]) -> None:
 def _looking(commands: argparse._SubParsersAction[Parser]) -> None:
     search = _add(commands, "search", _("words anywhere in the project: text, names, story, profiles, rules"))
     _project(search)
-    search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese is found by any character"))
+    search.add_argument("query", metavar=_("QUERY"), help=_("words; Chinese text is found by single characters too"))
     search.add_argument("--kind", action="append", default=[], choices=SEARCH_KINDS, help=_("only this kind"))
     search.add_argument("--limit", type=whole, default=20, metavar="N", help=_("this many of each kind"))
     blame = _add(commands, "blame", _("where the lines of a chapter come from: version, run, node, sources"))

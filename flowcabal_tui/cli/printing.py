@@ -115,7 +115,7 @@ class PlainPrinter:
             case NodeNeedsHuman(evaluation=Evaluation() as evaluation):
                 self._say(findings(evaluation))
             case NodeStateChanged(state="failed", detail="rejected") | WorkflowFailed(error="rejected"):
-                self._say(_("{node} was rejected; what depends on it does not run.").format(node=event.node))
+                self._say(_("{node} was rejected; nodes that depend on it do not run.").format(node=event.node))
             case WorkflowFailed() | CommandFailed():
                 title = event.error if isinstance(event, WorkflowFailed) else event.title
                 self._say("\n".join(part for part in (title, event.detail, event.advice) if part))

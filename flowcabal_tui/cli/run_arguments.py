@@ -19,7 +19,7 @@ def run_arguments(run: argparse.ArgumentParser) -> None:
     inputs_arguments(run)
     run.add_argument("--length", type=whole, metavar="N", help=_("words of the chapter; characters in Chinese"))
     run.add_argument(
-        "--target", action="append", default=[], metavar=_("NODE"), help=_("run only what this node needs")
+        "--target", action="append", default=[], metavar=_("NODE"), help=_("run only this node and the nodes it needs")
     )
     run.add_argument("--again", action="append", default=[], metavar=_("NODE"), help=_("make another sample"))
     run.add_argument(

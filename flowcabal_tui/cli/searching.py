@@ -51,7 +51,7 @@ async def actions(arguments: Namespace) -> int:
             say_json({"type": "action", **asdict(row)})
     else:
         for row in rows:
-            gate = _("asks before it is carried out") if row.gated else ""
+            gate = _("asks before it runs") if row.gated else ""
             say_row((row.id, row.name, clean_line(row.description)[:_LINE], gate))
     if arguments.search and not rows:
         say(_("Nothing was found."), file=sys.stderr)

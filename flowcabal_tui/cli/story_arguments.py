@@ -47,7 +47,7 @@ def findings_arguments(found: argparse.ArgumentParser) -> None:
     found.add_argument("--newest", action="store_true", help=_("the newest first"))
     found.add_argument("--offset", type=int, default=0, metavar="N", help=_("leave out the first N"))
     found.add_argument("--limit", type=whole, default=100, metavar="N", help=_("at most N rows"))
-    words = _("these are intended; later checks read the --reason")
+    words = _("mark them as intended; later checks read the --reason")
     found.add_argument("--intended", nargs="+", default=[], metavar="ID", help=words)
     found.add_argument("--reason", metavar=_("WORDS"), help=_("with --intended"))
     words = _("these are not useful, which counts against their check")

@@ -295,7 +295,7 @@ class ProposalReader(Protocol):
 
 
 def plain_quotation(text: str) -> str:
-    """Letters and digits only, in one case and one width."""
+    """The letters and digits of a text, casefolded and in one width (NFKC)."""
     return "".join(char for char in unicodedata.normalize("NFKC", text).casefold() if char.isalnum())
 
 

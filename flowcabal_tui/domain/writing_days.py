@@ -90,7 +90,7 @@ class WritingLog:
 
     @property
     def left(self) -> int:
-        """The words missing to the length of the book; 0 without that goal."""
+        """The number of words below the goal for the whole book; 0 without that goal."""
         return max(0, self.goals.book - self.length) if self.goals.book else 0
 
     @property

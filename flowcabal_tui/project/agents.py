@@ -93,7 +93,7 @@ def _checked(plugin: Callable[..., Any], shipped: type, group: str) -> Callable[
         missing = [name for name in vars(shipped) if not name.startswith("_") and not hasattr(agent, name)]
         if missing:
             raise SettingsError(
-                _("The plug-in of {group} is not an agent of this kind.").format(group=group),
+                _("The plug-in in {group} is not an agent of this kind.").format(group=group),
                 _("It lacks {names}.").format(names=", ".join(missing)),
                 _("Remove its name from the settings, or install a version that fits."),
             )

@@ -28,7 +28,7 @@ async def put_notes(rescue: Rescue, store: Store, made_of: Mapping[ChapterId, Ch
 
 
 def _placed(comment: Comment, texts: Mapping[ChapterId, str]) -> Comment:
-    """Where its words are in the text that could be taken out; lost where they are not."""
+    """The comment at its place in the rescued text, marked as lost if its words are missing."""
     if not comment.quotation:
         return comment
     at = nearest(texts[comment.chapter], comment.quotation, comment.start)

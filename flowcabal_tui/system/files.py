@@ -157,9 +157,9 @@ class Folder:
             pass
 
     def write(self, content: bytes, *names: str, keep_mode: bool = True) -> None:
-        """Replaces a file as a whole, also after a crash, and a link by a file; makes the folders that it is in.
+        """Writes a file atomically, in folders that are created where they are missing; a link is replaced by a file.
 
-        A file that was there keeps its permissions, unless `keep_mode` is False.
+        An existing file keeps its permissions, unless `keep_mode` is False.
         """
         with self._inside(names[:-1], make=True) as (folder, trusted):
             name, half = _plain(names[-1]), f".{secrets.token_hex(4)}.tmp"

@@ -135,7 +135,7 @@ def test_a_rejected_plan_ends_with_1_and_says_so(project: Make, server: FaultSer
     folder = project(both(endpoint(server)))
     rejected = call("run", folder, "chapter", "--chapter", 1, "--plain", lines="reject\n")
     assert rejected.code == 1
-    told = "plan was rejected; what depends on it does not run."
+    told = "plan was rejected; nodes that depend on it do not run."
     assert told in rejected.out.splitlines()
     run = json.loads(call("status", folder, "--json").out)["runs"][0]["id"]
     assert told in call("replay", folder, run).out.splitlines()

@@ -213,7 +213,7 @@ async def test_every_command_runs_from_the_start_page_or_says_why_not(tmp_path):
             if command.where in ("app", "home"):
                 continue
             await pilot.app.commands.carry_out(command)
-            assert said(pilot)[-1] == f"{command.title} works in an open book."
+            assert said(pilot)[-1] == f"{command.title} needs an open book."
 
 
 async def test_every_command_of_a_pane_reaches_it_from_any_other(tmp_path):

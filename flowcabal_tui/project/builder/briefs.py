@@ -57,7 +57,7 @@ def read_forms(path: Path) -> dict[str, Form]:
 
 
 async def answered(brief: Brief, form: Form | None) -> Json:
-    """The answer by rule: by the form, else by one that is filled from the wish."""
+    """Answers by rule: from the form, or else from one that is filled from the wish."""
     copied = brief.copied
     form = form or form_of(brief.wish, copied, brief.language)
     built = build_by_form(form, copied, brief.language)

@@ -1,4 +1,4 @@
-"""A skeleton of VelvetFlow's planner and the working copy: valid states of the one become edits of the other."""
+"""Turns each valid state of a skeleton of VelvetFlow's planner into edits of the working copy."""
 
 from __future__ import annotations
 

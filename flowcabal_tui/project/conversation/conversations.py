@@ -91,7 +91,7 @@ class Conversations:
         return await self._in_turn(identity, turn.number)
 
     async def send(self, identity: ConversationId, number: int) -> int:
-        """Sends a waiting question, or one again whose answer was cut off; paid answers are not paid again."""
+        """Sends a waiting question, or repeats one whose answer was cut off; no answer is paid for twice."""
         turn = await self._store.turn(identity, number)
         if turn.state == "in_progress" or turn.stop == "end_turn":
             raise RunError(_("This question is answered."))

@@ -94,7 +94,7 @@ class ProjectBook:
         view = await self._parts.runs.queries.node(RunId(run), NodeId(node))
         receipt = next((each.receipt for each in reversed(view.attempts) if each.receipt), None)
         if receipt is None:
-            return _("{node} was given nothing of the book.").format(node=node)
+            return _("No part of the book was sent to {node}.").format(node=node)
         lines = [f"{each.title or each.uri}: {each.tokens} · {each.reason}" for each in receipt.sources]
         dropped = [f"- {each.title or each.uri}: {each.rule}" for each in receipt.dropped]
         return "\n".join((f"{receipt.used}/{receipt.budget}", *lines[:_MOST_SOURCES], *dropped[:_MOST_SOURCES]))

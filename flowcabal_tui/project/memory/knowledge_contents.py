@@ -1,4 +1,4 @@
-"""What the knowledge server holds of the book, and what it is still owed."""
+"""The entries of the book in the knowledge server, and the texts that were not sent to it yet."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Search:
 
 
 def _since(record: StoryRecord) -> ChapterId | None:
-    """The chapter from which a record holds that quotes none; None: it names none."""
+    """The chapter from which a record without evidence holds; None if it names no chapter."""
     match record:
         case Promise(planted=chapter) | Moment(chapter=chapter):
             return chapter

@@ -285,7 +285,7 @@ class BookService:
         return await self._parts.memory.search.find(query, kinds, limit)
 
     async def occurrences(self, words: str) -> tuple[Occurrence, ...]:
-        """Every place of the manuscript with exactly these words, as words of their own, in story order."""
+        """Every place in the manuscript that has exactly these words as whole words, in story order."""
         return await self._parts.memory.search.occurrences(words)
 
     async def blame(self, chapter: ChapterId) -> tuple[BlamedLine, ...]:

@@ -93,7 +93,7 @@ def record_row(before: StoryRecord, after: StoryRecord) -> ImpactRow:
 
 
 def record_doubt(record: StoryRecord, source: Quotation) -> ImpactRow:
-    """A record that quotes words which are gone."""
+    """The row of a record whose quoted words were removed."""
     words = wording(record)
     finding = Finding("", _("Its supporting words have changed."), source, 0.5, sure=False)
     proposal = Proposal(

@@ -289,7 +289,7 @@ class Trust:
         await self.renew(asked.workflow_items(workflow, self._settings().actions.commands))
 
     def _remember_documents(self, found: Collected) -> bool:
-        """Documents of which all is confirmed are not parsed when the project is opened again; True for new ones."""
+        """Remembers the fully confirmed documents, which later openings do not parse; True if there are new ones."""
         whole = {document for document, items in found.documents.items() if self._confirmed.issuperset(items)}
         new = whole - self._confirmed
         self._confirmed |= new

@@ -127,7 +127,7 @@ class CommandRunner:
         if command.where == "home":
             return _("{title} works on the start page.").format(title=title)
         if self._app.departure.workspace is None:
-            return _("{title} works in an open book.").format(title=title)
+            return _("{title} needs an open book.").format(title=title)
         if owner is not None and owner not in PANE_OF and opener(owner) is None:
             return _("{title} works in: {place}. That is not open.").format(title=title, place=_(command.place))
         return ""

@@ -85,7 +85,7 @@ class ProofController:
         return tuple(_together(each, again[each.chapter]) for each in found if each.chapter in again)
 
     async def apply(self, chapter: ProofedChapter, found: ProofMark) -> bool:
-        """Puts the proposed words in; not where the chapter has unsaved text."""
+        """Inserts the proposed words, unless the chapter has unsaved text."""
         if chapter.chapter in self._book.drafts.chapters:
             words = _("The chapter has unsaved text: Enter opens the place in the editor.")
             self._screen.notify(words, severity="warning", markup=False)

@@ -360,7 +360,7 @@ class ComparisonScreen(Screen[None]):
             self._ask("", "", Verdict("composed", (), self.area.text))
 
     def _ask(self, title: str, words: str, verdict: Verdict) -> None:
-        """Decides, after a question where one is needed."""
+        """Records the verdict, after a confirmation if there is a `title` to ask with."""
 
         def answered(yes: bool | None) -> None:
             if yes:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class KnowledgeController:
-    """Installs in a worker of the workspace, which goes on while the page is closed."""
+    """Controls the knowledge server; an installation continues in the workspace while the page is closed."""
 
     def __init__(self, screen: Screen[Any], workbench: Project) -> None:
         self._screen, self.workbench = screen, workbench

@@ -97,7 +97,7 @@ class TrustScreen(ModalScreen[tuple[Digest, ...] | None]):
                     "CHANGED outside this program: new items are held back; what you confirmed before still works."
                 )
             case _:
-                words = _("TRUSTED: you have confirmed all that this project asks for.")
+                words = _("TRUSTED: you have confirmed everything that this project asks for.")
         problem = _("Your last answer could not be recorded, so you will be asked again: {reason}")
         return [words, *([problem.format(reason=self._view.problem)] if self._view.problem else [])]
 

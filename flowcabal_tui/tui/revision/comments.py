@@ -83,7 +83,7 @@ class CommentsScreen(FilteredPage):
         Binding("D,delete", "remove", mark("Remove"), show=False, id="comments.remove"),
         Binding("t", "kind", mark("Kind"), id="comments.kind", tooltip=mark("List one kind only, or all.")),
         Binding("o", "chapter", mark("Chapter"), show=False, id="comments.chapter",
-                tooltip=mark("Only those of the open chapter, or of all.")),
+                tooltip=mark("Show the rows of the open chapter only, or those of all chapters.")),
         Binding("slash", "filter", mark("Find"), show=False, id="comments.filter", tooltip=mark("Type words.")),
         *(Binding(digit, f"show('{name}')", words, show=False, id=f"comments.{name}") for digit, name, words in TABS),
     ]  # fmt: skip

@@ -107,7 +107,7 @@ class RevisionScreen(StoryPage):
         self._locks: Mapping[ChapterId, ChapterLock] = {}
 
     def compose(self) -> ComposeResult:
-        """The passes, how far the one in view is, its chapters, and the checklist."""
+        """The passes, the progress of the selected one, its chapters, and the checklist."""
         yield PassTabs(())
         yield Static(markup=False, classes="head")
         yield ColumnHead()
@@ -304,7 +304,7 @@ class RevisionScreen(StoryPage):
         book = self.access.workbench.book
         before, now = await book.chapter_text(chapter, lock.version), await book.chapter_text(chapter)
         name = self.cast.chapter(chapter) if self.cast else ""
-        title = _("{chapter}: since it was locked on {day}").format(chapter=name, day=f"{lock.at:%Y-%m-%d}")
+        title = _("{chapter}: changes since it was locked on {day}").format(chapter=name, day=f"{lock.at:%Y-%m-%d}")
         self.app.push_screen(DiffScreen(title, before, now))
 
 

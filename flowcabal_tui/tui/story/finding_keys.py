@@ -55,7 +55,7 @@ KEYS: Final[list[BindingType]] = [
     Binding("s", "sort", mark("Order"), show=False, tooltip=mark("The newest first, or in story order."),
             id="findings.sort"),
     Binding("o", "chapter", mark("Chapter"), show=False,
-            tooltip=mark("Only those of the open chapter, or of all."), id="findings.chapter"),
+            tooltip=mark("Show the rows of the open chapter only, or those of all chapters."), id="findings.chapter"),
     Binding("r", "report", mark("What was read"), tooltip=mark("What was checked, what was not, and how useful "
             "each check is."), id="findings.report"),
     Binding("C", "check", mark("Check"), tooltip=mark("Check chapters now, or stop."), id="findings.check"),

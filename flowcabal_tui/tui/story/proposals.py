@@ -89,8 +89,8 @@ class ProposalsScreen(FilteredPage):
                 id="proposals.mark"),
         Binding("asterisk", "mark_all", mark("Mark all"), show=False, tooltip=mark("Mark all rows that are listed; "
                 "again: none."), id="proposals.mark-all"),
-        Binding("o", "chapter", mark("Chapter"), tooltip=mark("Only those of the open chapter, or of all."),
-                id="proposals.chapter"),
+        Binding("o", "chapter", mark("Chapter"), id="proposals.chapter",
+                tooltip=mark("Show the rows of the open chapter only, or those of all chapters.")),
         Binding("slash", "filter", mark("Find"), show=False, tooltip=mark("Type words, or a name."),
                 id="proposals.filter"),
         *(Binding(digit, f"states('{name}')", words, show=False, id=f"proposals.{name}")

@@ -79,8 +79,8 @@ class RecordsScreen(FilteredPage):
         Binding("u", "end", mark("End it"), tooltip=mark("End the fact before a chapter."), id="records.end"),
         Binding("t", "order", mark("Order"), tooltip=mark("In the order of the story, or in the order it is "
                                                           "narrated."), id="records.order"),
-        Binding("o", "all", mark("All chapters"), tooltip=mark("Show what is true in the chapter, or everything."),
-                id="records.all"),
+        Binding("o", "all", mark("All chapters"), id="records.all",
+                tooltip=mark("Show the records that hold in the open chapter, or all of them.")),
         Binding("D,delete", "remove", mark("Remove"), show=False, id="records.remove"),
         Binding("v", "evidence", mark("Words"), show=False, tooltip=mark("The text that supports it."),
                 id="records.evidence"),

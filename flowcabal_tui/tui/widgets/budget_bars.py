@@ -99,7 +99,7 @@ class BudgetBar(Widget):
         self.refresh(layout=True)
 
     def render(self) -> Content:
-        """The rows, for the width that there is."""
+        """Draws the rows for the available width."""
         return Content("\n").join(budget_rows(self._budget, self.size.width, self._plain))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:

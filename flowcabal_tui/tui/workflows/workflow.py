@@ -252,7 +252,7 @@ class WorkflowPane(Vertical):
         self.call_after_refresh(self._place_cursor)
 
     def _ensure(self, path: NodeId) -> TreeNode[NodeId] | None:
-        """The row of a path; one inside a node is made when it is first met. None for a node that is not shown."""
+        """Returns the row of a path, and creates it inside a node at first use; None for a node that is not shown."""
         if path in self._branches:
             return self._branches[path]
         owner = NodeId(path.rpartition("/")[0])

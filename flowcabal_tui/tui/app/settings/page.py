@@ -232,7 +232,7 @@ class SettingsScreen(ModalScreen[None]):
     async def _remove(self) -> None:
         place, _sign, table = (self.query_one(PickList).picked or "").partition(":")
         if place not in _PLACES or table not in self._models(place).tables:
-            self.notify(_("Put the cursor on a model that is set."), markup=False)
+            self.notify(_("Move the cursor to a configured model first."), markup=False)
             return
         name = self._models(place).tables[table].model
         if await self._agrees(_("Take {model} out of the settings?").format(model=name), _("Its key is kept.")):
