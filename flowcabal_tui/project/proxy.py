@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
 from flowcabal_tui.domain.errors import Gone
 from flowcabal_tui.project.engine import EngineThread
 
+log = logging.getLogger(__name__)
 S = TypeVar("S")
 
 
@@ -33,7 +35,8 @@ class _Proxy:
                 return await self._engine.call(answer())
             except Gone:
                 raise
-            except KeyError as error:
+            except KeyError as error:  # an id that is gone, or a mistake of the program: the log tells which
+                log.warning("question %s", name, exc_info=True)
                 raise Gone(*error.args[:1]) from error
 
         setattr(self, name, ask)

@@ -89,6 +89,19 @@ async def test_a_proxy_awaits_on_the_engine(engine: EngineThread) -> None:
         await service.nothing()  # type: ignore[attr-defined]  # no question of this service
 
 
+async def test_a_keyerror_of_a_question_or_a_command_is_logged(
+    engine: EngineThread, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Gone):
+        await on_engine(Threads, engine).missing(ChapterId("c9"))
+    made = Queue()
+    made.service.gate.set()
+    with pytest.raises(Gone):
+        await made.queue.carry_out(Broken())
+    assert [each.message for each in caplog.records] == ["question missing", "command test:broken"]
+    assert all("KeyError" in (each.exc_text or str(each.exc_info)) for each in caplog.records)
+
+
 @dataclass(frozen=True, slots=True)
 class Queued(Command):
     type: ClassVar[str] = "test:queued"
@@ -105,6 +118,11 @@ class Beside(Command):
 class AtOnce(Command):
     type: ClassVar[str] = "test:at-once"
     order: ClassVar[Order] = "at once"
+
+
+@dataclass(frozen=True, slots=True)
+class Broken(Command):
+    type: ClassVar[str] = "test:broken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +155,10 @@ class Recording:
     async def at_once(self, _command: AtOnce) -> None:
         self.log.append("at once")
         self.gate.set()
+
+    @handles(Broken)
+    async def broken(self, _command: Broken) -> None:
+        raise KeyError("boom")
 
 
 class Queue:
