@@ -38,14 +38,14 @@ PANES = {
     "output": ("pane.output", "#output .head"),
     "context": ("pane.context", "#context .head"),
     "profiles": ("pane.profiles", "#profiles > .head"),
-    "names": ("story.names", ".told"),
-    "promises": ("story.promises", ".told"),
-    "timeline": ("story.timeline", ".told"),
-    "facts": ("story.facts", ".told"),
-    "proposals": ("story.proposals", ".told"),
-    "findings": ("story.findings", ".told"),
-    "revision": ("revision.open", ".told"),
-    "comments": ("revision.comments", ".told"),
+    "names": ("story.names", ".details"),
+    "promises": ("story.promises", ".details"),
+    "timeline": ("story.timeline", ".details"),
+    "facts": ("story.facts", ".details"),
+    "proposals": ("story.proposals", ".details"),
+    "findings": ("story.findings", ".details"),
+    "revision": ("revision.open", ".details"),
+    "comments": ("revision.comments", ".details"),
     "builds": ("builds.open", ".empty"),
     "manuscript as a whole": ("book.browser", ".empty"),
     "background work": ("memory.queue", ".head"),
@@ -64,7 +64,7 @@ NOTICES = {
 """Actions that open nothing there: a notice says why."""
 
 NOTHING_FOUND = {
-    "search": (("f11", "z"), ".told"),
+    "search": (("f11", "z"), ".details"),
     "filter of chapters": (("1", "slash", "z"), "#chapters > .empty"),
 }
 """Keys after which a list that was not empty has no row."""

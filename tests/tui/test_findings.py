@@ -62,7 +62,7 @@ def listed(pilot) -> list[str]:
 
 
 def told(pilot) -> str:
-    return str(pilot.app.screen.query_one(".told", Static).content)
+    return str(pilot.app.screen.query_one(".details", Static).content)
 
 
 def passages(pilot) -> list[str]:

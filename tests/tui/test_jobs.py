@@ -264,7 +264,7 @@ async def why_a_name_was_in_the_prompt(it: Hands) -> None:
     await it.press("enter")
     receipt = it.at.workspace.query_one(ReceiptPane)
     assert it.words("Crane", "魏长河") in str(receipt.query_one(PickList).highlighted_option.prompt)
-    told = receipt.query_one(".told", Static)
+    told = receipt.query_one(".details", Static)
     assert it.words("named in the outline", "大纲里点到") in str(told.content) and told.size.height > 0
 
 

@@ -39,7 +39,7 @@ def listed(pilot) -> list[str]:
 
 
 def told(pilot) -> str:
-    return str(pilot.app.screen.query_one(".told", Static).content)
+    return str(pilot.app.screen.query_one(".details", Static).content)
 
 
 async def test_what_waits_is_marked_and_says_why_with_its_quotation():

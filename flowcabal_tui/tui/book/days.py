@@ -50,7 +50,7 @@ class DaysScreen(ModalScreen[None]):
     DaysScreen { background: $background; }
     DaysScreen > .head { height: auto; max-height: 9; padding: 0 1; margin-bottom: 1; }
     DaysScreen > VerticalScroll { height: 1fr; padding: 0 1; }
-    DaysScreen .told { height: auto; }
+    DaysScreen .details { height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="days.back"),
@@ -75,7 +75,7 @@ class DaysScreen(ModalScreen[None]):
         yield Static(markup=False, classes="head")
         yield MonthCalendar()
         with VerticalScroll(can_focus=False):
-            yield Static(markup=False, classes="told")
+            yield Static(markup=False, classes="details")
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -133,7 +133,7 @@ class DaysScreen(ModalScreen[None]):
     def _tell(self) -> None:
         if self._log is not None:
             day = self._log.day(self.query_one(MonthCalendar).day)
-            self.query_one(".told", Static).update(Content("\n").join(self._day_lines(day)))
+            self.query_one(".details", Static).update(Content("\n").join(self._day_lines(day)))
 
     def _day_lines(self, day: WritingDay) -> Iterator[Content]:
         if not day.saves:

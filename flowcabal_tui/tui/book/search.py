@@ -65,7 +65,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     SearchScreen > PickList > .option-list--option-highlighted {
         color: $block-cursor-foreground; background: $block-cursor-background; text-style: $block-cursor-text-style;
     }
-    SearchScreen > .told { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    SearchScreen > .details { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", mark("Back"), priority=True, id="search.back"),
@@ -117,7 +117,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     def compose(self) -> ComposeResult:
         """The line to type in, how much was found, the hits."""
         yield Input(self.words, placeholder=_("words to find in the whole project"))
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield PickList()
         yield HintLine()
 
@@ -175,7 +175,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         names = self.query_one(PickList)
         names.set_options(rows)
         names.action_first()
-        self.query_one(".told", Static).update(self._summary())
+        self.query_one(".details", Static).update(self._summary())
 
     def _summary(self) -> str:
         if not self.words:

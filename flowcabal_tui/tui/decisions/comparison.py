@@ -62,7 +62,7 @@ class ComparisonScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """A head, the facts, the candidates, the result, the keys."""
         yield Static(markup=False, classes="head")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         with Horizontal():
             for _number in range(3):
                 yield CandidateColumn()
@@ -202,7 +202,7 @@ class ComparisonScreen(Screen[None]):
         else:
             letters = _(", ").join(LETTERS[comparison.place(each)] for each in verdict.picks if self._has(each))
             parts += [" ".join(filter(None, (_(VERDICTS[verdict.kind]), letters))), _("`U` takes it back")]
-        self.query_one(".told", Static).update(self._progress or " · ".join(parts))
+        self.query_one(".details", Static).update(self._progress or " · ".join(parts))
         taken = len(self._draft.taken)
         own = ngettext("{n} paragraph taken", "{n} paragraphs taken", taken).format(n=taken)
         keys = _("F2 chooses it, Esc goes back") if self.is_typing else _("`v` edits it, F2 chooses it")

@@ -19,7 +19,7 @@ HELP: Final = HelpData(
 STYLE: Final = """
 ComparisonScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
 ComparisonScreen > .head { text-wrap: nowrap; text-overflow: ellipsis; }
-ComparisonScreen > .told { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+ComparisonScreen > .details { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
 ComparisonScreen > Horizontal { height: 1fr; }
 ComparisonScreen #result { width: 1fr; height: 1fr; border-left: vkey $primary; }
 ComparisonScreen #result .who { height: 2; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }

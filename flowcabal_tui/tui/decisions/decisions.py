@@ -98,7 +98,7 @@ class DecisionsScreen(Screen[None]):
             yield DiffView(id="changes")
             yield ProseArea(id="editor")
             with Vertical(id="choice"):
-                yield StreamView(id="told")
+                yield StreamView(id="explanation")
                 yield AnswerList(id="answers")
         yield Static(markup=False, classes="keys")
 
@@ -194,7 +194,7 @@ class DecisionsScreen(Screen[None]):
             self._turn_to("text")
         else:
             explanation = "\n\n".join(part for part in (clean(question.reason), clean(question.proposal)) if part)
-            self.query_one("#told", StreamView).set_text(explanation, follow=False)
+            self.query_one("#explanation", StreamView).set_text(explanation, follow=False)
             self.query_one(AnswerList).show(question.choices)
             self.query_one(ContentSwitcher).current = "choice"
             self.query_one(AnswerList).focus()

@@ -91,7 +91,7 @@ class PlayScreen(Screen[bool | None]):
     DEFAULT_CSS = """
     PlayScreen > .head { height: 1; padding: 0 1; text-style: bold reverse; }
     PlayScreen > #story { height: 1fr; padding: 0 1; }
-    PlayScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    PlayScreen > .details { height: 1; padding: 0 1; color: $text-muted; }
     PlayScreen > AnswerList, PlayScreen > ProseArea { display: none; }
     PlayScreen.-choice > AnswerList { display: block; }
     PlayScreen.-input > ProseArea { display: block; height: 30%; min-height: 4; border-top: solid $primary; }
@@ -120,7 +120,7 @@ class PlayScreen(Screen[bool | None]):
         """The story, and below it the answers or a place to write."""
         yield Static(one_line(self._heading), markup=False, classes="head")
         yield StreamView(id="story")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield AnswerList()
         yield ProseArea()
         yield HintLine()
@@ -151,7 +151,7 @@ class PlayScreen(Screen[bool | None]):
             words = _("The story has ended. Esc goes back.") if is_over else _("The story continues ...")
         elif self._question.kind == "input":
             words = _("Your text: Ctrl+s submits it.")
-        self.query_one(".told", Static).update(words)
+        self.query_one(".details", Static).update(words)
 
     def _ask(self, question: Question | None) -> None:
         if question is not None and self._question is not None and question.id == self._question.id:

@@ -70,7 +70,7 @@ class CommentsScreen(FilteredPage):
     }
     CommentsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     CommentsScreen > PickList { height: 1fr; min-height: 4; }
-    CommentsScreen > .told { height: 4; padding: 0 1; border-top: solid $panel; }
+    CommentsScreen > .details { height: 4; padding: 0 1; border-top: solid $panel; }
     CommentsScreen > Passages { height: 7; }
     CommentsScreen > Passages > #there { display: none; }
     """
@@ -102,7 +102,7 @@ class CommentsScreen(FilteredPage):
         yield Input(placeholder=_("/ words"), select_on_focus=False)
         yield Static(markup=False, classes="head")
         yield PickList(id="list")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield Passages()
         yield HintLine()
 
@@ -146,7 +146,7 @@ class CommentsScreen(FilteredPage):
 
     def tell(self) -> None:
         """The comment under the cursor."""
-        details, comment = self.query_one(".told", Static), self.comment
+        details, comment = self.query_one(".details", Static), self.comment
         if comment is None or self.cast is None:
             details.update(_("Nothing is listed here. In the manuscript, Ctrl+_ comments on the selected passage."))
             self.query_one(Passages).show(None, None)

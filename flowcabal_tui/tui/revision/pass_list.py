@@ -45,7 +45,7 @@ class PassesScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     PassesScreen { background: $background; }
     PassesScreen > .head { height: 1; padding: 0 1; text-style: bold; }
-    PassesScreen > .told { height: auto; max-height: 10; padding: 0 1; border-top: solid $panel; }
+    PassesScreen > .details { height: auto; max-height: 10; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss(None)", mark("Back"), priority=True, id="passes.back"),
@@ -66,7 +66,7 @@ class PassesScreen(ModalScreen[None]):
         """The passes, and the subject of the one under the cursor."""
         yield Static(_("Passes of the revision, in their order"), markup=False, classes="head")
         yield PickList()
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -102,7 +102,7 @@ class PassesScreen(ModalScreen[None]):
                 _("Comments: {names}").format(names=kinds),
                 *(f"[ ] {one_line(_(item), 300)}" for item in each.checklist),
             ]
-            self.query_one(".told", Static).update("\n".join(lines))
+            self.query_one(".details", Static).update("\n".join(lines))
 
     @on(OptionList.OptionSelected)
     def change_selected(self, message: OptionList.OptionSelected) -> None:

@@ -64,7 +64,7 @@ class RevisionScreen(StoryPage):
     RevisionScreen { background: $background; }
     RevisionScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     RevisionScreen > #chapters { height: 1fr; min-height: 4; }
-    RevisionScreen > .told { height: 1; padding: 0 1; text-style: bold; background: $panel; }
+    RevisionScreen > .details { height: 1; padding: 0 1; text-style: bold; background: $panel; }
     RevisionScreen > #items { height: auto; max-height: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -112,7 +112,7 @@ class RevisionScreen(StoryPage):
         yield Static(markup=False, classes="head")
         yield ColumnHead()
         yield PickList(id="chapters")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield PickList(id="items")
         yield HintLine()
 
@@ -176,7 +176,7 @@ class RevisionScreen(StoryPage):
         )  # fmt: skip
 
     def _show_items(self) -> None:
-        row, details = self._chapter_row(), self.query_one(".told", Static)
+        row, details = self._chapter_row(), self.query_one(".details", Static)
         if row is None or self.cast is None:
             details.update(_("No chapter has a text yet: Esc, then F2 writes one by hand."))
             self.query_one("#items", PickList).refill([])

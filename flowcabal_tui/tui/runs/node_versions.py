@@ -100,7 +100,7 @@ class NodeVersionsScreen(ModalScreen[None]):
     NodeVersionsScreen { background: $background; }
     NodeVersionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     NodeVersionsScreen > PickList { height: auto; max-height: 35%; }
-    NodeVersionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    NodeVersionsScreen > .details { height: 1; padding: 0 1; color: $text-muted; }
     NodeVersionsScreen > ContentSwitcher { height: 1fr; }
     NodeVersionsScreen StreamView, NodeVersionsScreen DiffView { height: 1fr; padding: 0 1; }
     NodeVersionsScreen ProseArea, NodeVersionsScreen ProseArea:focus { height: 1fr; border: none; padding: 0 1; }
@@ -137,7 +137,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         """The versions, the details of the chosen one, and its text."""
         yield Static(_("Versions of {node}").format(node=one_line(self._heading)), markup=False, classes="head")
         yield PickList()
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         with ContentSwitcher(initial="text"):
             yield StreamView(id="text")
             yield DiffView(id="changes")
@@ -229,7 +229,7 @@ class NodeVersionsScreen(ModalScreen[None]):
             self.query_one("#text", StreamView).set_text(text, follow=False)
         run = _("run {run}").format(run=version.run) if version.run else ""
         details = " · ".join(part for part in (compared, seconds, tokens, run) if part)
-        self.query_one(".told", Static).update(one_line(details))
+        self.query_one(".details", Static).update(one_line(details))
 
     def watch_face(self, face: str) -> None:
         """Text, difference or editor."""

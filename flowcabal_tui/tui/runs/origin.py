@@ -71,7 +71,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
     BlameScreen { background: $background; }
     BlameScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
     BlameScreen > #lines { height: 1fr; }
-    BlameScreen > .told { height: auto; max-height: 6; padding: 0 1; background: $boost; }
+    BlameScreen > .details { height: auto; max-height: 6; padding: 0 1; background: $boost; }
     BlameScreen > #sources { height: auto; max-height: 40%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -97,7 +97,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
         title = f"{self._chapter.position} {one_line(self._chapter.title)}"
         yield Static(_("{chapter} · line origins").format(chapter=title), markup=False, classes="head")
         yield PickList(id="lines")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield PickList(id="sources")
         yield HintLine()
 
@@ -127,7 +127,7 @@ class BlameScreen(ModalScreen[RunPlace | None]):
 
     async def _tell(self, line: BlamedLine) -> None:
         self._provenance = await self._controller.workbench.book.provenance(self._chapter.id, line.number)
-        self.query_one(".told", Static).update("\n".join(self._words(self._provenance)))
+        self.query_one(".details", Static).update("\n".join(self._words(self._provenance)))
         self.query_one("#sources", PickList).set_options(self._source_rows())
 
     async def _written(self) -> Written | None:

@@ -46,8 +46,8 @@ class OutputPane(Vertical):
     jump_key = "o"
     DEFAULT_CSS = """
     OutputPane > .head { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }
-    OutputPane > .told { display: none; height: auto; max-height: 4; padding: 0 1; text-style: bold; }
-    OutputPane.-told > .told { display: block; }
+    OutputPane > .details { display: none; height: auto; max-height: 4; padding: 0 1; text-style: bold; }
+    OutputPane.-details > .details { display: block; }
     OutputPane > StreamView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -133,7 +133,7 @@ class OutputPane(Vertical):
     def compose(self) -> ComposeResult:
         """The state, the result of the check or an error, and the text."""
         yield Static(_(NO_OUTPUT), markup=False, classes="head")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield StreamView()
 
     @property
@@ -265,8 +265,8 @@ class OutputPane(Vertical):
     def _refresh_head(self) -> None:
         details = self._warnings()
         self.query_one(".head", Static).update(self._head())
-        self.query_one(".told", Static).update("\n".join(details))
-        self.set_class(bool(details), "-told")
+        self.query_one(".details", Static).update("\n".join(details))
+        self.set_class(bool(details), "-details")
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

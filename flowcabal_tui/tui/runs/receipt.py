@@ -70,7 +70,7 @@ class ReceiptPane(Vertical):
     ReceiptPane > .head { height: auto; max-height: 7; padding: 0 1; }
     ReceiptPane > BudgetBar { padding: 0 1; max-height: 7; }
     ReceiptPane > PickList { scrollbar-size-vertical: 1; }
-    ReceiptPane > .told { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
+    ReceiptPane > .details { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     ReceiptPane.-bare > BudgetBar { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -133,7 +133,7 @@ class ReceiptPane(Vertical):
         yield Static(_(_NONE), markup=False, classes="head")
         yield BudgetBar(plain=self._is_plain)
         yield PickList()
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
 
     def show(self, receipt: Receipt, title: str, before: Receipt | None = None) -> None:
         """Shows a receipt, comparable with `before`, or else with the last other one shown for this node.
@@ -161,7 +161,7 @@ class ReceiptPane(Vertical):
             self.query_one(".head", Static).update(_(_NONE))
             self.query_one(BudgetBar).set_budget([])
             self.query_one(PickList).refill([])
-            self.query_one(".told", Static).update("")
+            self.query_one(".details", Static).update("")
 
     def compare_with(self, before: Receipt, title: str) -> None:
         """Shows the differences from any other receipt."""
@@ -295,7 +295,7 @@ class ReceiptPane(Vertical):
     @on(OptionList.OptionHighlighted)
     def _tell(self, message: OptionList.OptionHighlighted) -> None:
         message.stop()
-        self.query_one(".told", Static).update(self._reasons.get(message.option_id or "", ""))
+        self.query_one(".details", Static).update(self._reasons.get(message.option_id or "", ""))
 
     @on(OptionList.OptionSelected)
     def _open_row(self, message: OptionList.OptionSelected) -> None:

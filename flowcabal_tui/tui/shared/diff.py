@@ -32,7 +32,7 @@ class DiffScreen(ModalScreen[Any]):
         Binding("escape,q", "dismiss", mark("Back"), priority=True, id="diff.back"),
         HELP_KEYS,
     ]
-    told: ClassVar[str] = ""
+    hint: ClassVar[str] = ""
 
     def __init__(self, title: str, old: str, new: str) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class DiffScreen(ModalScreen[Any]):
         changes = DiffView(self._old_text, self._new_text)
         count = changes.hunk_count
         counted = ngettext("{n} change", "{n} changes", count).format(n=count) if count else _("no difference")
-        lines = [f"{one_line(self._heading)} · {counted}", *([_(self.told)] if self.told else [])]
+        lines = [f"{one_line(self._heading)} · {counted}", *([_(self.hint)] if self.hint else [])]
         yield Static("\n".join(lines), markup=False, classes="head")
         yield changes
         yield HintLine()
@@ -70,7 +70,7 @@ class UnsavedScreen(DiffScreen):
              "text. `a` saves your text as a new version; the other one stays among the versions. `D` uses the "
              "newest version and discards your text. Esc goes back to your text, which stays unsaved."),
     )  # fmt: skip
-    told = mark("`a` saves yours as a new version, `D` uses the newest and discards yours, Esc goes back to editing.")
+    hint = mark("`a` saves yours as a new version, `D` uses the newest and discards yours, Esc goes back to editing.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss('mine')", mark("Save mine"), tooltip=mark("Make your text the newest version."),
                 id="unsaved.mine"),
@@ -87,7 +87,7 @@ class ReplacedScreen(DiffScreen):
         mark("You wrote or imported the chapter's text. Below is how the output would change it. `a` keeps the "
              "output as the newest version; your text stays among the versions. Esc keeps nothing."),
     )  # fmt: skip
-    told = mark("You wrote or imported this text. `a` keeps the output, your text stays as an older version; Esc: no.")
+    hint = mark("You wrote or imported this text. `a` keeps the output, your text stays as an older version; Esc: no.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Keep it"), tooltip=mark("Make the output the newest version."),
                 id="replaced.keep"),
@@ -102,7 +102,7 @@ class OutsideScreen(DiffScreen):
         mark("Another program changed the chapter's file. `a` makes it the newest version; `x` overwrites it with "
              "the book's text. Both texts stay among the versions. Esc decides later."),
     )  # fmt: skip
-    told = mark("`a` uses the file's text, `x` keeps the book's, Esc decides later.")
+    hint = mark("`a` uses the file's text, `x` keeps the book's, Esc decides later.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "dismiss(True)", mark("Use the "
                                            "file's text"), tooltip=mark("Make the file's text the newest version."),

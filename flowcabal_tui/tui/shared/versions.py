@@ -40,7 +40,7 @@ class VersionsScreen(ModalScreen[str | None]):
     VersionsScreen { background: $background; }
     VersionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     VersionsScreen > PickList { height: auto; max-height: 30%; }
-    VersionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    VersionsScreen > .details { height: 1; padding: 0 1; color: $text-muted; }
     VersionsScreen > DiffView { height: 1fr; padding: 0 1; }
     VersionsScreen > #text { display: none; height: 1fr; padding: 0 1; }
     VersionsScreen.-text > #text { display: block; }
@@ -73,7 +73,7 @@ class VersionsScreen(ModalScreen[str | None]):
         )
         names.add_options([Option(self._row(columns, item), id=str(item.version)) for item in self._versions])
         yield names
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield DiffView()
         yield StreamView(id="text")
         yield HintLine()
@@ -103,7 +103,7 @@ class VersionsScreen(ModalScreen[str | None]):
         words = _("from version {old} to version {new} · this one has {length}")
         length = length_words(self._texts[version], self._book_language)
         details = words.format(old=version, new=newest, length=length)
-        self.query_one(".told", Static).update(details)
+        self.query_one(".details", Static).update(details)
         self.query_one(DiffView).set_texts(self._texts[version], self._texts[newest])
         self.query_one("#text", StreamView).set_text(self._texts[version], follow=False)
 

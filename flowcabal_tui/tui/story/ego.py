@@ -58,7 +58,7 @@ class EgoScreen(StoryPage):
     EgoScreen { background: $background; }
     EgoScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     EgoScreen > EgoGraph { height: 1fr; }
-    EgoScreen > .told { height: 1; padding: 0 1; border: none; background: $panel; }
+    EgoScreen > .details { height: 1; padding: 0 1; border: none; background: $panel; }
     EgoScreen > PickList { height: auto; max-height: 5; min-height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -97,7 +97,7 @@ class EgoScreen(StoryPage):
         plain = not self.app.console.encoding.lower().startswith("utf")
         yield ChapterSlider(plain=plain)
         yield EgoGraph(plain=plain)
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield PickList()
         yield HintLine()
 
@@ -149,7 +149,7 @@ class EgoScreen(StoryPage):
         cast, other = self.cast, self.neighbour
         self._pair = ()
         if cast is None or other is None:
-            self.query_one(".told", Static).update(_("No relations: `+` adds one."))
+            self.query_one(".details", Static).update(_("No relations: `+` adds one."))
             self.query_one(PickList).set_options(())
             return
         position = self._position(cast)
@@ -160,7 +160,7 @@ class EgoScreen(StoryPage):
         self.query_one(PickList).set_options(rows or [Option(_("no relation"), disabled=True)])
         self.query_one(PickList).action_first()
         words = [f"{cast.name(self._centre_entity)} · {cast.name(other)}", *self._together(cast, other)]
-        self.query_one(".told", Static).update(" · ".join(words))
+        self.query_one(".details", Static).update(" · ".join(words))
 
     def _row(self, columns: Columns, relation: Relation, cast: Cast, position: int) -> ColumnRow:
         is_centre = relation.source == self._centre_entity

@@ -115,7 +115,7 @@ class EntitiesScreen(FilteredPage):
                 yield ColumnHead()
                 yield PickList(id="list")
             with Vertical(classes="about"):
-                yield Static(markup=False, classes="told")
+                yield Static(markup=False, classes="details")
                 yield PickList(id="names")
         yield HintLine()
 
@@ -150,7 +150,7 @@ class EntitiesScreen(FilteredPage):
     def tell(self) -> None:
         """Its names that wait come first."""
         entity, cast = self.entity, self.cast
-        details = self.query_one(".told", Static)
+        details = self.query_one(".details", Static)
         if entity is None or cast is None:
             details.update(
                 _("Nothing fits: `/` changes what is looked for.")

@@ -77,5 +77,5 @@ FindingsScreen > Input, FindingsScreen > Input:focus {
 }
 FindingsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
 FindingsScreen > FindingList { height: 1fr; min-height: 4; }
-FindingsScreen > .told { height: 4; padding: 0 1; border-top: solid $panel; }
+FindingsScreen > .details { height: 4; padding: 0 1; border-top: solid $panel; }
 """

@@ -93,7 +93,7 @@ class FindingsScreen(FilteredPage):
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
         yield FindingList(id="list")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield Passages()
         yield HintLine()
 
@@ -155,7 +155,7 @@ class FindingsScreen(FilteredPage):
     def tell(self) -> None:
         """The finding under the cursor."""
         row, cast = self.rows.row, self.cast
-        told = self.query_one(".told", Static)
+        told = self.query_one(".details", Static)
         if row is None or cast is None:
             self._row_told = None
             read = [report_words(self._report), compared_words(self._report)] if self._report is not None else []

@@ -53,7 +53,7 @@ class ImpactScreen(StoryPage):
     ImpactScreen > .head { height: 1; padding: 0 1; text-style: bold; text-wrap: nowrap; text-overflow: ellipsis; }
     ImpactScreen > .counted { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
     ImpactScreen > ImpactList { height: 1fr; }
-    ImpactScreen > .told { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
+    ImpactScreen > .details { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f10", "apply", mark("Apply"), priority=True, tooltip=mark("Apply the ticked places at once."),
@@ -88,7 +88,7 @@ class ImpactScreen(StoryPage):
         yield Static(change_words(self._change), markup=False, classes="head")
         yield Static(_("Looking through the book..."), markup=False, classes="counted")
         yield ImpactList(id="list")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield HintLine()
 
     def on_mount(self) -> None:
@@ -141,7 +141,7 @@ class ImpactScreen(StoryPage):
     def tell(self) -> None:
         """The passage of the place under the cursor."""
         row = self.rows.place
-        self.query_one(".told", Static).update("" if row is None else "\n".join(_lines(row)))
+        self.query_one(".details", Static).update("" if row is None else "\n".join(_lines(row)))
 
     @on(OptionList.OptionSelected)
     def open_place(self, message: OptionList.OptionSelected) -> None:

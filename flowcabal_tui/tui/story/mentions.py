@@ -39,7 +39,7 @@ class MentionsScreen(StoryPage):
     MentionsScreen { background: $background; }
     MentionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     MentionsScreen > PickList { height: 35%; }
-    MentionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    MentionsScreen > .details { height: 1; padding: 0 1; color: $text-muted; }
     MentionsScreen > StreamView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,7 +61,7 @@ class MentionsScreen(StoryPage):
         yield Static(" = ".join(one_line(name, 40) for name in self._entity.names), markup=False, classes="head")
         yield ColumnHead()
         yield PickList()
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield StreamView()
         yield HintLine()
 
@@ -75,7 +75,7 @@ class MentionsScreen(StoryPage):
         before = self._places[self._place_at] if self._places else None
         self._places = await self.access.workbench.story.mentions(self._entity.id)
         if not self._places:
-            self.query_one(".told", Static).update(_("Nothing in the book mentions it. Esc goes back."))
+            self.query_one(".details", Static).update(_("Nothing in the book mentions it. Esc goes back."))
             return
         columns = Columns(Column(fill=True), Column(_("places"), is_number=True))
         rows = []
@@ -104,7 +104,7 @@ class MentionsScreen(StoryPage):
             self._shown_chapter = place.chapter
         words = _("place {n} of {count} · {chapter}")
         chapter = self._names_known.chapter(place.chapter)
-        self.query_one(".told", Static).update(
+        self.query_one(".details", Static).update(
             words.format(n=self._place_at + 1, count=len(self._places), chapter=chapter)
         )
         reader.highlight(place.start, place.end)

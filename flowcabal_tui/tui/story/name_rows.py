@@ -20,7 +20,7 @@ EntitiesScreen #list { width: 1fr; height: 1fr; }
 EntitiesScreen .about { width: 1fr; height: 1fr; border-left: vkey $panel; padding: 0 1; }
 EntitiesScreen.-narrow Horizontal { layout: vertical; }
 EntitiesScreen.-narrow .about { height: 45%; border-left: none; border-top: solid $panel; }
-EntitiesScreen .told { height: auto; max-height: 60%; }
+EntitiesScreen .details { height: auto; max-height: 60%; }
 EntitiesScreen #names { height: 1fr; margin-top: 1; }
 EntitiesScreen.-narrow #names { margin-top: 0; }
 """

@@ -76,7 +76,7 @@ class ProposalsScreen(FilteredPage):
     }
     ProposalsScreen > .head { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
     ProposalsScreen > ProposalList { height: 1fr; }
-    ProposalsScreen > .told { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
+    ProposalsScreen > .details { height: auto; max-height: 45%; min-height: 4; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "decide('confirm')", mark("Confirm"), tooltip=mark("Confirm it: it then counts as yours."),
@@ -114,7 +114,7 @@ class ProposalsScreen(FilteredPage):
         yield Input(placeholder=_("/ words, or a name"), select_on_focus=False)
         yield Static(markup=False, classes="head")
         yield ProposalList(id="list")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield HintLine()
 
     async def reload(self) -> None:
@@ -163,7 +163,7 @@ class ProposalsScreen(FilteredPage):
     def tell(self) -> None:
         """The row under the cursor in full."""
         proposal, cast = self.rows.proposal, self.cast
-        details = self.query_one(".told", Static)
+        details = self.query_one(".details", Static)
         if proposal is None or cast is None:
             details.update(_("Nothing is listed here: what agents read in kept chapters comes here. `4` lists all."))
         else:

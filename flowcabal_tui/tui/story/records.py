@@ -67,7 +67,7 @@ class RecordsScreen(FilteredPage):
     RecordsScreen > ChapterSlider { display: none; }
     RecordsScreen.-facts > ChapterSlider { display: block; }
     RecordsScreen > PickList { height: 1fr; }
-    RecordsScreen > .told { height: auto; max-height: 40%; min-height: 3; padding: 0 1; border-top: solid $panel; }
+    RecordsScreen > .details { height: auto; max-height: 40%; min-height: 3; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("plus", "add", mark("Add"), tooltip=mark("Add one."), id="records.add"),
@@ -119,7 +119,7 @@ class RecordsScreen(FilteredPage):
         yield Static(markup=False, classes="head")
         yield ColumnHead()
         yield PickList(id="list")
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield HintLine()
 
     async def show_cast(self, cast: Cast) -> None:
@@ -166,7 +166,7 @@ class RecordsScreen(FilteredPage):
         words = _("There is nothing here yet: `+` adds the first one.") if not self._listed else ""
         if record is not None and cast is not None:
             words = "\n".join(about(record, cast))
-        self.query_one(".told", Static).update(words)
+        self.query_one(".details", Static).update(words)
 
     @on(OptionList.OptionSelected)
     def open_words(self, message: OptionList.OptionSelected) -> None:

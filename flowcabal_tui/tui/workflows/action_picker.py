@@ -45,7 +45,7 @@ class ActionPicker(ModalScreen[str | None]):
             yield Static(_("Which action?"), markup=False, classes="dialog-title")
             yield Input(placeholder=_("what it does, in your words"), compact=True)
             yield PickList()
-            yield Static(markup=False, classes="told")
+            yield Static(markup=False, classes="details")
             yield Static(_("Enter: search, then choose   Esc: cancel"), markup=False, classes="dialog-keys")
 
     def on_mount(self) -> None:
@@ -69,7 +69,7 @@ class ActionPicker(ModalScreen[str | None]):
             options.append(Option(columns.row(*cells), id=each.id))
         self.query_one(PickList).refill(options, rows[0].id if rows else None)
         none = _("Nothing was found.") if query else _("The project has no actions: flowcabal.toml names their files.")
-        self.query_one(".told", Static).update("" if rows else none)
+        self.query_one(".details", Static).update("" if rows else none)
 
     @on(Input.Submitted)
     def search_or_take(self, event: Input.Submitted) -> None:

@@ -71,7 +71,7 @@ class BlockEditor(Vertical):
     DEFAULT_CSS = """
     BlockEditor > .head { height: auto; max-height: 3; padding: 0 1; color: $text-muted; }
     BlockEditor > PickList { height: auto; max-height: 40%; }
-    BlockEditor > .told { height: 1; padding: 0 1; color: $text-muted; }
+    BlockEditor > .details { height: 1; padding: 0 1; color: $text-muted; }
     BlockEditor > ProseArea { height: 1fr; padding: 0 1; }
     BlockEditor > ProseArea, BlockEditor > ProseArea:focus { border: none; }
     BlockEditor.-chip > ProseArea { display: none; }
@@ -125,7 +125,7 @@ class BlockEditor(Vertical):
         """The node, its blocks, and the text of the one under the cursor."""
         yield Static(_("No node is chosen: Enter in the workflow (`2`) opens one."), markup=False, classes="head")
         yield PickList()
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield ProseArea()
 
     @property
@@ -240,7 +240,7 @@ class BlockEditor(Vertical):
         area.read_only = self._read_only
         if area.text != clean(text or ""):
             area.load_text(text or "")
-        self.query_one(".told", Static).update(block_hint(block))
+        self.query_one(".details", Static).update(block_hint(block))
 
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self, message: OptionList.OptionHighlighted) -> None:

@@ -40,7 +40,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
     WorkflowVersionsScreen { background: $background; }
     WorkflowVersionsScreen > .head { height: 1; padding: 0 1; text-style: bold; }
     WorkflowVersionsScreen > PickList { height: auto; max-height: 30%; }
-    WorkflowVersionsScreen > .told { height: 1; padding: 0 1; color: $text-muted; }
+    WorkflowVersionsScreen > .details { height: 1; padding: 0 1; color: $text-muted; }
     WorkflowVersionsScreen > DiffView { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,7 +65,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         names = PickList()
         names.add_options(self._rows())
         yield names
-        yield Static(markup=False, classes="told")
+        yield Static(markup=False, classes="details")
         yield DiffView()
         yield HintLine()
 
@@ -103,7 +103,7 @@ class WorkflowVersionsScreen(ModalScreen[Workflow | None]):
         newest = self._versions[0]
         words = _("from version {old} to version {new}")
         old = reference.rpartition("@")[2]
-        self.query_one(".told", Static).update(words.format(old=old, new=newest.version))
+        self.query_one(".details", Static).update(words.format(old=old, new=newest.version))
         texts = [_plain(await self._document(each)) for each in (reference, newest.reference)]
         self.query_one(DiffView).set_texts(*texts)
 
