@@ -115,7 +115,7 @@ class MemoryView(Protocol):
         ...
 
     async def moments(self) -> tuple[Moment, ...]:
-        """Events told before the target, in the order of the story's own time."""
+        """Events narrated before the target, in the order of the story's own time."""
         ...
 
     async def search(self, terms: Sequence[str], limit: int) -> tuple[PassageHit, ...]:

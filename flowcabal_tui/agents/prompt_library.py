@@ -26,10 +26,10 @@ _LARGEST: Final = 1024 * 1024
 _FOLDER: Final = files("flowcabal_tui.agents") / "prompts"
 _RULE: Final = "\n---\n"
 _BETWEEN: Final = "\n…\n"
-"""What stands between two pieces of one text."""
+"""The separator of two pieces of one text."""
 _DRAFT_ENDS: Final = "</draft>"
 _ASKED_TWICE: Final = frozenset({"monitor.check"})
-"""Anthropic is paid for each mark, and drops what stands behind the system text where another tool is named."""
+"""Anthropic is paid for each mark, and drops what follows the system text where another tool is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class PlainPrinter:
         self._open_line = False
         self._shown: set[tuple[NodeId, int]] = set()
         self._printed: set[NodeId] = set()
-        """Nodes whose output stands here already."""
+        """Nodes whose output was printed already."""
 
     def _say(self, words: str) -> None:
         if self._open_line:

@@ -100,7 +100,7 @@ async def collect(model: ModelPort, request: ModelRequest) -> Answer:
                         arrived.add(piece)
                     case RetryWait(spent=usage):
                         tell(event.seconds, event.reason, event.attempt)
-                        thinking.clear()  # the next try thinks anew
+                        thinking.clear()  # the next try thinks again
                         if take_over := BEFORE_REPEATING.get():
                             await take_over(usage)
                         elif usage:

@@ -47,7 +47,7 @@ _META: Final = {
     "keep": mark("what it is kept as"), "inputs": mark("its inputs"), "language": mark("the language of its prompts"),
 }  # fmt: skip
 _SHOWN: Final = 300
-"""Characters of what was said to the model."""
+"""Characters of the text that was sent to the model."""
 EDITABLE: Final = ("node_added", "renamed", "param", "prompt", "wiring", "meta")
 
 

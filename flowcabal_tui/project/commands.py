@@ -125,7 +125,7 @@ class CommandQueue:
             result = await self._method(command)(command) or ""
         except FlowCabalError as error:
             self._failed(identity, error, waiter)
-        except KeyError as error:  # an id that is gone, or a mistake of the program: the log tells which
+        except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
             log.warning("command %s", command.type, exc_info=True)
             self._failed(identity, Gone(*error.args[:1]), waiter)
         except Exception as error:  # the edge of the engine: a mistake is reported and does not end it

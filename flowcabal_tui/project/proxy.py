@@ -35,7 +35,7 @@ class _Proxy:
                 return await self._engine.call(answer())
             except Gone:
                 raise
-            except KeyError as error:  # an id that is gone, or a mistake of the program: the log tells which
+            except KeyError as error:  # an id that is gone, or a mistake of the program: the log has the traceback
                 log.warning("question %s", name, exc_info=True)
                 raise Gone(*error.args[:1]) from error
 

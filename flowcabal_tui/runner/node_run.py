@@ -310,7 +310,7 @@ class NodeRun:
         async with self._scope.limit_turn:
             self._host.goes_on(self._path)
             if self._scope.continues and not (reached.cut or self._scope.continue_agreed):
-                self._scope.continue_agreed = True  # the person has just said that the text is to be continued
+                self._scope.continue_agreed = True  # the person has just decided that the text is continued
                 await self._services.spend.answered(self._scope.id, reached, more=True)
             if not self._services.spend.fits(reached):
                 if self._scope.limit_refused:

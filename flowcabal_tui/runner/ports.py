@@ -183,7 +183,7 @@ class DoubtsPort(Protocol):
         chapter: ChapterId | None,
         generation: Generation,
     ) -> str:
-        """The reason why a person should read the answer; "" for none. `told` are the texts of the prompt, without
+        """The reason why a person should read the answer; "" for none. `given` are the texts of the prompt, without
         outputs of other nodes. `workflow` is None for a node in the body of another one."""
         ...
 

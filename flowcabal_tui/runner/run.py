@@ -145,7 +145,7 @@ class Run:
         for path in blocked:
             self._past.node(path).state = "blocked"
             services.emit(NodeStateChanged(self.scope.id, path, "blocked"))
-        if blocked:  # last: a cancel that comes while it is written finds all told
+        if blocked:  # last: a cancel that comes while it is written finds all reported
             await self._note(*(RunEvent(self.scope.id, "node-blocked", path, at=services.now()) for path in blocked))
 
     # what a schedule asks for

@@ -170,7 +170,7 @@ class Schedule:
     async def _run(self, node: NodeId, path: NodeId, step: Step) -> None:
         try:
             output = await self._nodes.node(self._frame, step)
-        except Exception as error:  # what `node` never raises: told by the run, which must not hang
+        except Exception as error:  # what `node` never raises: reported by the run, which must not hang
             self._broken = self._broken or error
             self._wake.set()
             return
@@ -197,7 +197,7 @@ class Schedule:
         if node in self._frame.outputs:
             self._settle(node)
         self.go_on()
-        self._nodes.left(path)  # after those behind it began: only then it can be told whether the run waits
+        self._nodes.left(path)  # after those behind it began: only then it is known whether the run waits
 
     def _settle(self, node: NodeId) -> None:
         for after in self._plan.dependents[node]:

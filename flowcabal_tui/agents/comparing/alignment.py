@@ -12,12 +12,12 @@ from flowcabal_tui.domain.comparison import CandidateRow, paragraphs_of
 from flowcabal_tui.domain.text import clean
 
 _BEATS: Final = 24
-"""So many beats of a plan are told apart at most; the rest belongs to the last."""
+"""So many beats of a plan are distinguished at most; the rest belongs to the last."""
 _GROUP: Final = 3
 _GROUPS: Final = 8
 """Without beats, rows have about so many paragraphs of the longest candidate, in so many rows at most."""
 _DISTANCE: Final = 0.05
-"""What a paragraph loses that stands at the other end of the text than its beat in the plan."""
+"""The penalty of a paragraph at the other end of the text than its beat in the plan."""
 _COVERED: Final = 0.2
 _OWN_WORDS: Final = 3
 """A beat is missing where less than this share of the words that only it has is found; it must have so many."""

@@ -87,8 +87,8 @@ class Curator:
         """The overview of a chapter, every sentence with the span that it rests on. Raises ModelError, SettingsError.
 
         Sentences without a verbatim quotation are dropped; with fewer than three left it is made of the text's own.
-        `sample` is the number of the further answer to request. `said` is the answer from the reading of the chapter:
-        if it has enough, no question is asked.
+        `sample` is the number of the further answer to request. `sentences` are the answer from the reading of the
+        chapter: if there are enough, no question is asked.
         """
         least = max(1, min(_LEAST_SUPPORTED, len(telling_sentences(text, (), _LEAST_SUPPORTED))))
         evidence = _supported(sentences, chapter, text)
@@ -128,8 +128,8 @@ class Curator:
     ) -> Derived:
         """One line of at most 50 tokens, from the chapter's L1. Raises ModelError, SettingsError.
 
-        `said` is the line from the reading of the chapter: with it no question is asked. A line that has neither a name
-        nor words of the overview is made by rule. `entities` are those whom the chapter names.
+        `sentence` is the line from the reading of the chapter: with it no question is asked. A line that has neither a
+        name nor words of the overview is made by rule. `entities` are those whom the chapter names.
         """
         names = {name for entity in entities for name in entity.names}
 
@@ -167,7 +167,7 @@ class Curator:
         """Contradictions with earlier kept text, and the 4-D test: advice, never a veto.
 
         `known` are the checks of this very text before it was kept: those angles are not paid for again; nor are the
-        four questions when `said` has their answers from the reading.
+        four questions when `advice` has their answers from the reading.
 
         The four questions are those of the reference analysis: does it prevent errors, will it be used again, is it
         clear on its own, is it new. A failing model gives "not checked" and dimensions without an answer.

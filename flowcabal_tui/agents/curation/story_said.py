@@ -79,7 +79,7 @@ class StatedRecords:
         return self._reason(stated.quote, evidence, relation.kind, (relation.source, relation.target), all_named=True)
 
     def _facts(self, answer: StoryAnswer) -> Iterator[Proposal]:
-        """A secret that nobody is said to know is known to those whom it is about."""
+        """A secret without a listed knower is known to those whom it is about."""
         for stated, evidence in self._looked_up(answer.facts):
             text, about, attribute = _line(stated.text), self._who(stated.about), _line(stated.attribute)
             if not text:

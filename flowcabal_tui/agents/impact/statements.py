@@ -28,9 +28,9 @@ _LEAST_NUMBER: Final = 2
 _NAMED, _CARRIED, _BEFORE = 1.0, 0.6, 0.4
 """What it weighs that a sentence names the subject, or one before it in the paragraph, or only the paragraph before."""
 _BESIDE: Final = {"zh": (4, 4), "en": (14, 18)}
-"""Characters before and behind a number in which its unit stands."""
+"""Characters before and behind a number in which its unit is looked for."""
 _UNCOUNTED: Final = 0.5
-"""What it weighs that a number stands without a unit; one of the same kind weighs 1, one of another kind 0."""
+"""What it weighs that a number has no unit; one of the same kind weighs 1, one of another kind 0."""
 _LOOSE: Final = frozenset(("number", "name"))
 """Kinds that nearly every statement is of."""
 

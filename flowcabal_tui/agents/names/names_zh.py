@@ -25,7 +25,7 @@ _LEAST_PLACES: Final = 5
 _ENOUGH_TO_JUDGE: Final = 40
 _MOST_SURNAMES: Final = 3
 _LEAST_TO_COUNT: Final = 2
-"""A surname that stands once before a name is chance (子孙宝玉)."""
+"""A surname that precedes a name once is chance (子孙宝玉)."""
 _ONLY_PART_OF: Final = 0.9
 """Of the places of a name, begin a longer name: 薛姨 is always 薛姨妈."""
 _LEAST_TAKEN: Final = 0.008

@@ -79,7 +79,7 @@ class Asked:
 
     @cached_property
     def prompt(self) -> str:
-        """What is said to the model, but for what rules found and the order before it: this model does not mend."""
+        """The messages without the findings of rules and the order before them: this model does not mend."""
         text = "\n\n".join(each.content for each in self.request.messages if each.role != "assistant")
         before, tag, rest = text.partition(_FOUND)
         return before.rstrip("\n").rpartition("\n\n")[0] + rest.partition("</findings>")[2] if tag else text

@@ -79,7 +79,7 @@ def facts(found: Sequence[Line], words: Words) -> list[Fact]:
 
 
 def _facts(line: Line, row: Row, words: Words) -> Iterator[Fact]:
-    """The states of a row; what is said in speech is none."""
+    """The states of a row; a statement in direct speech is none."""
     text, needed = line.masked, row.needs.search(line.masked)
     for match in _matches(row, line, words):
         groups_found = {**(needed.groupdict() if needed else {}), **match.groupdict()}

@@ -50,7 +50,7 @@ def talk(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def _ending(answers: Iterable[str]) -> str:
-    """What is said of an edit, by the answers of the tools."""
+    """The words about an edit, from the answers of the tools."""
     begins = [answer.split(maxsplit=1)[0] for answer in answers if answer]
     return "unsaid" if "Refused:" in begins else "applied" if "Done." in begins else "proposed"
 

@@ -134,7 +134,7 @@ def _literal(value: Any, schema: Schema, top: Schema, place: str) -> Iterator[Fi
             message = clean(error.message)[:_LONGEST]
             yield Finding(code="SCHEMA_MISMATCH", field=place + dot + inside, message=message)
     except (referencing.exceptions.Unresolvable, RecursionError):
-        return  # the schema is at fault, and loading the registry has said so
+        return  # the schema is at fault, and loading the registry has reported that
 
 
 def _holds_bindings(value: Any) -> bool:

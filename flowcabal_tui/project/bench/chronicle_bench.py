@@ -36,7 +36,7 @@ _READY: Final = "bench-ready"
 _NODE: Final = Node(id=NodeId("bench"))
 _WORKFLOW: Final = Workflow(id="bench", nodes=(_NODE,))
 _FIRST: Final = 3
-"""The first chapter that is asked for: before it little is told."""
+"""The first chapter that is asked for: before it the contexts contain little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _knowers(secret: PlantedSecret, number: int) -> set[EntityId]:
 
 
 def _states(chronicle: Chronicle, suffix: str, text: str, number: int, cast: tuple[EntityId, ...]) -> Mapping[str, int]:
-    """States told as holding and those that have ended; states of the cast that hold and those nowhere told."""
+    """States in the context, those of them that have ended; states of the cast that hold, those that are missing."""
     section = "\n".join(part.whole for part in read_parts(suffix) if part.key in ("facts", "untold"))
     holding = chronicle.holding(number)
     valid = {state.sentence for state in holding.values()}

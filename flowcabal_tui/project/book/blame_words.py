@@ -17,7 +17,7 @@ from flowcabal_tui.domain.text import han_count, word_count
 _TOKEN: Final = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’\-][A-Za-z0-9\u00c0-\u024f]+)*|[^\S\n]+|\n|.", re.DOTALL)
 """A word, or one character where words are not set apart, as in Chinese."""
 _MOST: Final = 4_000_000
-"""Comparisons of tokens with tokens in one changed stretch; a larger one counts as written anew."""
+"""Comparisons of tokens with tokens in one changed stretch; a larger one counts as rewritten."""
 _MOSTLY: Final = 0.5
 """A sentence that has more than this share of its words in common with older text is that text, changed."""
 _RUN_WORDS: Final = 3

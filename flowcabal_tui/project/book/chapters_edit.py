@@ -28,7 +28,7 @@ ChaptersCommand = ReplaceText | RevertChange | SplitChapter | MergeChapters
 AFTER_EDIT = tuple(kind for kind in AFTER_KEEP if kind != "check")
 """The steps after an edit, without a check: hundreds of chapters are not checked again for one name."""
 _SHOWN = 40
-"""Characters of the words that the note of a version tells."""
+"""Characters of the words in the note of a version."""
 
 
 class ChaptersEdit:

@@ -119,7 +119,7 @@ def best(pages: Sequence[Page], query: str, limit: int) -> tuple[tuple[SearchHit
 
 
 _Counts = dict[_Paragraph, int]
-"""How often a term stands in each paragraph that has it."""
+"""The number of occurrences of a term in each paragraph that has it."""
 
 
 def _by_paragraph(pages: Sequence[Page], term: str) -> _Counts:
@@ -131,7 +131,7 @@ def _by_paragraph(pages: Sequence[Page], term: str) -> _Counts:
                 found[paragraph] = found.get(paragraph, 0) + 1
             continue
         at = page.folded.find(term)
-        while at >= 0:  # one step a paragraph, however often a common character stands in it
+        while at >= 0:  # one step a paragraph, however often a common character occurs in it
             paragraph = (number, bisect_right(page.starts, at) - 1)
             _start, end = page.paragraph(paragraph[1])
             found[paragraph] = page.folded.count(term, at, end)

@@ -24,7 +24,7 @@ _MOST: Final = 8_000_000
 _AT_ONCE: Final = 16
 """Chapters that the helper process reads before other work has its turn."""
 _CONFIDENCE: Final = {"finding": 0.7, "check": 0.4}
-"""Below what a retry is paid for: a rule is told, and decides nothing."""
+"""Below the threshold of a paid retry: the finding of a rule is reported, and decides nothing."""
 
 
 class RuleChecks:

@@ -367,7 +367,7 @@ class Bootstrap:
         blocks = plan.blocks(chapters)
         if job.planned < len(blocks):
             found = list(await steps.summaries.profile_tasks(blocks[job.planned]))
-        else:  # one after the other: the work is told from all of them
+        else:  # one after the other: the summary of the work is made from all of them
             found = [replace(arc, position=at) for at, arc in enumerate(await steps.summaries.all_arc_tasks(), 1)]
         rows = [replace(row, source=digest_of([job.id, row.source])) for row in found]
         await self._store.jobs.add(job.id, rows)

@@ -143,7 +143,7 @@ class RememberingFinder:
     async def _story(self, hits: Sequence[KnowledgeHit], view: View, before: int) -> dict[str, list[Found]]:
         """The records that hold before the target, of each hit in what the story says, by the hit's uri.
 
-        What the server has is compared with the whole generation, as which it was told; what is found comes from the
+        What the server has is compared with the whole generation, which is what was sent; what is found comes from the
         view before the target, since a later chapter decides whether what an earlier one says is a line of its own.
         """
         wanted = {hit.subject for hit in hits if hit.subject.startswith(f"{story_records.ROOT}/")}
@@ -184,7 +184,7 @@ class RememberingFinder:
             whole = " · ".join(entity.names) if hit.level == "L0" else entity_text(entity)
         elif (state := await view.derived(uri, hit.level)) is not None:
             whole, title = state.text, title or await self._queries.title(uri)
-            position = state.position  # its chapter may have moved since the server was told
+            position = state.position  # its chapter may have moved since the text was sent
         text = whole if hit.start < 0 else whole[hit.start : hit.end]
         if not text.strip() or digest(text) != hit.digest or position >= before:
             return []

@@ -59,7 +59,7 @@ class Sources:
         raise _nothing_at(uri)
 
     async def _seen(self, uri: str, level: Level, receipt: Receipt | None) -> str | None:
-        """A level of a chapter or derived text, as it stands or as the run of a receipt saw it; None if it did not."""
+        """A level of a chapter or derived text, as it is or as the run of a receipt saw it; None if it did not."""
         memory = self._store.memory
         view = await (memory.view(receipt.chapter, receipt.generation) if receipt else memory.view(None))
         root, _slash, rest = uri.partition("/")

@@ -86,7 +86,7 @@ class Steps:
     async def _index_tasks(self, entities: Sequence[Entity], changed: Iterable[Entity] = ()) -> list[BackgroundTask]:
         """One for each written chapter, under the digest of these names.
 
-        With `changed`, which only got further names, just for those in which one of their names stands: nothing else
+        With `changed`, which only got further names, just for those in which one of their names occurs: nothing else
         of the index can change, and a long book is not read again for each name.
         """
         names = digest_of([[entity.id, *entity.names] for entity in entities])

@@ -111,7 +111,7 @@ class SummarySteps:
     async def _line(
         self, curator: Curator, chapter: Chapter, text: str, overview: Derived, generation: Generation
     ) -> str:
-        """The line that came with the overview; "" when the overview is a hand's, or a further answer."""
+        """The line that came with the overview; "" when the overview was written by hand, or is a further answer."""
         if overview.method != "model" or curator.prompts.source("curator.l1"):
             return ""
         answer = await self.chapter_answer(curator, chapter, text, generation, "curator.l0", sample_of(overview.source))
@@ -283,7 +283,7 @@ class SummarySteps:
             await self._work(closed, sample if task.subject == WORK else 0)
 
     async def _parts_of(self, arc: StoryArc) -> Sequence[tuple[Chapter, ...]]:
-        """The parts to be told, the longest last; that of the newest state too, whose chapter may have moved."""
+        """The parts to describe, the longest last; that of the newest state too, whose chapter may have moved."""
         parts = {len(part): part for part in arc.parts()}
         newest = await (await self._as_of(arc.chapters[-1], now=True)).made(arc.uri, "L1")
         if newest is not None:

@@ -299,7 +299,7 @@ class Spending:
             await self._store.usage.add(record, number)
 
     async def _journalled(self, call: OpenCall, node: NodeId) -> Usage:
-        """What the journal tells of an attempt; from now on it also says that this is booked, so that resuming does
+        """The data of an attempt in the journal; from now on it also says that this is booked, so that resuming does
         not book it again."""
         run = RunId(call.run)
         for event in reversed(await self._store.runs.history(run)):

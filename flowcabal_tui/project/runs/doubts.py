@@ -29,7 +29,7 @@ SHORTEST: Final = 0.1
 """Of the usual length of the book's chapters before."""
 USUAL_OF: Final = 20
 _LEAST_KNOWN: Final = 3
-"""Chapters from which a usual length can be told."""
+"""Chapters that are needed to know the usual length."""
 _LEAST: Final = 60
 """Characters or words below which nothing repeats or retells."""
 _UNITS: Final = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]|[^\W_]+")

@@ -66,7 +66,7 @@ class KnownFindings:
         """The context of the wrapped agent; in the prompt, behind a plan or a draft, the findings about both, and the
         draft without the faults that rules can mend.
 
-        What stands before the draft stays the same for all nodes of the chapter: providers cache equal prefixes. A
+        The text before the draft stays the same for all nodes of the chapter: providers cache equal prefixes. A
         context of which the findings would be more than half leaves them out.
         """
         known = await self._known(node, prompt, chapter, generation)

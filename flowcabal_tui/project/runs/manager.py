@@ -244,7 +244,7 @@ class RunManager:
             await self._spending.hold(scope.id, scope.request.limit)
 
     def _pass_on(self, event: Event) -> None:
-        """Passes on what a run tells, and notes which are paused and which nodes have ended.
+        """Passes the events of a run on, and notes which are paused and which nodes have ended.
 
         The last event is held back until the current outputs are written.
         """
@@ -263,7 +263,7 @@ class RunManager:
         try:
             await self._held(run.scope)
             await run.execute()
-        except Exception as error:  # the edge of a task: it must be told, and must not end the engine
+        except Exception as error:  # the edge of a task: it must be reported, and must not end the engine
             known = _known(error)
             if known is None:
                 log.exception("run %s", name)

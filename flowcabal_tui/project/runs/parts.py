@@ -98,7 +98,7 @@ class RunParts:
 
     @cached_property
     def history(self) -> History:
-        """Runs told again."""
+        """Recorded runs, replayed."""
         from flowcabal_tui.project.runs.history import History
 
         return History(self._store)

@@ -40,7 +40,7 @@ _MEND: Final = {
 }
 """What follows the findings, in English or in Chinese."""
 _NOTE: Final = 80
-"""Characters of the instruction that the note of a version tells."""
+"""Characters of the instruction in the note of a version."""
 
 
 async def rewrite(parts: Parts, command: CommandId, asked: RewriteSelection) -> RewriteProposed:
@@ -119,7 +119,7 @@ def _by_rule(text: str, found: Sequence[Proposal]) -> str | None:
 
 
 def _mended(found: Sequence[Proposal]) -> str:
-    """The findings as a retry tells them; "" for none."""
+    """The findings as feedback for a retry; "" for none."""
     checks = []
     for each in found:
         finding = each.difference.after

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flowcabal_tui.project.builder.builds import Builds
 
 _NOTE: Final = 80
-"""Characters of the reason that the note of a version tells."""
+"""Characters of the reason in the note of a version."""
 
 
 class ProposedEdits:

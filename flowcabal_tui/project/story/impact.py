@@ -205,7 +205,7 @@ class ImpactReviews:
         return Impact(change, tuple(rows), is_same=not rows)
 
     async def _crossed(self, chapter: Chapter, origin: int, target: int) -> list[Chapter]:
-        """The chapters that the move puts on the other side of this one, wherever it stands now."""
+        """The chapters that the move puts on the other side of this one, wherever it is now."""
         others = [each for each in await self._store.book.chapters() if each.id != chapter.id]
         first, last = sorted((origin, target))
         return others[first - 1 : last - 1]

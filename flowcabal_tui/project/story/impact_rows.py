@@ -223,7 +223,7 @@ _ORIGIN: Final = Origin("rule", MAKER)
 
 
 def _key(source: BookText, at: int, *values: str) -> Digest:
-    """What tells a place of a change from others, as long as its sentence says the same; see `PlaceWord`."""
+    """Identifies a place of a change as long as its sentence says the same; see `PlaceWord`."""
     text = source.text
     start = max(max(text.rfind(end, max(0, at - _LONGEST), at) for end in _ENDS) + 1, at - _LONGEST, 0)
     ends = (text.find(end, at, at + _LONGEST) for end in _ENDS)

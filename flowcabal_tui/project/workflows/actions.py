@@ -163,7 +163,7 @@ class ProjectActions:
                 seen.add(reference)
                 try:
                     called = await self._found(reference)
-                except WorkflowError:  # it is told as a finding
+                except WorkflowError:  # it is reported as a finding
                     continue
                 known[reference] = known[called.reference] = called
                 waiting.append(called)

@@ -162,7 +162,7 @@ def settle_entity(connection: sqlite3.Connection, entity: Entity, to: Generation
         if isinstance(after, NewName):
             named.add(after.name)
             now = _name_state(entity, after.name, removed=removed)
-            if now == "withdrawn" and proposal.origin.maker == CONVERSATION:  # no reading of a chapter has said it
+            if now == "withdrawn" and proposal.origin.maker == CONVERSATION:  # it comes from no reading of a chapter
                 continue
         elif isinstance(after, Entity):
             now = _entity_state(after, entity, removed=removed)

@@ -328,7 +328,7 @@ class _Gone:
     def finish(self, chapter: ChapterId | None, removed: str = "") -> Purged:
         """Deletes the texts without references, results with them, and rows that repeat them.
 
-        `said` are further purged words.
+        `removed` are further purged words.
         """
         connection = self._connection
         held = self._held_by_runs()
@@ -341,7 +341,7 @@ class _Gone:
         self._counts["answers"] = self._forget(words, held)
         connection.executemany("DELETE FROM blob WHERE digest=?", [(name,) for name in loose])
         self._forget_nameless()
-        for table in ("sent",) if removed else ("vector", "sent"):  # no row tells whose words it was made of
+        for table in ("sent",) if removed else ("vector", "sent"):  # no row has the origin of its words
             connection.execute(f"DELETE FROM {table}")
         rewrite_words(connection)
         left = purge_left(connection)
@@ -356,7 +356,7 @@ class _Gone:
         return {name for (payload,) in payloads for name in _DIGEST.findall(unpack(payload))}
 
     def _only_in(self, loose: Iterable[str], removed: str) -> set[str]:
-        """Sequences of characters in these texts or in `said` that no kept text contains."""
+        """Sequences of characters in these texts or in `removed` that no kept text contains."""
         found = set(self._windows(removed))
         for name in loose:
             row = self._connection.execute("SELECT body FROM blob WHERE digest=?", (name,)).fetchone()

@@ -66,7 +66,7 @@ class KeyOrder:
         try:
             async with asyncio.timeout(PATIENCE):
                 await end
-        except (TimeoutError, ScreenStackError):  # a queue stands still, or the app is closing
+        except (TimeoutError, ScreenStackError):  # a queue does not move, or the app is closing
             while self._waiting:
                 self._app.call_later(self._give, self._waiting.popleft())
         self._app.call_later(self._go_on)

@@ -31,7 +31,7 @@ class CandidateColumn(Vertical):
         super().__init__()
         self.place = 0
         self._rows: dict[int, int] = {}
-        """The row of the plan in which a paragraph stands."""
+        """The row of the plan that has a paragraph."""
 
     def compose(self) -> ComposeResult:
         """A head and the paragraphs."""

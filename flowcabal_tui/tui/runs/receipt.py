@@ -286,7 +286,7 @@ class ReceiptPane(Vertical):
         return self._opening(row, source.uri, -1, -1, "L2", reason=rule)
 
     def _opening(self, row: ColumnRow, uri: str, start: int, end: int, level: Level, reason: str) -> Option:
-        """A row that opens a source; `told` is what the row may have cut."""
+        """A row that opens a source; `reason` is the text that the row may have cut."""
         known = f"source-{len(self._opens)}"
         self._opens[known] = (uri, start, end, level)
         self._reasons[known] = reason

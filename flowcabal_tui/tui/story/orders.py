@@ -44,7 +44,7 @@ def _telling(moment: Moment, cast: Cast, happens: int) -> tuple[int, int, int]:
 def _turns(happens: Sequence[int]) -> list[Turn]:
     """Where the telling leaves the longest line that runs with the story's time, and to which side.
 
-    Of two such lines that is followed which keeps to what was told first: the other is a look back.
+    Of two such lines the one that keeps to what was narrated first is followed: the other looks back.
     """
     ends: list[int] = []
     rows_of_length: list[list[int]] = []

@@ -174,7 +174,7 @@ class WorkflowPane(Vertical):
         is_new, is_first = node not in self._branches, not self._in_run
         self._in_run = True
         self._states[node], self._details[node] = state, detail
-        for path in self._branches if is_first else ():  # what stands of earlier runs is not done in this one
+        for path in self._branches if is_first else ():  # outputs of earlier runs are not done in this one
             self._refresh_row(path)
         if self._ensure(node) is None:
             return
