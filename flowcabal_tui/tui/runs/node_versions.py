@@ -174,7 +174,7 @@ class NodeVersionsScreen(ModalScreen[None]):
         signs = ("→" if version.current else " ") + ("■" if version.frozen else " ")
         tokens = version.usage.output_tokens
         by_model = version.author == "model"
-        marks = (version.current, _("stands")), (version.frozen, _("frozen")), (version.chosen, _("chosen by you"))
+        marks = (version.current, _("current")), (version.frozen, _("frozen")), (version.chosen, _("chosen by you"))
         return columns.row(
             Cell("+" if version.number == self._marked else "", "added"),
             Cell(signs, "key"),
