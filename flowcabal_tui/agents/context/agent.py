@@ -29,7 +29,7 @@ from flowcabal_tui.agents.ports import MemoryPort, MemoryView
 from flowcabal_tui.agents.profile_kinds import ProfileKinds
 from flowcabal_tui.agents.prompt_library import PromptLibrary
 from flowcabal_tui.agents.tokens import CountedTokens
-from flowcabal_tui.domain.context import NOTHING_ABOUT, NO_SCENE, About, BudgetClass, Injection, Receipt, Scene
+from flowcabal_tui.domain.context import NO_SCENE, NOTHING_ABOUT, About, BudgetClass, Injection, Receipt, Scene
 from flowcabal_tui.domain.endpoints import Endpoint
 from flowcabal_tui.domain.errors import KnowledgeAbsent, KnowledgeError, KnowledgePending, ModelError
 from flowcabal_tui.domain.ids import ChapterId, Generation
