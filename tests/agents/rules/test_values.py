@@ -171,6 +171,25 @@ def test_an_amount_of_the_same_event() -> None:
     assert words("amounts", "He lost twenty thousand francs at cards that winter.", en) == [], "another event"
 
 
+@pytest.mark.parametrize(
+    ("language", "total", "share"),
+    [
+        ("zh", "狼牙渡的铁匠阿勒坦领了赏银{}两。", "狼牙渡的铁匠阿勒坦和众弟兄各领了赏银{}两。"),
+        (
+            *("en", "The receipted bill for {} francs lay beside the crimson purse on the mantelpiece."),
+            "Beside the crimson purse on the mantelpiece each receipted bill was for {} francs.",
+        ),
+    ],
+)
+def test_a_share_is_compared_with_shares_alone(language: str, total: str, share: str) -> None:
+    fill, large, small = (FILL, "五百", "二十") if language == "zh" else (FILL_EN, "287,000", "two thousand")
+    for told, draft, is_found in (
+        (total, total, True), (share, share, True), (total, share, False), (share, total, False),
+    ):  # fmt: skip
+        earlier = book(language, *[fill] * 4, told.format(large), *[fill] * 4, people=PEOPLE)
+        assert bool(words("amounts", draft.format(small), earlier)) == is_found, (told, draft)
+
+
 def test_a_side_of_the_same_body() -> None:
     told = "The harpoon had torn the whaler’s left hand in the Greenland ice."
     en = book("en", *[FILL_EN] * 4, told, *[FILL_EN] * 4, people=PEOPLE)

@@ -20,6 +20,15 @@ _LEAST_TIME_ZH: Final = 5.2
 """Years and months are told seldom, and with few words around them."""
 _BEFORE_YEARS: Final = frozenset(word_table("rules", "amounts")["reign"])
 """Stand before a number of years; other characters are the name of a reign."""
+_SHARE: Final = {
+    "zh": re.compile(alternatives(word_table("rules", "amounts")["share_zh"])),
+    "en": re.compile(rf"\b(?:{alternatives(word_table('rules', 'amounts')['share_en'])})\b", re.IGNORECASE),
+}
+_PARTS: Final = {"zh": re.compile(r"[。；！？…\n]"), "en": re.compile(r"[.;!?\n]")}
+"""End the words that a share is said for."""
+_SHARE_AFTER: Final = {"zh": 0, "en": 12}
+_REACH: Final = 120
+"""Characters before an amount in which the word for its share is looked for."""
 _DATE: Final = re.compile(r"[春夏秋冬正腊闰]|[一二三四五六七八九十]{1,2}月")
 _TIMES: Final = 1.4
 """By how many times the larger amount exceeds the smaller one where both are exact enough to be a mistake."""
@@ -76,8 +85,16 @@ def amounts(told: NarratedText) -> Sequence[Value]:
         before = told.narration[max(0, match.start() - _AROUND[language]) : match.start()]
         size = range_of(match["number"], f"{before} {match['tail']}", language)
         if size is not None and size.most * scale >= least:
-            found.append(Value(kind, Range(size.least * scale, size.most * scale), match.start(), match.end()))
+            part = f"{kind} each" if _is_share(told.narration, match, language) else kind
+            found.append(Value(part, Range(size.least * scale, size.most * scale), match.start(), match.end()))
     return tuple(found)
+
+
+def _is_share(text: str, match: re.Match[str], language: str) -> bool:
+    """Is it what each of several got, or what each day brought? Such amounts are compared with each other alone."""
+    before = _PARTS[language].split(text[max(0, match.start() - _REACH) : match.start()])[-1]
+    after = _PARTS[language].split(text[match.end() : match.end() + _SHARE_AFTER[language]])[0]
+    return any(_SHARE[language].search(words) for words in (before, after))
 
 
 def _is_date(text: str, match: re.Match[str]) -> bool:
