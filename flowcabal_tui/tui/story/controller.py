@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from flowcabal_tui.tui.story.record_rows import RecordList
     from flowcabal_tui.tui.story.story_page import Place
 
+PREPARE_SECONDS: Final = 1.0
+"""After the count of findings: the workspace is filled then."""
 GoTo = Callable[[ChapterId, int, int, bool], Coroutine[Any, Any, None]]
 
 
@@ -48,6 +52,7 @@ class StoryController:
         self._screen, self._workbench, self._view, self._go_to = screen, workbench, view, go_to
         self._access, self._now = StoryAccess(workbench), now
         self._last_finding: str | None = None
+        self._is_prepared = False
 
     @on_key("story.names")
     def names(self, entity: EntityId | None = None) -> None:
@@ -147,6 +152,21 @@ class StoryController:
         status = self._screen.query_one(StatusLine)
         status.update_proposals(page.counts.get("waiting", 0))
         status.update_findings(found.counts.get("waiting", 0))
+        if found.total and not self._is_prepared:
+            self._is_prepared = True
+            self._screen.set_timer(PREPARE_SECONDS, self._prepare)
+
+    async def _prepare(self) -> None:
+        """Loads the code and the styles of the list of findings, so that its first opening takes no longer than later
+        ones."""
+        loaded = await asyncio.to_thread(import_module, "flowcabal_tui.tui.story.findings")
+        page, styles = loaded.FindingsScreen(self._access, self._now), self._screen.app.stylesheet
+        for widget in (page, *page.compose()):
+            for read_from, css, tie_breaker, scope in widget._get_default_css():  # as Textual does at mounting
+                styles.add_source(
+                    css, read_from=read_from, is_default_css=True, tie_breaker=tie_breaker, scope=scope
+                )  # fmt: skip
+        styles.parse()
 
     @on_event
     def _note_check(self, event: CheckProgress) -> None:
